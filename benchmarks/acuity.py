@@ -25,8 +25,7 @@ from vlgate.gates.acuity import said
 from vlgate.metrics.perception import FACULTIES, Acuity, Fit, fitted, share
 from vlgate.metrics.stats import wilson
 from vlgate.seeds import generator
-from vlgate.studies.acuity.charts import change
-from vlgate.studies.acuity.record import ChartRun
+from vlgate.studies.acuity.charts import ChartRun, change
 from vlgate.studies.acuity.staircase import ROUND, TRIALS, Staircase, charts, chosen
 
 SPREADS = (0.02, 0.04, 0.08)

@@ -20,7 +20,8 @@ from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import TESTS, Corpus, Generator, QuestionPair
 from vlgate.perturb.scene_graph import SceneGraph
-from vlgate.sources.graphs.files import find_graphs, read_graphs
+from vlgate.sources.graphs.files import read_graphs
+from vlgate.sources.graphs.generated import find_graphs
 from vlgate.sources.reading.text_files import collector_paused
 
 SIZE = 2000  # original questions per test; the paper asks about 14,000 from 10,696 graphs

@@ -24,7 +24,8 @@ from rebuilt_graphs import Record, originals, rebuilt
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import TESTS, Corpus, Generator, QuestionPair, Test
 from vlgate.perturb.scene_graph import SceneGraph
-from vlgate.sources.graphs.files import find_graphs, read_graphs
+from vlgate.sources.graphs.files import read_graphs
+from vlgate.sources.graphs.generated import find_graphs
 from vlgate.sources.reading.text_files import collector_paused
 
 ONTOLOGY = default_ontology()

@@ -17,7 +17,8 @@ from rebuilt_graphs import rebuilt
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import TESTS, Corpus, Generator, QuestionPair
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
-from vlgate.sources.graphs.files import find_graphs, read_graphs
+from vlgate.sources.graphs.files import read_graphs
+from vlgate.sources.graphs.generated import find_graphs
 
 CANDIDATES = 600
 

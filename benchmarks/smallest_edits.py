@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from vlgate.judging.verdicts import judge
-from vlgate.probes.shrink.families import Family
+from vlgate.probes.shrink import Family
 from vlgate.probes.shrink.moves import perturbed
 from vlgate.probes.shrink.search import smallest_change
 from vlgate.probes.shrink.space import space

@@ -16,7 +16,8 @@ from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import TESTS, Corpus, Generator
 from vlgate.perturb.scene_graph import SceneGraph
-from vlgate.sources.graphs.files import find_graphs, read_graphs
+from vlgate.sources.graphs.files import read_graphs
+from vlgate.sources.graphs.generated import find_graphs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/perturb/questions"))
 from evaluator import disagreements  # type: ignore[import-not-found]

@@ -69,12 +69,6 @@ def image_size(graph: SceneGraph) -> tuple[float, float] | None:
     return None if graph.width is None or graph.height is None else (graph.width, graph.height)
 
 
-def extent_of(graph: SceneGraph) -> tuple[float, float]:
-    """The width and height up to which the boxes of a graph reach: the image has at least that size."""
-    boxes = [thing.box for thing in graph.objects.values()]
-    return max((box.x + box.w for box in boxes), default=1.0), max((box.y + box.h for box in boxes), default=1.0)
-
-
 def sized(graph: SceneGraph) -> SceneGraph:
     """A graph with a size: its own or, if it has none, the smallest that holds all its boxes.
 
@@ -82,7 +76,8 @@ def sized(graph: SceneGraph) -> SceneGraph:
     """
     if image_size(graph) is not None or not graph.objects:
         return graph
-    width, height = extent_of(graph)
+    boxes = [thing.box for thing in graph.objects.values()]
+    width, height = max(box.x + box.w for box in boxes), max(box.y + box.h for box in boxes)
     return replace(graph, width=ceil(width), height=ceil(height))
 
 

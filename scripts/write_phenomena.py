@@ -148,8 +148,8 @@ class _NoLexicon:
 
 
 class _Tools(Tools):
-    def _build(self, name: str) -> Any:
-        return _NoLexicon() if name == "wordnet" else super()._build(name)
+    def built(self, name: str) -> Any:
+        return _NoLexicon() if name == "wordnet" else super().built(name)
 
 
 def page() -> str:

@@ -3,6 +3,7 @@
 Import them by name: ``from builders import image, pair_case, task_of, table``.
 """
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -71,3 +72,30 @@ def table(path):
     lines = Path(path).read_text(encoding="utf-8").splitlines()[1:]
     cells = [line.replace("\u23ce", "\n").split("\t") for line in lines]
     return [tuple(None if cell == "none" else cell for cell in row) for row in cells]
+
+
+def json_table(path, name):
+    """The rows of a tab-separated file that begin with a name, without it; their other cells are JSON."""
+    rows = [line.split("\t") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    return [tuple(map(json.loads, cells)) for start, *cells in rows if start == name]
+
+
+def tabled(test):
+    """Run a test for each of its rows in the table beside its file: a cell is plain text or JSON, a list a tuple."""
+    text = Path(test.__code__.co_filename).with_suffix(".tsv").read_text(encoding="utf-8")
+    names, *rows = text.partition(f"# {test.__name__}: ")[2].partition("\n# ")[0].splitlines()
+    cells = [tuple(map(_value, row.split("\t"))) for row in rows]
+    return pytest.mark.parametrize(names.split(", "), cells)(test)
+
+
+def _value(cell):
+    try:
+        return _tuples(json.loads(cell))
+    except ValueError:
+        return cell
+
+
+def _tuples(value):
+    if isinstance(value, dict):
+        return {key: _tuples(one) for key, one in value.items()}
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

@@ -33,3 +33,17 @@ def _no_options_from_the_environment(monkeypatch):
     """Remove them again, if a test set one for the process."""
     for name in OUTSIDE:
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def vlgate(capsys):
+    """Run a command of the command line; return what it prints, or its errors if it ends with a status above 1."""
+    from vlgate.cli import main
+
+    def run(*arguments, status=0):
+        capsys.readouterr()
+        assert main([*map(str, arguments)]) == status
+        said = capsys.readouterr()
+        return said.err if status > 1 else said.out
+
+    return run

@@ -107,30 +107,18 @@ class OptionError(VlgateError):
 
 
 def short(text: str, most: int = 60) -> str:
-    """Return a text, cut in its middle if it has more than ``most`` characters.
-
-    >>> short("photos/1.png"), short("x" * 90, 20)
-    ('photos/1.png', 'xxxxxxxxxx...xxxxxxx')
-    """
+    """Return a text, cut in its middle if it has more than ``most`` characters."""
     return text if len(text) <= most else f"{text[: most // 2]}...{text[len(text) - most + most // 2 + 3 :]}"
 
 
 def shown(text: str) -> str:
-    """Return a text as one printable line, in which long words and long texts in quotation marks are cut.
-
-    >>> len(shown(f"the id '{'x' * 900}' is not known"))
-    157
-    """
+    """Return a text as one printable line, in which long words and long texts in quotation marks are cut."""
     cut = _LONG.sub(lambda word: f"{short(word[0], 120)} ({len(word[0]):,} characters)", printable(text))
     return short(cut, _MOST)
 
 
 def printable(text: str) -> str:
-    r"""Return a text as one line without control characters, which a terminal would obey, or halves of surrogate pairs.
-
-    >>> printable("wrong\n  key \x1b[31m")
-    'wrong key \\x1b[31m'
-    """
+    """Return a text as one line without control characters, which a terminal obeys, or halves of surrogate pairs."""
     if text.isprintable():
         return text
     plain = " ".join(text.split())
@@ -140,32 +128,19 @@ def printable(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return a text of several lines as a terminal prints and does not obey it, and as every file takes it.
-
-    Control characters, marks that turn the direction of writing, and halves of surrogate pairs become escapes, which
-    JSON reads back. Line breaks and tabulators stay.
-
-    >>> escaped("wrong\n  key \x1b[31m")
-    'wrong\n  key \\u001b[31m'
-    """
+    """Return a text of several lines as a terminal prints and does not obey it, and as every file takes it."""
+    # Control characters, marks that turn the direction of writing, and halves of surrogate pairs become escapes, which
+    # JSON reads back. Line breaks and tabulators stay.
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
 def halved(text: str) -> bool:
-    r"""Return whether a text holds half of a surrogate pair, which no file and no other process takes.
-
-    >>> halved("\ud800"), halved("\U0001f600")
-    (True, False)
-    """
+    """Return whether a text holds half of a surrogate pair, which no file and no other process takes."""
     return not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def described(error: BaseException) -> str:
-    """Return the class and message of a foreign exception as one line.
-
-    >>> described(ValueError("no weights"))
-    'ValueError: no weights'
-    """
+    """Return the class and message of a foreign exception as one line."""
     try:
         message = str(error)
     except Exception as second:  # noqa: BLE001  # the __str__ of a foreign exception may raise anything
@@ -174,11 +149,7 @@ def described(error: BaseException) -> str:
 
 
 def instead_of(missing: str, given: Collection[str]) -> str:
-    """Say which of the names that are ``given`` was probably meant as the ``missing`` one; if none, list them.
-
-    >>> instead_of("caption", ["captain", "foil"]), instead_of("caption", ["image", "foil"])
-    ("did you mean 'captain'?", "given are 'image', 'foil'")
-    """
+    """Say which of the names that are ``given`` was probably meant as the ``missing`` one; if none, list them."""
     close = get_close_matches(missing, given, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
@@ -187,11 +158,7 @@ def instead_of(missing: str, given: Collection[str]) -> str:
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """Say which of ``known`` is nearest to ``name``; if none is near and they are few, list them all.
-
-    >>> nearest("valse/existance", ["valse/existence", "valse/plurals"])
-    "did you mean 'valse/existence'?"
-    """
+    """Say which of ``known`` is nearest to ``name``; if none is near and they are few, list them all."""
     close = get_close_matches(name, known, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"

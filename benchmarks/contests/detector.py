@@ -5,7 +5,7 @@ A random network at the published depth (ResNet-101, 300 boxes of 14 x 14), an e
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -115,8 +115,9 @@ def _written(frcnn_tiny: Any) -> Any:
     return imported("yaml").safe_load(frcnn_tiny.config_yaml(SMALL))
 
 
-def _numbers(found: list[Regions | None]) -> Replies:
-    if any(one is None for one in found):
+def _numbers(found: Sequence[Regions | str | None]) -> Replies:
+    regions = [one for one in found if isinstance(one, Regions)]
+    if len(regions) < len(found):
         raise ValueError("the detector finds too few boxes")
-    numbers: list[float] = np.concatenate([one.features.ravel() for one in found if one is not None]).tolist()
+    numbers: list[float] = np.concatenate([one.features.ravel() for one in regions]).tolist()
     return numbers

@@ -80,7 +80,7 @@ def vilbert_12_in_1(folder: Path) -> Contest:
     import torch
 
     tiny = imported("volta_checkpoints")
-    settings = tiny.MULTI | vilbert_mt.PUBLISHED | LARGE | {
+    settings = tiny.MULTI | vilbert_mt.published()["vilbert-12-in-1"] | LARGE | {
         "vocab_size": len(tiny.TOKENS), "max_position_embeddings": 64, "v_hidden_size": 384, "v_num_attention_heads": 6,
         "v_intermediate_size": 384, "bi_hidden_size": 384, "bi_num_attention_heads": 6, "num_hidden_layers": 12,
     }  # fmt: skip

@@ -20,7 +20,6 @@ from vlgate.perturb.word_lists import words
 NUMBER = "the number of a noun is not certain"
 NO_VERB = "no other verb of the collection has both nouns"
 NOT_OTHER = "every verb that fits may be true as well"
-NO_FILLING = "no filling is another verb of the space"
 
 
 class Actions(Protocol):
@@ -88,11 +87,10 @@ def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, acti
         for filling in fillings
         if (text := f"{filling.text} {frame.verb.before[frame.role]}".strip()) in said
     ]
-    return _perturbed(frame, known, actions, NO_FILLING)
+    return _perturbed(frame, known, actions, "no filling is another verb of the space")
 
 
 def _with_role(frame: Frame, space: Space) -> Iterator[RoleVerb]:
-    """Yield the other verbs of the space, with the preposition of the frame's verb before its role."""
     for verb in space.verbs.values():
         if verb.name != frame.verb.name:
             yield replace(verb, roles=(frame.role,), before={frame.role: frame.verb.before[frame.role]})
@@ -106,8 +104,17 @@ def _perturbed(frame: Frame, replaced: Sequence[Frame], actions: Actions, why_no
         return Perturbed.of(NO_PART)
     if not replaced:
         return Perturbed.of(why_none)
-    other = [one for one in replaced if is_participant(one) and _differs(frame.verb, one.verb, actions)]
-    foils = [_foil(frame, one, caption, foil) for one in other if (foil := realised(one)) is not None]
+    foils = [
+        Foil(
+            caption=caption,
+            foil=foil,
+            classes=(frame.verb.name, one.verb.name),
+            why=f"'{one.verb.name}' replaces '{frame.verb.name}' and does not say the same",
+            tags={"verb": frame.verb.name, "role": frame.role},
+        )
+        for one in replaced
+        if is_participant(one) and _differs(frame.verb, one.verb, actions) and (foil := realised(one)) is not None
+    ]
     return Perturbed.of(*foils) if foils else Perturbed.of(NOT_OTHER)
 
 
@@ -123,24 +130,11 @@ def _differs(one: RoleVerb, other: RoleVerb, actions: Actions) -> bool:
 
 @cache
 def _seen_together() -> tuple[Mapping[str, frozenset[str]], frozenset[str]]:
-    """Return the verbs that may be seen together with each verb, and those that may be seen with any."""
     raw = tomllib.loads(files(__package__).joinpath("actions.toml").read_text(encoding="utf-8"))
     groups = [frozenset(line.split()) for line in raw["together"]]
     together = {verb: frozenset().union(*(one for one in groups if verb in one)) for group in groups for verb in group}
     return together, frozenset(raw["beside_others"].split())
 
-
-def _foil(frame: Frame, replaced: Frame, caption: str, foil: str) -> Foil:
-    return Foil(
-        caption=caption,
-        foil=foil,
-        classes=(frame.verb.name, replaced.verb.name),
-        why=f"'{replaced.verb.name}' replaces '{frame.verb.name}' and does not say the same",
-        tags={"verb": frame.verb.name, "role": frame.role},
-    )
-
-
-# Actant swap as in VALSE (section 3.5, appendix A.5): who does it and whom it is done to change places.
 
 SAME = "both roles may name one thing"
 BODY = "one of the two is a part of the body"
@@ -190,7 +184,14 @@ def actant_swap(frame: Frame, things: Things) -> Perturbed:
         return Perturbed.of(BODY)
     if things.same_thing(frame.agent, frame.other) or _both_contest(frame, things):
         return Perturbed.of(SAME)
-    if why := _reversible(frame):
+    verb = frame.verb.verb(frame.role)
+    why = first(
+        (verb.base in _CARRYING, "a vehicle carries or lets off whoever is aboard"),
+        (verb.rest in _MEANS, "the second role is a means and takes no part"),
+        (verb.base in _UNCLEAR, "the verb does not tell who does it to whom"),
+        (is_mutual(verb), "the action or the place holds in both directions"),
+    )
+    if why:
         return Perturbed.of(why)
     caption, foil = realised(frame), realised(replace(frame, agent=frame.other, other=frame.agent))
     if caption is None or foil is None:
@@ -202,22 +203,11 @@ def actant_swap(frame: Frame, things: Things) -> Perturbed:
     return Perturbed.of(Foil(caption=caption, foil=foil, classes=(frame.agent, frame.other), why=why, tags=tags))
 
 
-def _reversible(frame: Frame) -> str:
-    verb = frame.verb.verb(frame.role)
-    return first(
-        (verb.base in _CARRYING, CARRIES),
-        (verb.rest in _MEANS, MEANS),
-        (verb.base in _UNCLEAR, UNCLEAR),
-        (is_mutual(verb), BOTH_WAYS),
-    )
-
-
 def _acts(noun: str, things: Things) -> bool:
     return noun in _ANYBODY or noun in _GROUPS or any(things.is_kind(noun, kind, senses) for kind, senses in _ACTORS)
 
 
 def _both_contest(frame: Frame, things: Things) -> bool:
-    """Whether one is named by what he does, the other only as a person, and the act is one between such persons."""
     nouns = {frame.agent.lower(), frame.other.lower()}
     named = nouns - _ANYBODY
     known = all(things.same_thing(noun, "person") for noun in named)

@@ -69,7 +69,6 @@ def mutual(pairs: Sequence[tuple[T, T]], *, seed: int) -> tuple[int, ...]:
 
 
 def _taken(keys: Sequence[T], room: dict[T, int], name: str) -> list[int]:
-    """Take candidates in a random order as long as there is room for more of their key."""
     kept = []
     for index in _shuffled(len(keys), name):
         if room.get(keys[index], 0):
@@ -178,11 +177,6 @@ def _matched(
             movable[one, other][index] = None
             reach[one][other] = None
 
-    def leave(index: int) -> None:
-        one = chosen.pop(index)
-        for other in options[index]:
-            del movable[one, other][index]
-
     for index in indexes:
         path = _path(random.sample(list(options[index]), len(options[index])), free, movable, reach)
         if path is None:
@@ -190,7 +184,9 @@ def _matched(
         free[path[-1]] -= 1
         for held, into in reversed(list(pairwise(path))):
             mover = next(iter(movable[held, into]))
-            leave(mover)
+            one = chosen.pop(mover)
+            for other in options[mover]:
+                del movable[one, other][mover]
             hold(mover, into)
         hold(index, path[0])
     return chosen

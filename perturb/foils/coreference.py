@@ -56,7 +56,8 @@ def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
     if _SCENE.fullmatch(asked):
         return ""
     words = {token.lower for token in question.tokens}
-    nouns = _nouns(caption)
+    heads = (token for token in caption.tokens if token.tag in {"NN", "NNS"} and token.dep != "compound")
+    nouns = tuple(token for token in heads if token.lower not in _WHOLE)
     if words & (HE | SHE):
         return _person(nouns, (MALE if words & HE else FEMALE) | NEUTRAL)
     if _other_things(before, caption):
@@ -66,11 +67,6 @@ def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
     first = next((token.lower for token in caption.tokens if token.tag in {"NN", "NNS"}), "")
     photo = words & {"it", "its"} and not words & _WHOLE and first in _WHOLE - {"front"}
     return "the pronoun may stand for the photo" if photo else _thing(question, nouns)
-
-
-def _nouns(caption: Parsed) -> tuple[Token, ...]:
-    heads = tuple(token for token in caption.tokens if token.tag in {"NN", "NNS"} and token.dep != "compound")
-    return tuple(token for token in heads if token.lower not in _WHOLE)
 
 
 def _person(nouns: tuple[Token, ...], fitting: frozenset[str]) -> str:

@@ -96,7 +96,9 @@ def realised(frame: Frame) -> str | None:
     # Nouns take the indefinite article, mass nouns and plurals none, and things of which there is one ("ground") the
     # definite. A means of travel behind "by" has none ("commutes by bicycle").
     number = noun_number(frame.agent)
-    subject, other = _phrase(frame.agent), _goal(frame)
+    bare = frame.verb.base in _TRAVEL and frame.verb.before[frame.role].split()[-1:] == ["by"]
+    subject = _phrase(frame.agent)
+    other = frame.other if bare and noun_number(frame.other) == "singular" else _phrase(frame.other)
     if number is None or subject is None or other is None:
         return None
     said = active(subject, frame.verb.verb(frame.role), other, number=number)
@@ -135,11 +137,6 @@ _WITHOUT_OBJECT = words("verb without object")
 _SEEKING = frozenset("search forage look wait reach hunt beg dig fish shop ask dive".split())
 _PLACED_BY = frozenset("sit stand lie kneel wait pass walk run sleep camp crouch stop".split())
 _TRAVEL = frozenset(("commute", "travel", "arrive", "come", "go", "leave", "return", "tour", "migrate"))
-
-
-def _goal(frame: Frame) -> str | None:
-    bare = frame.verb.base in _TRAVEL and frame.verb.before[frame.role].split()[-1:] == ["by"]
-    return frame.other if bare and noun_number(frame.other) == "singular" else _phrase(frame.other)
 
 
 def _phrase(noun: str) -> str | None:

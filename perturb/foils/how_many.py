@@ -56,7 +56,6 @@ class Statement:
     form: Form
 
     def said(self, quantifier: str, *, one: bool = False) -> str | None:
-        """The sentence with a quantifier, which may be empty, or None if it has no wording for one."""
         frame = self.one if one else self.many
         if frame is None:
             return None
@@ -96,7 +95,17 @@ def existence(question: Parsed, answer: str, *, singular: bool = False) -> Pertu
     made = statement(question, answer)
     if isinstance(made, str):
         return Perturbed.of(made)
-    if reason := _unfit(made, question):
+    words = {token.lower for token in question.tokens}
+    noun = made.noun.lower().split()
+    reason = first(
+        (made.form == "group", "a part of a group is counted"),
+        (bool(words & {"not", "no", "without"}), "negated"),
+        (bool(set(noun) & KINDS), "kinds are counted"),
+        ("and" in noun, "two nouns are counted"),
+        (noun[0] in {"different", "various", "several"}, "the noun says that there are several"),
+        (made.form == "clause" and "been" not in words, "what can be is not what is there"),
+    )
+    if reason:
         return Perturbed.of(reason)
     zero = made.number == 0
     one = made.number == 1 or (zero and singular and made.one is not None)
@@ -136,19 +145,6 @@ def _something(made: Statement, *, one: bool) -> str | None:
     return replace(made, number=1, one=(before, with_article(behind))).said("", one=True)
 
 
-def _unfit(made: Statement, question: Parsed) -> str:
-    words = {token.lower for token in question.tokens}
-    noun = made.noun.lower().split()
-    return first(
-        (made.form == "group", "a part of a group is counted"),
-        (bool(words & {"not", "no", "without"}), "negated"),
-        (bool(set(noun) & KINDS), "kinds are counted"),
-        ("and" in noun, "two nouns are counted"),
-        (noun[0] in {"different", "various", "several"}, "the noun says that there are several"),
-        (made.form == "clause" and "been" not in words, "what can be is not what is there"),
-    )
-
-
 # Counting: "There are exactly 4 wheels" against another number (VALSE, section 3.3 and appendix A.3).
 # The statements come from how-many questions; which number a foil takes depends on the whole set, so that a candidate
 # is made in two steps: ``countable`` for one question, and ``balanced``, ``adversarial`` or ``small`` for all of them.
@@ -165,11 +161,8 @@ _FEW = 25  # of 1,022 candidates a text-only classifier then ranks 46 in 100 rig
 
 def countable(question: Parsed, answer: str) -> Statement | str:
     made = statement(question, answer)
-    if isinstance(made, str):
-        return made
-    if made.form == "objects":
-        return "a number that may be meant one by one"
-    return made
+    one_by_one = isinstance(made, Statement) and made.form == "objects"
+    return "a number that may be meant one by one" if one_by_one else made
 
 
 def counted(made: Statement, number: int) -> str | None:

@@ -37,16 +37,13 @@ def unsayable(tail: Sequence[Token]) -> str:
         return "more than one clause"
     for index, token in enumerate(tail):
         before = tail[index - 1] if index else None
-        if _finite(token) and not any(word.tag in {"WDT", "WP", "MD", "WRB", "TO"} for word in tail[:index]):
+        finite = token.tag in {"VBP", "VB", "MD"} or (token.tag == "VBZ" and singular(token.lower) is None)
+        if finite and not any(word.tag in {"WDT", "WP", "MD", "WRB", "TO"} for word in tail[:index]):
             return "more than one clause"
         if index + 1 == len(tail) and _without_article(token, before):
             return "a noun without an article"
     stranded = len(tail) > 1 and tail[-1].tag in {"IN", "TO"} and tail[-2].tag[:2] in {"JJ", "VB"}
     return "a preposition without its noun" if stranded and tail[-1].dep not in {"prt", "advmod"} else ""
-
-
-def _finite(token: Token) -> bool:
-    return token.tag in {"VBP", "VB", "MD"} or (token.tag == "VBZ" and singular(token.lower) is None)
 
 
 def _without_article(token: Token, before: Token | None) -> bool:

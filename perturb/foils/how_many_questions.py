@@ -43,13 +43,16 @@ class Asked:
 
 def asked(question: Parsed) -> Asked | str:
     """Take a question apart; a reason if it cannot be turned into a statement."""
-    tokens = _unmarked(question.tokens)
+    tokens = question.tokens
+    while tokens and (tokens[-1].text in {"?", ".", "!", '"', "'"} or not tokens[-1].text.strip()):
+        tokens = tokens[:-1]
     indexes = [n for n in range(len(tokens) - 1) if (tokens[n].lower, tokens[n + 1].lower) == ("how", "many")]
     if not indexes:
         return "not a how-many question"
     front, words = tokens[: indexes[0]], _without_total(tokens[indexes[0] + 2 :])
     if front and front[-1].text == ",":
         front = front[:-1]
+    stops = any(token.pos in {"PUNCT", "SYM", "INTJ", "SPACE"} and token.text != "-" for token in (*front, *words))
     checks = (
         (question.text.isupper(), "all capitals"),
         (bool(_MARKS.search(question.text.strip(' "'))), "marks that are not words"),
@@ -57,15 +60,11 @@ def asked(question: Parsed) -> Asked | str:
             bool(front) and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE),
             "the question does not begin with how many",
         ),
-        (len(indexes) > 1 or any(_stops(token) for token in (*front, *words)), "more than one clause"),
+        (len(indexes) > 1 or stops, "more than one clause"),
         (any(one.lower == two.lower for one, two in pairwise(words)), "a word twice"),
         (any(word.lower in {"n't", "n\u2019t"} for word in words), "negated"),
     )
     return first(*checks) or _parts(front, words)
-
-
-def _stops(token: Token) -> bool:
-    return token.pos in {"PUNCT", "SYM", "INTJ", "SPACE"} and token.text != "-"
 
 
 _APPROXIMATE = frozenset({"about", "around", "like"})
@@ -74,12 +73,6 @@ _MARKS = re.compile(r"[;:()\[\]<>/\\\"“”{}=*#@|_\n\t\0]")
 
 def written(tokens: Sequence[Token]) -> str:
     return "".join(token.text + token.space for token in tokens).strip()
-
-
-def _unmarked(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    while tokens and (tokens[-1].text in {"?", ".", "!", '"', "'"} or not tokens[-1].text.strip()):
-        tokens = tokens[:-1]
-    return tokens
 
 
 def _without_total(words: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -145,21 +138,15 @@ def _noun_end(words: Sequence[Token], start: int) -> int:
         ends = word.lower in _AUXILIARIES or word.tag in _ENDS
         if ends and not (word.tag in {"DT", "PRP$"} and nouns == 0):
             return index
-        noun = word.tag[:2] == "NN" or _plural_taken_for_a_verb(word)
-        if nouns and not noun and (word.tag[:2] in {"VB", "RB"} or _late_adjective(words, index)):
+        # A plural may be taken for a verb, "How many flower pots?", but a counted noun has no such verb.
+        verb = word.tag == "VBZ" and (word.lower in _AUXILIARIES or singular(word.lower) is None)
+        noun = word.tag[:2] == "NN" or (word.tag == "VBZ" and not verb)
+        # "How many vegetables green?", but not "How many kid size bikes?"
+        late = word.tag[:2] == "JJ" and not any(after.tag[:2] == "NN" for after in words[index + 1 : index + 2])
+        if nouns and not noun and (word.tag[:2] in {"VB", "RB"} or late):
             return index
         nouns += noun
     return len(words)
-
-
-def _plural_taken_for_a_verb(word: Token) -> bool:
-    """Whether a parser takes a noun for a verb: "How many flower pots?"; a counted noun has no such verb."""
-    return word.tag == "VBZ" and word.lower not in _AUXILIARIES and singular(word.lower) is not None
-
-
-def _late_adjective(words: Sequence[Token], index: int) -> bool:
-    """Whether an adjective stands behind its noun: "How many vegetables green?"; not "How many kid size bikes?"."""
-    return words[index].tag[:2] == "JJ" and not any(word.tag[:2] == "NN" for word in words[index + 1 : index + 2])
 
 
 # "How many wear goggles?" counts nobody; a parser takes "wear goggles" for a noun now and then.
@@ -218,11 +205,9 @@ def in_plural(noun: Sequence[Token], head: int) -> str | None:
     word = noun[head].text
     if singular(word.lower()) in _PLURAL:
         return _with(noun, head, singular(word))
-    if (
-        word.lower() in _PLURAL
-        or singular(word) is not None
-        or (plural(word) is None and noun[head].tag in {"NNS", "NNPS"} and _ends(word))
-    ):
+    ends = may_be_plural(word) or word.lower().endswith("s")
+    only_plural = plural(word) is None and noun[head].tag in {"NNS", "NNPS"} and ends
+    if word.lower() in _PLURAL or singular(word) is not None or only_plural:
         return written(noun)
     return _with(noun, head, plural(word))
 
@@ -298,7 +283,3 @@ def _with(noun: Sequence[Token], head: int, form: str | None) -> str | None:
     if form is None:
         return None
     return "".join((form if n == head else word.text) + word.space for n, word in enumerate(noun)).strip()
-
-
-def _ends(word: str) -> bool:
-    return may_be_plural(word) or word.lower().endswith("s")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
 
 from vlgate.perturb.text.parsed import Parsed, Span
 
@@ -85,35 +84,34 @@ def contrasts() -> Contrasts:
     sequences: dict[str, tuple[tuple[str, ...], ...]] = {}
     for words in sorted((tuple(one.split()) for one in raw["sequences"]), key=len, reverse=True):
         sequences[words[0]] = (*sequences.get(words[0], ()), words)
+    groups = [frozenset(row.split("|")) for row in raw["together"]]
     return Contrasts(
         sequences=MappingProxyType(sequences),
         spatial=frozenset(raw["spatial"]),
-        together=MappingProxyType(_together(raw["together"])),
+        together=MappingProxyType(
+            {name: frozenset().union(*(one for one in groups if name in one)) for group in groups for name in group}
+        ),
         not_somewhere=frozenset(raw["not_somewhere"].split()),
-        rows=tuple(_row(one, raw) for one in raw["contrasts"]),
-        absurd=tuple(_absurd(one, raw) for one in raw["absurd"]),
+        rows=tuple(
+            Contrast(
+                things=_listed(raw["things"], one["things"]),
+                heads=_listed(raw["heads"], one["heads"]),
+                captions=tuple(one["captions"].split("|")),
+                foils=tuple(one["foils"].split("|")),
+                singular=bool(one.get("singular", False)),
+                subjects=_listed(raw["things"], one["subjects"]) if "subjects" in one else frozenset(),
+            )
+            for one in raw["contrasts"]
+        ),
+        absurd=tuple(
+            Absurd(
+                subjects=_listed(raw["things"], one["subjects"]),
+                things=_listed(raw["things"], one["things"]),
+                foils=frozenset(one["foils"].split("|")),
+            )
+            for one in raw["absurd"]
+        ),
     )
-
-
-def _together(rows: Collection[str]) -> dict[str, frozenset[str]]:
-    groups = [frozenset(row.split("|")) for row in rows]
-    return {name: frozenset().union(*(one for one in groups if name in one)) for group in groups for name in group}
-
-
-def _row(one: Mapping[str, Any], raw: Mapping[str, Any]) -> Contrast:
-    return Contrast(
-        things=_listed(raw["things"], one["things"]),
-        heads=_listed(raw["heads"], one["heads"]),
-        captions=tuple(one["captions"].split("|")),
-        foils=tuple(one["foils"].split("|")),
-        singular=bool(one.get("singular", False)),
-        subjects=_listed(raw["things"], one["subjects"]) if "subjects" in one else frozenset(),
-    )
-
-
-def _absurd(one: Mapping[str, Any], raw: Mapping[str, Any]) -> Absurd:
-    subjects, things = (_listed(raw["things"], one[what]) for what in ("subjects", "things"))
-    return Absurd(subjects=subjects, things=things, foils=frozenset(one["foils"].split("|")))
 
 
 def _listed(lists: Mapping[str, str], names: str) -> frozenset[str]:
@@ -139,31 +137,28 @@ class Preposition:
 
 def prepositions(parsed: Parsed) -> tuple[Preposition, ...]:
     """The prepositions of a text, in its order; particles of verbs ("sit down") are not among them."""
-    return tuple(_prepositions(parsed))
-
-
-def attested(captions: Iterable[Parsed], least: int = LEAST_ATTESTED) -> Mapping[str, int]:
-    """Count the preposition sequences of a collection, the most frequent first, as VALSE's list of attested ones."""
-    counts = Counter(one.name for caption in captions for one in prepositions(caption) if one.thing is not None)
-    return {name: count for name, count in counts.most_common() if count >= least}
-
-
-def _prepositions(parsed: Parsed) -> Iterator[Preposition]:
-    children = _objects(parsed)
+    objects: dict[int, int] = {}
+    for index, token in enumerate(parsed.tokens):
+        if token.dep == "pobj" and token.head < index:
+            objects.setdefault(token.head, index)
+    found: list[Preposition] = []
     index = 0
     while index < len(parsed.tokens):
         length = _length(parsed, index)
-        if not length:
-            index += 1
-            continue
-        span = (index, index + length)
-        yield Preposition(
-            name=" ".join(token.lower for token in parsed.tokens[slice(*span)]),
-            span=span,
-            head=_head(parsed, span),
-            thing=children.get(index + length - 1, _thing_of_slope(parsed, index)),
-        )
-        index += length
+        if length:
+            span = (index, index + length)
+            heads = (parsed.tokens[inside].head for inside in range(*span))
+            name = " ".join(token.lower for token in parsed.tokens[slice(*span)])
+            head = next((head for head in heads if not span[0] <= head < span[1]), None)
+            thing = objects.get(index + length - 1, _thing_of_slope(parsed, index))
+            found.append(Preposition(name=name, span=span, head=head, thing=thing))
+        index += length or 1
+    return tuple(found)
+
+
+def attested(captions: Iterable[Parsed], least: int = LEAST_ATTESTED) -> Mapping[str, int]:
+    counts = Counter(one.name for caption in captions for one in prepositions(caption) if one.thing is not None)
+    return {name: count for name, count in counts.most_common() if count >= least}
 
 
 def _length(parsed: Parsed, index: int) -> int:
@@ -188,22 +183,6 @@ def _thing_of_slope(parsed: Parsed, index: int) -> int | None:
     noun, verb = parsed.tokens[thing], parsed.tokens[token.head].lemma.lower()
     opposites = contrasts().opposite(token.lower, noun.lemma.lower(), several=noun.tag == "NNS", head=verb)
     return thing if opposites else None
-
-
-def _objects(parsed: Parsed) -> Mapping[int, int]:
-    objects: dict[int, int] = {}
-    for index, token in enumerate(parsed.tokens):
-        if token.dep == "pobj" and token.head < index:
-            objects.setdefault(token.head, index)
-    return objects
-
-
-def _head(parsed: Parsed, span: Span) -> int | None:
-    for index in range(*span):
-        head = parsed.tokens[index].head
-        if not span[0] <= head < span[1]:
-            return head
-    return None
 
 
 AROUND = "around"

@@ -31,7 +31,6 @@ NO_CONTRAST = "no preposition certainly contradicts this one here"
 NOT_ATTESTED = "no contradicting preposition is attested in the captions"
 ABSURD = "nobody would say so of such things"
 SAID = "a caption of the image says what the foil would say"
-NO_FILLING = "no filling is another attested preposition"
 
 _NEGATIONS = frozenset({"no", "not", "n't", "without", "never", "none", "nobody", "nothing", "neither", "?"})
 _OPEN = frozenset({"no", "any", "every", "each", "either", "neither", "what", "which", "another", "other"})
@@ -40,7 +39,6 @@ _PUTTING = frozenset("on in at of inside into onto atop under underneath beneath
 
 
 def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingProxyType({})) -> Perturbed:
-    """Replace each spatial preposition by those that contradict it about the same thing, by a table."""
     # ``attested`` are the preposition sequences of the collection, ``said`` what the captions of the image say, which a
     # foil must not say.
     return _perturbed(parsed, attested, said, None)
@@ -156,17 +154,14 @@ def _is_with_another(parsed: Parsed, index: int) -> bool:
     return token.dep == "pobj" and parsed.tokens[token.head].lower not in _PUTTING
 
 
-def _is_joined(parsed: Parsed, one: Preposition) -> bool:
-    """Return whether a preposition belongs to the second of two things: "a toilet and a cup on a stool"."""
-    return one.head is not None and parsed.tokens[one.head].dep == "conj" and parsed.tokens[one.head].pos == "NOUN"
-
-
 def _replacements(
     parsed: Parsed, one: Preposition, attested: Collection[str], fillings: Sequence[Filling] | None
 ) -> tuple[list[str], str]:
     if fillings is None:
         opposite = _opposite(parsed, one)
-        alone = _is_with_another(parsed, one.span[0] - 1) or _is_joined(parsed, one)
+        # "a toilet and a cup on a stool": the preposition belongs to the second of two things
+        joined = one.head is not None and (parsed.tokens[one.head].dep, parsed.tokens[one.head].pos) == ("conj", "NOUN")
+        alone = joined or _is_with_another(parsed, one.span[0] - 1)
         opposite = tuple(name for name in opposite if not (alone and name in _BESIDE))
         sensible = [name for name in opposite if not _is_absurd(parsed, one, name)]
         why = NOT_ATTESTED if sensible else ABSURD if opposite else NO_CONTRAST
@@ -177,7 +172,7 @@ def _replacements(
         texts = (filling.text.lower() for filling in same_length)
         known = (text for text in texts if text in attested and text in contrasts().spatial)
         names += [name for name in known if not contrasts().compatible(one.name, name)][:1]
-    return names, NO_FILLING
+    return names, "no filling is another attested preposition"
 
 
 def _opposite(parsed: Parsed, one: Preposition) -> tuple[str, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vlgate.perturb.graphs.absence import has_others
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.attributes import ACTION
 from vlgate.perturb.ontology.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph
@@ -77,23 +78,19 @@ class Vocabulary:
 
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
-        self.exclusive = cache(self._exclusive)
-        self.alike = cache(self._alike)
-        self.possible = cache(self._possible)
-        self.same = cache(self._same)
-        self.mutual = cache(self._mutual)
-        self.attribute = cache(self._attribute)
-        self.one_way = cache(self._one_way)
+        self._kept: dict[Any, Any] = {}
 
     def knows(self, noun: str) -> bool:
         """Return whether a noun can name a thing: it is in the ontology, and is not of the kind of "part"."""
         return self.ontology.knows(noun) and self.ontology.nouns[noun].askable
 
-    def _one_way(self, relation: str) -> bool:
+    @kept
+    def one_way(self, relation: str) -> bool:
         known = self.ontology.relations.get(relation)
         return known is not None and known.asymmetric and bool(known.text)
 
-    def _attribute(self, value: str) -> bool:
+    @kept
+    def attribute(self, value: str) -> bool:
         return value in self.ontology.attributes and self.ontology.attributes[value].before
 
     def action(self, value: str) -> bool:
@@ -126,24 +123,29 @@ class Vocabulary:
     def _named(self, noun: str, phrase: str = "") -> str:
         return with_article(phrase or noun) if self.ontology.nouns[noun].number == "singular" else phrase or noun
 
-    def _exclusive(self, one: str, other: str) -> bool:
+    @kept
+    def exclusive(self, one: str, other: str) -> bool:
         if one in NUMBERS or other in NUMBERS:
             return one != other and one in NUMBERS and other in NUMBERS
         return self.ontology.exclusive(one, other)
 
-    def _same(self, one: str, other: str) -> bool:
+    @kept
+    def same(self, one: str, other: str) -> bool:
         return other in self.ontology.certain(one) and one in self.ontology.certain(other)
 
-    def _mutual(self, relation: str, one: str, other: str) -> bool:
+    @kept
+    def mutual(self, relation: str, one: str, other: str) -> bool:
         """Whether two things may be in a relation to each other: two who face each other are each in front."""
         return relation in _FACING and all(_ANIMATE & {*self.ontology.certain(name)} for name in (one, other))
 
-    def _alike(self, one: str, other: str) -> bool:
+    @kept
+    def alike(self, one: str, other: str) -> bool:
         """Whether all things with one of two names have the other name, too, or one contains the other."""
         within = f" {one} " in f" {other} " or f" {other} " in f" {one} "
         return within or other in self.ontology.certain(one) or one in self.ontology.certain(other)
 
-    def _possible(self, one: str, other: str) -> bool:
+    @kept
+    def possible(self, one: str, other: str) -> bool:
         # The second name may be unknown.
         return one == other or (self.knows(other) and other in self.ontology.possible(one))
 
@@ -311,12 +313,12 @@ class _Reader:
             others = [c for c in self._below[end] if c in self._things and self._tokens[c].dep in {"pobj", "dobj"}]
             for other in others:
                 if self._tokens[other].tag == "NN" and not self._coordinated(index) | self._coordinated(other):
-                    for text in {relation, self._without_posture(relation)}:
+                    first, _, rest = relation.partition(" ")
+                    for text in {relation, rest if first in _POSTURES else relation}:
                         if self._vocabulary.one_way(text):
                             yield Relates(name, text, self._things[other])
 
     def _joined(self, index: int) -> Iterator[tuple[str, int]]:
-        """Yield each relation that a noun is the subject of, with the position of the word that governs the object."""
         if self._tokens[index].dep in {"ROOT", "nsubj", "attr"}:  # behind an object, it may belong to the verb
             yield from self._after(index, index, "")
         for verb in self._verbs(index):
@@ -347,10 +349,6 @@ class _Reader:
 
     def _children(self, index: int, *labels: str) -> list[int]:
         return [child for child in self._below[index] if self._tokens[child].dep in labels]
-
-    def _without_posture(self, relation: str) -> str:
-        first, _, rest = relation.partition(" ")
-        return rest if first in _POSTURES else relation
 
     def _coordinated(self, index: int) -> bool:
         return self._tokens[index].dep == "conj" or bool(self._children(index, "conj"))

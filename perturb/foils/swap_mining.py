@@ -31,7 +31,6 @@ SAME_IMAGE = "both are captions of one image"
 SAME_FACTS = "the order changes no fact"
 NO_CONTRADICTION = "neither caption contradicts the other"
 BOTH_TRUE = "a caption is true of both images"
-UNSURE = "an image may have several such things, or its captions disagree"
 
 _WORD = re.compile(r"[\w'-]+")
 
@@ -68,7 +67,6 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
 
 
 def _pairs(group: Sequence[Statement]) -> Iterator[tuple[Statement, Statement]]:
-    """Yield pairs of statements that say different things with the same words, each image once for each two texts."""
     by_wording: dict[tuple[object, ...], dict[str, Statement]] = defaultdict(dict)
     for statement in group:
         by_wording[statement.words or statement.facts].setdefault(statement.image, statement)
@@ -89,7 +87,11 @@ def _refused(
         return NO_CONTRADICTION if set(one.facts) ^ set(other.facts) else SAME_FACTS
     if contrast.one <= scenes[other.image].facts or contrast.other <= scenes[one.image].facts:
         return BOTH_TRUE
-    return "" if contrast.one <= sure[one.image] and contrast.other <= sure[other.image] else UNSURE
+    return (
+        ""
+        if contrast.one <= sure[one.image] and contrast.other <= sure[other.image]
+        else "an image may have several such things, or its captions disagree"
+    )
 
 
 def _swap(one: Statement, other: Statement, contrast: _Contrast, vocabulary: Vocabulary) -> Swap:
@@ -143,7 +145,6 @@ def _exchanged(
 
 
 def _tags(contrast: _Contrast, statement: Statement, vocabulary: Vocabulary) -> dict[str, str]:
-    """Return the tags of Winoground's release, and whether the captions are whole ones or made of parts of them."""
     fact = next(iter(contrast.one))
     if isinstance(fact, Relates):
         tag = "Noun"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from vlgate.perturb.foils.captions.object_names import coco_names
 from vlgate.perturb.graphs.names import known_form
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.expectations import FIT, SETTINGS, Surroundings
 from vlgate.perturb.ontology.tables import both_numbers, rows_in
@@ -36,7 +38,6 @@ class Absence:
     """Which nouns an image surely does not show."""
 
     def __init__(self, graph: SceneGraph, ontology: Ontology, where: Surroundings) -> None:
-        """Look up what may fit each name of the graph, and in which setting it was taken."""
         names = {thing.name for thing in graph.objects.values()}
         known = sorted({form for name in names if (form := known_form(name, ontology)) is not None})
         self._ontology, self._where = ontology, where
@@ -45,8 +46,7 @@ class Absence:
         self._whole, self._complete = len(graph.objects) >= WHOLE, graph.complete
         self._setting = self._likely(known)
         self._beside = frozenset().union(*(_beside(name, ontology) for name in known))
-        self._unnamed: dict[str, bool] = {}
-        self._odd: dict[str, bool] = {}
+        self._kept: dict[Any, Any] = {}
 
     def lacks(self, name: str, *, anywhere: bool = True) -> bool:
         """Return whether the image surely shows nothing of that name, which the ontology must have."""
@@ -54,13 +54,20 @@ class Absence:
         # belong there, unless it is a person or an animal and the graph has at least ``WHOLE`` objects. Without
         # ``anywhere``, and in a complete graph, the noun may belong there: it is enough that no object may be called
         # so.
-        if name not in self._unnamed:
-            self._unnamed[name] = name not in self._words and not any(name in one for one in self._shown)
-        if not self._unnamed[name] or not anywhere or self._complete:
-            return self._unnamed[name]
-        if name not in self._odd:
-            self._odd[name] = self._strange(name) or self._told(name)
-        return self._odd[name]
+        if self._is_named(name):
+            return False
+        return not anywhere or self._complete or self._is_odd(name)
+
+    @kept
+    def _is_named(self, name: str) -> bool:
+        return name in self._words or any(name in one for one in self._shown)
+
+    @kept
+    def _is_odd(self, name: str) -> bool:
+        alone = bool(self._setting) and self._beside.isdisjoint(_called(name, self._ontology))
+        if alone and self._where.fit(name, self._setting) < FIT:
+            return True
+        return self._whole and not _SALIENT.isdisjoint(self._ontology.certain(name))
 
     def _likely(self, names: Sequence[str]) -> tuple[float, ...]:
         """How likely each setting is; as likely as those of a narrow thing and, in a small graph, those near it."""
@@ -73,14 +80,6 @@ class Absence:
             max(likely[other] for group in (*_NEAR, {place}) if place in group for other in group) for place in likely
         )
 
-    def _strange(self, name: str) -> bool:
-        if not self._setting or not self._beside.isdisjoint(_called(name, self._ontology)):
-            return False
-        return self._where.fit(name, self._setting) < FIT
-
-    def _told(self, name: str) -> bool:
-        return self._whole and not _SALIENT.isdisjoint(self._ontology.certain(name))
-
 
 def common_names(ontology: Ontology) -> Iterator[str]:
     """Yield the names of COCO's categories in both numbers, as far as the ontology has them: words that all know."""
@@ -90,13 +89,11 @@ def common_names(ontology: Ontology) -> Iterator[str]:
 
 
 def _beside(name: str, ontology: Ontology) -> frozenset[str]:
-    """The words of what is often beside such a thing without being mentioned."""
     names = coco_names().by_name
     return frozenset().union(*(names[one].beside for one in _called(name, ontology) if one in names))
 
 
 def _called(name: str, ontology: Ontology) -> frozenset[str]:
-    """A name in both numbers, and the word of its category of COCO."""
     names = coco_names().by_name
     both = {name, ontology.nouns[name].other}
     return frozenset((*both, *(names[one].word for one in both if one in names))) - {""}
@@ -122,18 +119,15 @@ _ALIKE = (  # materials that nobody tells apart in a photograph
 
 
 def look_alike(one: str, other: str) -> bool:
-    """Return whether two materials look the same in a photograph."""
     return any(one in group and other in group for group in _ALIKE)
 
 
 def is_motley(noun: str, ontology: Ontology) -> bool:
-    """Return whether such things often have several colors."""
     names = ontology.certain(noun)
     return names.isdisjoint(_names("plain")) and not names.isdisjoint(_names("motley"))
 
 
 def are_many(noun: str, ontology: Ontology) -> bool:
-    """Return whether images have many such things, of which annotators name a few."""
     return not ontology.certain(noun).isdisjoint(_names("many"))
 
 
@@ -152,7 +146,6 @@ def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
 
 
 def is_place(noun: str, ontology: Ontology) -> bool:
-    """Return whether a name is one of places, whose size and state are a matter of opinion."""
     names = ontology.certain(noun)
     return not names.isdisjoint(ontology.expected.scenes) or not names.isdisjoint(_names("place"))
 

@@ -19,10 +19,8 @@ from vlgate.seeds import quick_generator
 
 NO_KIND = "the attribute is of none of the five kinds"
 NOT_BEFORE = "the attribute does not read before the noun"
-NO_OTHER = "no attribute of its kind excludes it"
 NOT_ASKED = "such things are not told apart by the attribute"
 MAY_HOLD = "another thing of the name may have the replacement"
-SEVERAL_WORDS = "the attribute has several words"
 UNUSUAL = "the attribute is not one of such things"
 MOTLEY = "such things often have several colors"
 OPINION = "it is a matter of opinion: a size without a measure, how clean or happy something is, or a place"
@@ -77,11 +75,15 @@ def _made(
     first = determiner(f"{attribute} {thing.name}", thing.name)
     if reason is not None or first is None:
         return reason or NO_NUMBER
-    others = _others(known_form(thing.name, words.ontology) or thing.name, attribute, words)
+    noun = known_form(thing.name, words.ontology) or thing.name
+    key = ("attribute", noun, attribute)
+    if key not in words.pools:
+        words.pools[key] = dict.fromkeys(_find_others(noun, attribute, words), 1)
+    others = list(words.pools[key])
     quick_generator(f"{words.seed}:attribute:{graph.id}:{thing.id}:{attribute}").shuffle(others)
     fit = list(islice((one for one in others if _false_everywhere(one, thing, namesakes, words.ontology)), words.most))
     if not fit:
-        return MAY_HOLD if others else NO_OTHER
+        return MAY_HOLD if others else "no attribute of its kind excludes it"
     tags = {"kind": KINDS[words.ontology.attributes[attribute].category], **box_tags(thing, graph)}
     return [
         Foil(
@@ -100,7 +102,7 @@ def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None
     if known is None or known.category not in KINDS:
         return NO_KIND
     if " " in attribute:
-        return SEVERAL_WORDS
+        return "the attribute has several words"
     if not known.before or noun is None or attribute in thing.name.split():
         return NOT_BEFORE
     if is_vague(noun, ontology) or is_vague(thing.name, ontology):
@@ -110,32 +112,18 @@ def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None
 
 
 def _unsettled(thing: SceneObject, attribute: str, graph: SceneGraph, ontology: Ontology) -> str | None:
-    """Why the graph does not tell whether the thing, or another of its name, has another attribute of the category."""
     noun = known_form(thing.name, ontology) or thing.name
     category = ontology.attributes[attribute].category
     if ontology.suits(noun, attribute) is False:
         return UNUSUAL
-    if is_place(noun, ontology) or _of_opinion(noun, category, ontology):
+    measured = is_measured(noun, category, ontology) if KINDS[category] == "size" else category not in _OPINIONS
+    if is_place(noun, ontology) or not measured:
         return OPINION
     if is_mixed(thing.attributes, attribute, ontology):
         return MIXED
     if KINDS[category] == "color" and is_motley(noun, ontology):
         return MOTLEY
     return OTHERS if has_others(noun, graph, ontology) else None
-
-
-def _of_opinion(noun: str, category: str, ontology: Ontology) -> bool:
-    if KINDS[category] == "size":
-        return not is_measured(noun, category, ontology)
-    return category in _OPINIONS
-
-
-def _others(noun: str, attribute: str, words: Words) -> list[str]:
-    """The attributes that may replace one: its opposite if it has one, else those that exclude it."""
-    key = ("attribute", noun, attribute)
-    if key not in words.pools:
-        words.pools[key] = dict.fromkeys(_find_others(noun, attribute, words), 1)
-    return list(words.pools[key])
 
 
 def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed, TextEncoder
 from vlgate.perturb.graphs.names import known_form, wording
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.expectations import Surroundings
 from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.perturb.text.grammar import either_number
 from vlgate.types import FloatArray
-
-# How alike two words are: by a model of sentence similarity, or by the ontology alone.
 
 LIMIT = 0.5
 """The cosine from which two words are too alike to replace each other (VL-CheckList, section 3.2)."""
@@ -38,21 +38,17 @@ class Likeness:
     vectors: dict[str, FloatArray] = field(default_factory=dict)
 
     def learn(self, words: Iterable[str]) -> None:
-        """Encode the words that are new."""
         new = sorted(set(words) - self.vectors.keys())
         if self.encoder is not None and new:
             self.vectors.update(zip(new, self.encoder.encode(new), strict=True))
 
     def too_alike(self, one: str, other: str) -> bool:
-        """Return whether the cosine of two words is the limit or more."""
         if self.encoder is None:
             return False
         if one not in self.vectors or other not in self.vectors:
             self.learn((one, other))
         return float(np.dot(self.vectors[one], self.vectors[other])) >= self.limit
 
-
-# The words of a collection of scene graphs, counted by what they stand with: the replacements of VL-CheckList.
 
 SUBJECT, OBJECT = "subject", "object"
 
@@ -71,7 +67,6 @@ class Vocabulary:
 
 
 def vocabulary_of(graphs: Iterable[SceneGraph], ontology: Ontology | None = None) -> Vocabulary:
-    """Count the names in graphs that the ontology knows."""
     known = default_ontology() if ontology is None else ontology
     names: Counter[str] = Counter()
     placed: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -105,21 +100,15 @@ _COMMON = 12  # settings from which a thing tells nothing about what is beside i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slots:
-    """What reads well beside a relation, by a table of scenes and by the things that are found in one setting.
-
-    ``known`` keeps what has been asked.
-    """
+    """What reads well beside a relation, by a table of scenes and by the things that are found in one setting."""
 
     ontology: Ontology
-    known: dict[tuple[str, str, str], bool] = field(default_factory=dict, repr=False, compare=False)
+    _kept: dict[Any, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def reads(self, subject: str, relation: str, other: str, *, seen: int = 0) -> bool:
         """Return whether somebody would write that the subject has this relation to the other thing."""
         # ``seen`` is how often the collection has both nouns there.
-        key = (subject, relation, other)
-        if key not in self.known:
-            self.known[key] = self._usual(*key)
-        return self.known[key] or (seen >= _SEVERAL and relation not in BESIDE)
+        return self._usual(subject, relation, other) or (seen >= _SEVERAL and relation not in BESIDE)
 
     def size(self, name: str) -> int | None:
         """Return the place of a thing in the order of sizes, from 0; None if no list has it."""
@@ -129,6 +118,7 @@ class Slots:
                     return place
         return None
 
+    @kept
     def _usual(self, subject: str, relation: str, other: str) -> bool:
         one, two = frozenset(self._named(subject)), frozenset(self._named(other))
         if any(one & subjects and two & others for subjects, others in _slots()[1].get(relation, ())):
@@ -136,7 +126,6 @@ class Slots:
         return relation in BESIDE and self._beside(subject, other)
 
     def _beside(self, subject: str, other: str) -> bool:
-        """Whether both are found in one setting, and are of about one size."""
         sizes = self.size(subject), self.size(other)
         if sizes[0] is None or sizes[1] is None or abs(sizes[0] - sizes[1]) > _NEAR:
             return False
@@ -174,8 +163,6 @@ def _slots() -> tuple[Mapping[str, _Names], Mapping[str, list[tuple[_Names, _Nam
     return lists, lines
 
 
-# What VL-CheckList's objects, attributes and relations share: what may judge the words, and what is kept of them.
-
 POSITIVE = "the foil is a caption of the same image"
 
 
@@ -202,7 +189,6 @@ class Words:
     slots: Slots = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Tell settings and what reads well by the ontology."""
         known = Surroundings(settings=self.ontology.settings, usual=self.ontology.expected.usual)
         object.__setattr__(self, "where", known)
         object.__setattr__(self, "slots", Slots(ontology=self.ontology))

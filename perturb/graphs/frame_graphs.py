@@ -65,17 +65,16 @@ def graph_of_interactions(
         b = names.setdefault((thing.replace("_", " ").lower(), place), str(len(names) + 1))
         if predicate is not None and a != b:
             told.setdefault(a, []).append(Relation(name=predicate.verb.participle, object=b))
-    objects = {
-        number: SceneObject(id=number, name=name, box=_box(corners), relations=tuple(told.get(number, ())))
-        for (name, corners), number in names.items()
-        if corners[2] > corners[0] and corners[3] > corners[1]
-    }
+    objects: dict[str, SceneObject] = {}
+    for (name, (left, top, right, bottom)), number in names.items():
+        if right > left and bottom > top:
+            box = Box(x=left, y=top, w=right - left, h=bottom - top)
+            objects[number] = SceneObject(id=number, name=name, box=box, relations=tuple(told.get(number, ())))
     width, height = size or (None, None)
     return SceneGraph(id=image, objects=objects, width=width, height=height)
 
 
 def _relations(template: str) -> Iterator[tuple[str, str]]:
-    """The role and the relation of each role behind the agent."""
     found = list(_ROLE.finditer(template))
     if not found or found[0][0] != _AGENT.upper():
         return
@@ -92,8 +91,3 @@ def _relations(template: str) -> Iterator[tuple[str, str]]:
             yield role[0].lower(), verb.participle
         elif link in _PREPOSITIONS:
             yield role[0].lower(), Verb(base=verb.base, rest=link).participle
-
-
-def _box(corners: Corners) -> Box:
-    left, top, right, bottom = corners
-    return Box(x=left, y=top, w=right - left, h=bottom - top)

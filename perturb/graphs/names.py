@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject
 from vlgate.perturb.text.grammar import article
 from vlgate.perturb.text.sentences import number_of, read_predicate
 from vlgate.perturb.word_lists import words
-
-# Whether a thing of one name may be called another, and whether two attributes contradict each other.
 
 
 def may_be_called(named: str, name: str, ontology: Ontology) -> bool:
@@ -30,19 +30,17 @@ class Namesakes:
     """The things of a graph that may be called by a name; each name is compared once."""
 
     def __init__(self, graph: SceneGraph, ontology: Ontology) -> None:
-        """Group the things by their names."""
         self._ontology = ontology
         self._things: dict[str, list[SceneObject]] = {}
         for thing in graph.objects.values():
             self._things.setdefault(thing.name, []).append(thing)
-        self._called: dict[str, tuple[SceneObject, ...]] = {}
+        self._kept: dict[Any, Any] = {}
 
+    @kept
     def of(self, name: str) -> tuple[SceneObject, ...]:
         """Return the things that may be called so, those of one name together."""
-        if name not in self._called:
-            alike = (things for named, things in self._things.items() if may_be_called(named, name, self._ontology))
-            self._called[name] = tuple(thing for things in alike for thing in things)
-        return self._called[name]
+        alike = (things for named, things in self._things.items() if may_be_called(named, name, self._ontology))
+        return tuple(thing for things in alike for thing in things)
 
 
 def same_kind(one: str, other: str, ontology: Ontology) -> bool:
@@ -52,7 +50,6 @@ def same_kind(one: str, other: str, ontology: Ontology) -> bool:
 
 
 def known_form(name: str, ontology: Ontology) -> str | None:
-    """Return the name if the ontology knows it, else its last word if it knows that, else None."""
     if ontology.knows(name):
         return name
     head = name.rpartition(" ")[2]
@@ -65,7 +62,7 @@ def contradict(some: Iterable[str], others: Iterable[str], ontology: Ontology) -
     mine = [parts_of(attribute) for attribute in some]
     theirs = [parts_of(attribute) for attribute in others]
     return any(
-        any(_all_exclusive(one, other, ontology) for one in mine)
+        any(all(ontology.exclusive(a, b) for a in one for b in other) for one in mine)
         and not any(set(one) & set(other) for one in mine for other in theirs)
         for other in theirs
     )
@@ -74,10 +71,6 @@ def contradict(some: Iterable[str], others: Iterable[str], ontology: Ontology) -
 def parts_of(attribute: str) -> tuple[str, ...]:
     """Return the attributes that "and" joins: ("red", "black") of "red and black"."""
     return tuple(attribute.split(" and "))
-
-
-def _all_exclusive(one: tuple[str, ...], other: tuple[str, ...], ontology: Ontology) -> bool:
-    return all(ontology.exclusive(a, b) for a in one for b in other)
 
 
 # Phrases of a scene graph's things and relations: "a cup on a table", "a plane in the sky".
@@ -92,9 +85,7 @@ _PARTS = frozenset(("area", "part", "parts", "portion", "section", "side"))
 """What names no thing behind any word: "an inner part"."""
 
 NO_NUMBER = "the number of a noun is not certain"
-NO_READING = "the relation does not read between two nouns"
 VAGUE = "a noun is vague"
-ONE_THING = "the relation is one of a thing to itself or to its like"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,12 +106,11 @@ class Triple:
 
 
 def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontology: Ontology) -> Triple | str:
-    """Return the phrase of a relation, or why it has none."""
     other, text = graph.objects.get(relation.object), wording(relation.name, ontology)
     if not text:
-        return NO_READING
+        return "the relation does not read between two nouns"
     if other is None or other.id == subject.id or other.name == subject.name:
-        return ONE_THING
+        return "the relation is one of a thing to itself or to its like"
     if any(is_vague(one.name, ontology) for one in (subject, other)):
         return VAGUE
     determiners = determiner(subject.name), determiner(other.name)

@@ -11,7 +11,6 @@ from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.graphs.absence import Absence, common_names
 from vlgate.perturb.graphs.checklist import OBJECT, SUBJECT, Words, checked
 from vlgate.perturb.graphs.names import Triple, determiner, triple_of
-from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, place_of, size_of
 from vlgate.perturb.text.sentences import read_predicate
 from vlgate.perturb.word_lists import words
@@ -19,7 +18,6 @@ from vlgate.seeds import quick_generator
 
 UNKNOWN = "the ontology does not know the noun, or it is vague"
 SEVERAL_WORDS = "the noun has several words"
-NONE_ABSENT = "nothing of its class that would stand there is surely absent"
 UNUSUAL = "nobody would write the caption"
 
 _DRAWS = 8
@@ -80,7 +78,7 @@ def _made(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: A
         return UNKNOWN
     others = _replacements(graph, triple, role, words, absence)
     if not others:
-        return NONE_ABSENT
+        return "nothing of its class that would stand there is surely absent"
     caption, tags = triple.said(), {"role": role, **box_tags(thing, graph)}
     return [
         Foil(
@@ -107,7 +105,6 @@ def _replacements(graph: SceneGraph, triple: Triple, role: str, words: Words, ab
     anywhere = not takes_one(triple.text) or (role == SUBJECT and not words.sole)
 
     def fits(one: str) -> bool:
-        """Whether a noun is absent, says something else, and would stand there."""
         return (
             absence.lacks(one, anywhere=anywhere)
             and not words.likeness.too_alike(thing.name, one)
@@ -132,7 +129,6 @@ def takes_one(relation: str) -> bool:
 
 
 def _drawn(pool: Mapping[str, int], name: str, fits: Callable[[str], bool], most: int) -> Sequence[str]:
-    """Draw some of the nouns that fit, each as often as its count says, by a generator of that name."""
     # Of a large pool most draws fit, so few nouns are looked at.
     names = [one for one in pool if fits(one)] if len(pool) <= _FEW else list(pool)
     if not names:
@@ -144,11 +140,6 @@ def _drawn(pool: Mapping[str, int], name: str, fits: Callable[[str], bool], most
         return found
     fitting = [one for one in names if one not in drawn and fits(one)]
     return random.choices(fitting, [pool[one] for one in fitting])[:1] if fitting else ()
-
-
-def _fits(one: str, other: str, wanted: str, words: Words) -> bool:
-    """Whether a noun may stand in the place of another: one word, of its class and number, behind the same article."""
-    return _alike(one, other, words) and _stands(one, other, wanted, words)
 
 
 def _stands(one: str, other: str, wanted: str, words: Words) -> bool:
@@ -164,7 +155,8 @@ def _alike(one: str, other: str, words: Words) -> bool:
 
 def _known_classes(name: str, words: Words) -> frozenset[str]:
     if name not in words.classes:
-        words.classes[name] = _classes(name, words.ontology)
+        above = (*words.ontology.hypernyms(name), *((name,) if words.ontology.hyponyms(name) else ()))
+        words.classes[name] = frozenset((*above, *(words.ontology.nouns[one].other for one in above))) - {""}
     return words.classes[name]
 
 
@@ -192,7 +184,7 @@ def _pool(
         fitting = _fitting(name, wanted, words) if len(found) > _FEW else found
         names = [one for one in sorted(found) if one in fitting]
         if fitting is found:
-            names = [one for one in names if _fits(name, one, wanted, words)]
+            names = [one for one in names if _alike(name, one, words) and _stands(name, one, wanted, words)]
         words.pools[key] = {one: found[one] for one in names}
     return words.pools[key]
 
@@ -213,9 +205,3 @@ def _common(words: Words) -> Mapping[str, int]:
     if ("common names",) not in words.pools:
         words.pools["common names",] = dict.fromkeys(common_names(words.ontology), 1)
     return words.pools["common names",]
-
-
-def _classes(name: str, ontology: Ontology) -> frozenset[str]:
-    """The classes of a noun, in both numbers: those above it, and itself if there are others below."""
-    above = (*ontology.hypernyms(name), *((name,) if ontology.hyponyms(name) else ()))
-    return frozenset((*above, *(ontology.nouns[one].other for one in above))) - {""}

@@ -13,7 +13,9 @@ from vlgate.perturb.graphs.names import contradict, known_form, may_be_called, p
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.nouns import Number
 from vlgate.perturb.ontology.tables import rows_in
-from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject, inside, overlap, share
+from vlgate.perturb.ontology.wordnet import installed_wordnet
+from vlgate.perturb.scene_graph import SceneGraph, SceneObject, inside, overlap, share
+from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.grammar import regular_singular, singular
 from vlgate.perturb.text.sentences import Verb, bare_or_a, number_of, read_predicate
 from vlgate.perturb.word_lists import words
@@ -64,20 +66,10 @@ def wordnet_person(lexicon: str = "oewn:2024") -> IsPerson:
     """Return a function that looks a name up in an installed wordnet: its first sense must be of ``noun.person``."""
     # "person" itself, which WordNet files under ``noun.Tops``, is one too. A compound that the wordnet lacks is looked
     # up by its last word.
-    try:
-        import wn
-    except ImportError:
-        raise ValueError("wordnet_person needs the library wn; pip install 'vlgate[text]'") from None
-    try:
-        wordnet = wn.Wordnet(lexicon, expand="")
-    except wn.Error:
-        raise ValueError(
-            f"lexicon={lexicon!r} is not installed; run `python -m wn download oewn:2024`, or name one that is"
-        ) from None
+    wordnet = installed_wordnet(lexicon, "wordnet_person", expand="")
 
     @cache
     def is_person(name: str) -> bool:
-        """Return whether the first sense of a name, or else of its last word, is a person."""
         if name in _ROOTS:
             return True
         found = wordnet.synsets(name, pos="n") or wordnet.synsets(singular(name) or name, pos="n")
@@ -169,8 +161,6 @@ def one_of(
     return sets[max(kept, key=lambda number: (scores[number].mean(), -number))] if kept else None
 
 
-# What scene graphs tell about persons: "wears a white shirt", "sits on a bench" (BLA, section 4.3.2).
-
 NO_VERB = "the relation has no verb in the active voice"
 UNLISTED = "the verb is not in the list of features"
 BODY_PART = "the thing is a part of the body"
@@ -197,53 +187,39 @@ class Feature:
 
     @property
     def head(self) -> str:
-        """The last word of the thing's name."""
         return self.thing.name.rpartition(" ")[2]
 
 
 def features_of(
     person: SceneObject, graph: SceneGraph, size: tuple[float, float], rules: BlaRules, tools: BlaTools
 ) -> Iterator[Feature | str]:
-    """Yield the features of a person in the order of the graph, and a reason for each relation that gives none."""
     for relation in person.relations:
         thing = graph.objects.get(relation.object)
         if thing is None or thing.id == person.id:
             continue
-        yield _feature(relation, thing, size, rules, tools)
+        predicate, number = read_predicate(relation.name), number_of(thing.name)
+        if predicate is None or predicate.passive:
+            yield NO_VERB
+            continue
+        owned = _verbs().get(predicate.verb.plain)
+        why = first(
+            (owned is None and rules.sure, UNLISTED),
+            (is_body_part(thing.name), BODY_PART),
+            (rules.sure and tools.is_person(thing.name), PERSON),
+            (share(thing.box, size) < rules.feature_share, SMALL_THING),
+            (number is None, NUMBER),
+        )
+        if why or number is None:
+            yield why
+            continue
+        attribute = _attribute(thing, rules, tools.ontology)
+        phrase = bare_or_a(f"{attribute} {thing.name}".lstrip(), number)
+        yield Feature(verb=predicate.verb, thing=thing, attribute=attribute, phrase=phrase, owned=bool(owned))
 
 
 def is_body_part(name: str) -> bool:
-    """Return whether a name is one of a part of the body, in either number."""
     head = name.rpartition(" ")[2]
     return head in _BODY_PARTS or (head.endswith("s") and head[:-1] in _BODY_PARTS)
-
-
-def _feature(
-    relation: Relation, thing: SceneObject, size: tuple[float, float], rules: BlaRules, tools: BlaTools
-) -> Feature | str:
-    predicate = read_predicate(relation.name)
-    if predicate is None or predicate.passive:
-        return NO_VERB
-    owned = _verbs().get(predicate.verb.plain)
-    if owned is None and rules.sure:
-        return UNLISTED
-    number = number_of(thing.name)
-    reason = _unfit(thing, size, rules, tools)
-    if reason is not None or number is None:
-        return reason or NUMBER
-    attribute = _attribute(thing, rules, tools.ontology)
-    phrase = bare_or_a(f"{attribute} {thing.name}".lstrip(), number)
-    return Feature(verb=predicate.verb, thing=thing, attribute=attribute, phrase=phrase, owned=bool(owned))
-
-
-def _unfit(thing: SceneObject, size: tuple[float, float], rules: BlaRules, tools: BlaTools) -> str | None:
-    if is_body_part(thing.name):
-        return BODY_PART
-    if rules.sure and tools.is_person(thing.name):
-        return PERSON
-    if share(thing.box, size) < rules.feature_share:
-        return SMALL_THING
-    return None
 
 
 def _attribute(thing: SceneObject, rules: BlaRules, ontology: Ontology) -> str:
@@ -318,7 +294,6 @@ def excluded(feature: Feature, person: SceneObject, graph: SceneGraph, ontology:
 
 
 def _has(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
-    """Whether a relation of the person says the feature, or may."""
     for relation in person.relations:
         thing = graph.objects.get(relation.object)
         if thing is None:

@@ -89,13 +89,14 @@ def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes)
 
 
 def _unfit(triple: Triple, spatial: bool, graph: SceneGraph, words: Words) -> str | None:
-    """Why another relation would say little of the two things, or would be true of others of the names."""
     subject, other = triple.subject.name, triple.object.name
     if triple.text in _FREE and any(_comes_in_numbers(name, graph, words.ontology) for name in (subject, other)):
         return OTHERS
     if not spatial:
         return UNUSUAL if is_body_part(other) else OTHERS if _others_do(triple, graph, words) else None
-    if _is_bound(subject, other, words.ontology):
+    worn = is_garment(subject, words.ontology) or is_garment(other, words.ontology)
+    body = is_body_part(other) or is_body_part(subject) or subject in words.ontology.expected.body
+    if worn or body or other.rpartition(" ")[2] in _PLACES:
         return PLACE
     form = known_form(subject, words.ontology)
     several = not triple.determiners[0] and not is_animate(subject, words.ontology)
@@ -122,7 +123,6 @@ def _comes_in_numbers(name: str, graph: SceneGraph, ontology: Ontology) -> bool:
 
 
 def _said(text: str, triple: Triple, words: Words) -> bool:
-    """Whether somebody would say the replacement of the two things, or of others with the object in the collection."""
     # What is above, below, behind or beside something needs no list: any two things can be so.
     if text in _FREE:
         return True
@@ -164,7 +164,6 @@ def _shown(needs: str, one: Box, other: Box) -> bool:
 
 
 def _may_hold(text: str, triple: Triple, namesakes: Namesakes, ontology: Ontology) -> bool:
-    """Whether the replacement may be true of two other things of these names."""
     return any(
         not (text in _TOUCH and _apart(one.box, other.box, text)) and not _rules_out(one, other, text, ontology)
         for one in namesakes.of(triple.subject.name)
@@ -180,7 +179,6 @@ def _apart(one: Box, other: Box, text: str) -> bool:
 
 
 def _rules_out(one: SceneObject, other: SceneObject, text: str, ontology: Ontology) -> bool:
-    """Whether a relation that the graph has between two things excludes another one."""
     for relation in one.relations:
         swaps = _swaps().get(wording(relation.name, ontology), ())
         if relation.object == other.id and any(text in swap.instead for swap in swaps):
@@ -189,22 +187,13 @@ def _rules_out(one: SceneObject, other: SceneObject, text: str, ontology: Ontolo
 
 
 def is_animate(name: str, ontology: Ontology) -> bool:
-    """Return whether a name is one of persons or animals."""
     noun = known_form(name, ontology)
     return known_person(name) or (noun is not None and not ontology.certain(noun).isdisjoint(("animal", "animals")))
 
 
 def is_garment(name: str, ontology: Ontology) -> bool:
-    """Return whether a name is one of clothes or shoes."""
     noun = known_form(name, ontology)
     return noun is not None and not ontology.certain(noun).isdisjoint(("clothing", "clothes", "footwear"))
-
-
-def _is_bound(subject: str, other: str, ontology: Ontology) -> bool:
-    """Whether prepositions say little of the two: a garment, a bracelet on a wrist, what lies on the ground."""
-    worn = is_garment(subject, ontology) or is_garment(other, ontology)
-    body = is_body_part(other) or is_body_part(subject) or subject in ontology.expected.body
-    return worn or body or other.rpartition(" ")[2] in _PLACES
 
 
 @cache

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import combinations, islice, permutations, product
+from itertools import combinations, compress, islice, permutations, product
 from pathlib import Path
+
+import numpy as np
 
 from vlgate.perturb.foils.candidates import Perturbed, SentenceSet
 from vlgate.perturb.graphs.names import same_kind
@@ -21,13 +23,11 @@ from vlgate.perturb.graphs.persons import (
     may_be_one_person,
     slot_of,
 )
-from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.nouns import Number
 from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, inside, overlap, share
+from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.sentences import Verb, active, number_of, passive, read_predicate
-
-# Active and passive sentences about two persons, true and with the persons exchanged (BLA, section 4.3.1).
 
 NO_SIZE = "the size of the image is not known"
 NO_VERB = "the relation has no verb"
@@ -46,124 +46,107 @@ def active_passive(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = 
     size = image_size(graph)
     if size is None:
         return Perturbed.of(NO_SIZE)
-    found = list(_sets(graph, size, rules, tools))
-    sets = {one.true: one for one in found if isinstance(one, SentenceSet)}
-    return Perturbed(candidates=tuple(sets.values()), refused=tuple(one for one in found if isinstance(one, str)))
+    outcomes = list(_Voices(graph=graph, size=size, rules=rules, tools=tools).sets())
+    sets = {one.true: one for one in outcomes if isinstance(one, SentenceSet)}
+    return Perturbed(candidates=tuple(sets.values()), refused=tuple(one for one in outcomes if isinstance(one, str)))
 
 
-def _sets(
-    graph: SceneGraph, size: tuple[float, float], rules: BlaRules, tools: BlaTools
-) -> Iterator[SentenceSet | str]:
-    for thing in graph.objects.values():
-        for relation in thing.relations:
-            other, predicate = graph.objects.get(relation.object), read_predicate(relation.name)
-            if (
-                other is None
-                or other.id == thing.id
-                or not (tools.is_person(thing.name) and tools.is_person(other.name))
-            ):
-                yield NOT_PERSONS
-            elif predicate is None:
-                yield NO_VERB
-            else:
-                agent, patient = (other, thing) if predicate.passive else (thing, other)
-                reason = _refused(agent, patient, predicate.verb, size, rules) or _also(
-                    agent, patient, predicate.verb, graph, rules, tools
-                )
-                yield reason or _set(agent, patient, predicate.verb, graph, rules, tools)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Image:
+    """A graph with the size of its image, and what is asked of the sentences about it."""
+
+    graph: SceneGraph
+    size: tuple[float, float]
+    rules: BlaRules
+    tools: BlaTools
+
+    def may_be_one(self, one: SceneObject, other: SceneObject) -> bool:
+        """Whether two boxes may show one person: they overlap, or one of a fitting name lies within the other."""
+        if overlap(one.box, other.box) >= self.rules.same_person:
+            return True
+        within = max(inside(one.box, other.box), inside(other.box, one.box)) >= self.rules.same_person
+        return self.rules.sure and within and may_be_one_person(one.name, other.name)
+
+    def may_be(self, thing: SceneObject, person: SceneObject) -> bool:
+        if thing.id == person.id:
+            return True
+        return self.tools.is_person(thing.name) and may_be_one_person(thing.name, person.name)
 
 
-def _refused(
-    agent: SceneObject, patient: SceneObject, verb: Verb, size: tuple[float, float], rules: BlaRules
-) -> str | None:
-    mutual = _verbs().get(verb.plain)
-    if mutual is None:
-        return INTRANSITIVE
-    if mutual and rules.sure:
-        return MUTUAL
-    if min(share(agent.box, size), share(patient.box, size)) < rules.actor_share:
-        return SMALL
-    return NUMBER if number_of(agent.name) is None or number_of(patient.name) is None else None
+class _Voices(_Image):
+    """Active and passive sentences of each relation between two persons (BLA, section 4.3.1)."""
 
+    def sets(self) -> Iterator[SentenceSet | str]:
+        for thing in self.graph.objects.values():
+            for relation in thing.relations:
+                other, predicate = self.graph.objects.get(relation.object), read_predicate(relation.name)
+                persons = other is not None and all(self.tools.is_person(one.name) for one in (thing, other))
+                if other is None or other.id == thing.id or not persons:
+                    yield NOT_PERSONS
+                elif predicate is None:
+                    yield NO_VERB
+                else:
+                    ends = (other, thing) if predicate.passive else (thing, other)
+                    yield self._refused(*ends, predicate.verb) or self._set(*ends, predicate.verb)
 
-def _also(
-    agent: SceneObject, patient: SceneObject, verb: Verb, graph: SceneGraph, rules: BlaRules, tools: BlaTools
-) -> str | None:
-    if may_be_one(agent, patient, rules):
-        return ONE_PERSON
-    for thing in graph.objects.values():
-        if not _may_be_person(thing, patient, tools):
-            continue
-        for relation in thing.relations:
-            predicate, other = read_predicate(relation.name), graph.objects.get(relation.object)
-            if predicate is None or other is None or predicate.verb.base != verb.base or predicate.passive:
-                continue
-            reversed_pair = thing.id == patient.id and other.id == agent.id
-            if reversed_pair or (rules.sure and thing.id != agent.id and _may_be_person(other, agent, tools)):
-                return BOTH_WAYS
-    return None
+    def _refused(self, agent: SceneObject, patient: SceneObject, verb: Verb) -> str:
+        mutual = _verbs().get(verb.plain)
+        shares = [share(one.box, self.size) for one in (agent, patient)]
+        why = first(
+            (mutual is None, INTRANSITIVE),
+            (bool(mutual) and self.rules.sure, MUTUAL),
+            (min(shares) < self.rules.actor_share, SMALL),
+            (number_of(agent.name) is None or number_of(patient.name) is None, NUMBER),
+            (self.may_be_one(agent, patient), ONE_PERSON),
+        )
+        return why or (BOTH_WAYS if self._holds_both_ways(agent, patient, verb) else "")
 
+    def _holds_both_ways(self, agent: SceneObject, patient: SceneObject, verb: Verb) -> bool:
+        for thing in self.graph.objects.values():
+            for relation in thing.relations if self.may_be(thing, patient) else ():
+                predicate, other = read_predicate(relation.name), self.graph.objects.get(relation.object)
+                if predicate is None or other is None or predicate.verb.base != verb.base or predicate.passive:
+                    continue
+                if thing.id == patient.id and other.id == agent.id:
+                    return True
+                if self.rules.sure and thing.id != agent.id and self.may_be(other, agent):
+                    return True
+        return False
 
-def may_be_one(one: SceneObject, other: SceneObject, rules: BlaRules) -> bool:
-    """Return whether two boxes may show one person: they overlap, or one of a fitting name lies within the other."""
-    if overlap(one.box, other.box) >= rules.same_person:
-        return True
-    within = max(inside(one.box, other.box), inside(other.box, one.box)) >= rules.same_person
-    return rules.sure and within and may_be_one_person(one.name, other.name)
+    def _set(self, agent: SceneObject, patient: SceneObject, verb: Verb) -> SentenceSet | str:
+        a, b = self._phrase(agent, patient), self._phrase(patient, agent)
+        of_agent, of_patient = number_of(agent.name), number_of(patient.name)
+        if a is None or b is None or of_agent is None or of_patient is None:
+            return ALIKE
+        return SentenceSet(
+            true=(active(a, verb, b, number=of_agent), passive(b, verb, a, number=of_patient)),
+            false=(active(b, verb, a, number=of_patient), passive(a, verb, b, number=of_agent)),
+            why=f"the graph says that {a} {verb.present(of_agent)} {b}; the false sentences exchange the two",
+            tags={"verb": verb.plain},
+        )
 
+    def _phrase(self, person: SceneObject, other: SceneObject) -> str | None:
+        """The person with "the", and with an attribute that no other of the name has, if there is another."""
+        things = [thing for thing in self.graph.objects.values() if thing.id not in {person.id, other.id}]
+        # The second person of the sentence has a word of its own.
+        rivals = [other] if other.name == person.name else []
+        rivals += [thing for thing in things if self.rules.sure and self.may_be(thing, person)]
+        if not rivals:
+            return f"the {person.name}"
+        taken = {attribute for rival in rivals for attribute in rival.attributes}
+        for attribute in person.attributes:
+            if attribute not in taken and (said := self._described(person.name, attribute)):
+                return f"the {said}"
+        return None
 
-def _may_be_person(thing: SceneObject, person: SceneObject, tools: BlaTools) -> bool:
-    if thing.id == person.id:
-        return True
-    return tools.is_person(thing.name) and may_be_one_person(thing.name, person.name)
-
-
-def _set(
-    agent: SceneObject, patient: SceneObject, verb: Verb, graph: SceneGraph, rules: BlaRules, tools: BlaTools
-) -> SentenceSet | str:
-    a, b = _phrase(agent, patient, graph, rules, tools), _phrase(patient, agent, graph, rules, tools)
-    of_agent, of_patient = number_of(agent.name), number_of(patient.name)
-    if a is None or b is None or of_agent is None or of_patient is None:
-        return ALIKE
-    return SentenceSet(
-        true=(active(a, verb, b, number=of_agent), passive(b, verb, a, number=of_patient)),
-        false=(active(b, verb, a, number=of_patient), passive(a, verb, b, number=of_agent)),
-        why=f"the graph says that {a} {verb.present(of_agent)} {b}; the false sentences exchange the two",
-        tags={"verb": verb.plain},
-    )
-
-
-def _phrase(person: SceneObject, other: SceneObject, graph: SceneGraph, rules: BlaRules, tools: BlaTools) -> str | None:
-    """The person with "the", and with an attribute that no other of the name has, if there is another."""
-    rivals = [
-        thing
-        for thing in graph.objects.values()
-        if thing.id != person.id and _rival(thing, person, other, rules, tools)
-    ]
-    if not rivals:
-        return f"the {person.name}"
-    taken = {attribute for rival in rivals for attribute in rival.attributes}
-    for attribute in person.attributes:
-        if attribute not in taken and (said := _described(person.name, attribute, rules, tools.ontology)):
-            return f"the {said}"
-    return None
-
-
-def _rival(thing: SceneObject, person: SceneObject, other: SceneObject, rules: BlaRules, tools: BlaTools) -> bool:
-    """Whether "the man" may mean this thing as well; the second person of the sentence has a word of its own."""
-    if thing.id == other.id or not rules.sure:
-        return thing.id == other.id and thing.name == person.name
-    return tools.is_person(thing.name) and may_be_one_person(thing.name, person.name)
-
-
-def _described(name: str, attribute: str, rules: BlaRules, ontology: Ontology) -> str | None:
-    """One word stands before the name, several behind it (thesis, section 4.3.1), if that is English."""
-    if " " not in attribute:
-        known = ontology.attributes.get(attribute)
-        fits = not rules.sure or (known is not None and known.before)
-        return f"{attribute} {name}" if fits else None
-    fits = not rules.sure or (attribute.split(maxsplit=1)[0].endswith("ing") and read_predicate(attribute) is not None)
-    return f"{name} {attribute}" if fits else None
+    def _described(self, name: str, attribute: str) -> str | None:
+        """One word stands before the name, several behind it (thesis, section 4.3.1), if that is English."""
+        if " " not in attribute:
+            known = self.tools.ontology.attributes.get(attribute)
+            fits = not self.rules.sure or (known is not None and known.before)
+            return f"{attribute} {name}" if fits else None
+        english = attribute.split(maxsplit=1)[0].endswith("ing") and read_predicate(attribute) is not None
+        return f"{name} {attribute}" if english or not self.rules.sure else None
 
 
 @cache
@@ -176,12 +159,9 @@ def _verbs() -> dict[str, bool]:
 #
 # BLA, sections 4.3.2 (coordination) and 4.3.3 (relative clause).
 
-NO_PERSONS = "fewer than two persons with a relation"
 FEW = "a person has fewer than two features"
 NOT_UNIQUE = "fewer than two features are one person's only"
 UNSURE = "no feature is surely not the other person's"
-
-Template = Callable[["Told", Feature, Feature], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,152 +175,123 @@ class Told:
 
 def coordination(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Perturbed:
     """Make sets of sentences such as "the man wears a hat and holds a cup", at most ``rules.most_sets``."""
-    return _found(graph, rules, tools, _coordinated)
+    return _told_apart(graph, rules, tools, "the {name} {one} and {other}")
 
 
 def relative_clause(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Perturbed:
     """Make sets of sentences such as "the man who wears a hat holds a cup", at most ``rules.most_sets``."""
-    return _found(graph, rules, tools, _relative)
+    return _told_apart(graph, rules, tools, "the {name} who {one} {other}")
 
 
-def _coordinated(told: Told, one: Feature, other: Feature) -> str:
-    return f"the {told.person.name} {one.said(told.number)} and {other.said(told.number)}"
-
-
-def _relative(told: Told, one: Feature, other: Feature) -> str:
-    return f"the {told.person.name} who {one.said(told.number)} {other.said(told.number)}"
-
-
-def _found(graph: SceneGraph, rules: BlaRules, tools: BlaTools, template: Template) -> Perturbed:
+def _told_apart(graph: SceneGraph, rules: BlaRules, tools: BlaTools, template: str) -> Perturbed:
     size = image_size(graph)
     if size is None:
         return Perturbed.of(NO_SIZE)
-    refused: list[str] = []
-    people = list(_people(graph, size, rules, tools, refused))
+    image = _Features(graph=graph, size=size, rules=rules, tools=tools, template=template)
+    people = list(image.people())
     if len(people) < 2:
-        return Perturbed(refused=(*refused, NO_PERSONS))
-    facts = _Facts(graph=graph, tools=tools)
-    sets = islice(_all_sets(people, rules, facts, template, refused), rules.most_sets)
-    return Perturbed(candidates=tuple(sets), refused=tuple(refused))
-
-
-def _people(
-    graph: SceneGraph, size: tuple[float, float], rules: BlaRules, tools: BlaTools, refused: list[str]
-) -> Iterator[Told]:
-    for person in graph.objects.values():
-        if not person.relations or not tools.is_person(person.name):
-            continue
-        number = number_of(person.name)
-        if number is None or share(person.box, size) < rules.person_share:
-            refused.append(NUMBER if number is None else SMALL)
-            continue
-        found = list(features_of(person, graph, size, rules, tools))
-        refused += [reason for reason in found if isinstance(reason, str)]
-        features = _different([one for one in found if isinstance(one, Feature)], rules, tools)
-        if len(features) < 2:
-            refused.append(FEW)
-        else:
-            yield Told(person=person, number=number, features=tuple(features[: rules.most_features]))
-
-
-def _different(features: Sequence[Feature], rules: BlaRules, tools: BlaTools) -> list[Feature]:
-    """Drop the features that say the same as an earlier one of the person, by the last words of their things."""
-    kept: list[Feature] = []
-    for one in features:
-        if not any(_same(one, other, rules, tools) for other in kept):
-            kept.append(one)
-    return kept
-
-
-def _same(one: Feature, other: Feature, rules: BlaRules, tools: BlaTools) -> bool:
-    if one.thing.id == other.thing.id or one.head == other.head:
-        return True
-    if tools.vectors is not None:
-        likeness = tools.vectors.similarity(one.head, other.head)
-        return likeness is not None and likeness > rules.alike_words
-    return same_kind(one.thing.name, other.thing.name, tools.ontology)
-
-
-def _all_sets(
-    people: Sequence[Told], rules: BlaRules, facts: _Facts, template: Template, refused: list[str]
-) -> Iterator[SentenceSet]:
-    for first, second in combinations(people, 2):
-        if may_be_one(first.person, second.person, rules):
-            refused.append(ONE_PERSON)
-            continue
-        a, b = _unique(first, second, rules, facts.tools)
-        if min(len(a.features), len(b.features)) < 2:
-            refused.append(NOT_UNIQUE)
-            continue
-        sets = _sets_of_two(a, b, rules, facts, template)
-        some = next(sets, None)
-        if some is None:
-            refused.append(UNSURE)
-        else:
-            yield some
-            yield from sets
-
-
-def _unique(first: Told, second: Told, rules: BlaRules, tools: BlaTools) -> tuple[Told, Told]:
-    """Leave out what both persons have: features whose texts are equal, or more alike than the limit."""
-    texts = [[one.said("singular") for one in told.features] for told in (first, second)]
-    if tools.encoder is None:
-        shared = {(i, j) for i, one in enumerate(texts[0]) for j, other in enumerate(texts[1]) if one == other}
-    else:
-        vectors = tools.encoder.encode([*texts[0], *texts[1]])
-        cosines = vectors[: len(texts[0])] @ vectors[len(texts[0]) :].T
-        shared = {(int(i), int(j)) for i, j in zip(*(cosines > rules.alike_features).nonzero(), strict=True)}
-    lost = {i for i, _ in shared}, {j for _, j in shared}
-    return _without(first, lost[0]), _without(second, lost[1])
-
-
-def _without(told: Told, lost: set[int]) -> Told:
-    kept = tuple(one for place, one in enumerate(told.features) if place not in lost)
-    return Told(person=told.person, number=told.number, features=kept)
-
-
-def _sets_of_two(a: Told, b: Told, rules: BlaRules, facts: _Facts, template: Template) -> Iterator[SentenceSet]:
-    """All sets of two persons, those first that exchange features of one kind."""
-    choices = list(product(permutations(a.features, 2), permutations(b.features, 2)))
-    choices.sort(key=lambda choice: -_kindred(choice[0][1], choice[1][1]))
-    for (kept, given), (stays, taken) in choices:
-        if rules.sure and not (facts.false_of(a, kept, taken) and facts.false_of(b, given, stays)):
-            continue
-        told = (stays, taken) if b.features.index(stays) < b.features.index(taken) else (taken, stays)
-        yield SentenceSet(
-            true=(template(a, kept, given), template(b, *told)),
-            false=(template(a, kept, taken), template(b, given, stays)),
-            why=f"{given.said('singular')!r} and {taken.said('singular')!r} are exchanged between the two persons",
-            tags={"persons": "same noun" if a.person.name == b.person.name else "different nouns"},
-        )
-
-
-def _kindred(one: Feature, other: Feature) -> int:
-    slot = slot_of(one.thing.name)
-    return (one.verb == other.verb) + 2 * (
-        one.head == other.head or (slot is not None and slot == slot_of(other.thing.name))
-    )
+        return Perturbed(refused=(*image.refused, "fewer than two persons with a relation"))
+    sets = tuple(islice(image.sets(people), rules.most_sets))
+    return Perturbed(candidates=sets, refused=tuple(image.refused))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Facts:
-    """What a graph shows about its persons; each question is answered once."""
+class _Features(_Image):
+    """The features of an image's persons; ``template`` says two of them, and ``refused`` notes what gives no set."""
 
-    graph: SceneGraph
-    tools: BlaTools
-    known: dict[tuple[str, str, str, str], bool] = field(default_factory=dict)
+    template: str
+    refused: list[str] = field(default_factory=list)
+    excluding: dict[tuple[str, str, str, str], bool] = field(default_factory=dict)
 
-    def false_of(self, told: Told, one: Feature, other: Feature) -> bool:
+    def people(self) -> Iterator[Told]:
+        for person in self.graph.objects.values():
+            if not person.relations or not self.tools.is_person(person.name):
+                continue
+            number = number_of(person.name)
+            if number is None or share(person.box, self.size) < self.rules.person_share:
+                self.refused.append(NUMBER if number is None else SMALL)
+                continue
+            different: list[Feature] = []  # those that say the same as an earlier one of the person are dropped
+            for one in features_of(person, self.graph, self.size, self.rules, self.tools):
+                if isinstance(one, str):
+                    self.refused.append(one)
+                elif not any(self._same(one, other) for other in different):
+                    different.append(one)
+            if len(different) < 2:
+                self.refused.append(FEW)
+            else:
+                yield Told(person=person, number=number, features=tuple(different[: self.rules.most_features]))
+
+    def _same(self, one: Feature, other: Feature) -> bool:
+        if one.thing.id == other.thing.id or one.head == other.head:
+            return True
+        if self.tools.vectors is not None:
+            likeness = self.tools.vectors.similarity(one.head, other.head)
+            return likeness is not None and likeness > self.rules.alike_words
+        return same_kind(one.thing.name, other.thing.name, self.tools.ontology)
+
+    def sets(self, people: Sequence[Told]) -> Iterator[SentenceSet]:
+        for one, other in combinations(people, 2):
+            if self.may_be_one(one.person, other.person):
+                self.refused.append(ONE_PERSON)
+                continue
+            a, b = self._unique(one, other)
+            if min(len(a.features), len(b.features)) < 2:
+                self.refused.append(NOT_UNIQUE)
+                continue
+            sets = self._sets_of_two(a, b)
+            some = next(sets, None)
+            if some is None:
+                self.refused.append(UNSURE)
+            else:
+                yield some
+                yield from sets
+
+    def _unique(self, one: Told, other: Told) -> Iterator[Told]:
+        """Leave out what both persons have: features whose texts are equal, or more alike than the limit."""
+        texts = [[feature.said("singular") for feature in told.features] for told in (one, other)]
+        if self.tools.encoder is None:
+            shared = np.array([[mine == theirs for theirs in texts[1]] for mine in texts[0]])
+        else:
+            vectors = self.tools.encoder.encode([*texts[0], *texts[1]])
+            shared = vectors[: len(texts[0])] @ vectors[len(texts[0]) :].T > self.rules.alike_features
+        for told, lost in ((one, shared.any(axis=1)), (other, shared.any(axis=0))):
+            yield replace(told, features=tuple(compress(told.features, np.logical_not(lost).tolist())))
+
+    def _sets_of_two(self, a: Told, b: Told) -> Iterator[SentenceSet]:
+        choices = list(product(permutations(a.features, 2), permutations(b.features, 2)))
+        choices.sort(key=lambda choice: -_kindred(choice[0][1], choice[1][1]))
+        for (kept, given), (stays, taken) in choices:
+            if self.rules.sure and not (self._false_of(a, kept, taken) and self._false_of(b, given, stays)):
+                continue
+            told = (stays, taken) if b.features.index(stays) < b.features.index(taken) else (taken, stays)
+            yield SentenceSet(
+                true=(self._text(a, kept, given), self._text(b, *told)),
+                false=(self._text(a, kept, taken), self._text(b, given, stays)),
+                why=f"{given.said('singular')!r} and {taken.said('singular')!r} are exchanged between the two persons",
+                tags={"persons": "same noun" if a.person.name == b.person.name else "different nouns"},
+            )
+
+    def _text(self, told: Told, one: Feature, other: Feature) -> str:
+        return self.template.format(name=told.person.name, one=one.said(told.number), other=other.said(told.number))
+
+    def _false_of(self, told: Told, one: Feature, other: Feature) -> bool:
         """Whether no person that may be called so has both features."""
         return all(
             self._lacks(person, one) or self._lacks(person, other)
             for person in self.graph.objects.values()
-            if self.tools.is_person(person.name)
-            and (person.id == told.person.id or may_be_one_person(person.name, told.person.name))
+            if self.tools.is_person(person.name) and self.may_be(person, told.person)
         )
 
     def _lacks(self, person: SceneObject, feature: Feature) -> bool:
         key = (person.id, feature.verb.plain, feature.thing.id, feature.attribute)
-        if key not in self.known:
-            self.known[key] = excluded(feature, person, self.graph, self.tools.ontology)
-        return self.known[key]
+        if key not in self.excluding:
+            self.excluding[key] = excluded(feature, person, self.graph, self.tools.ontology)
+        return self.excluding[key]
+
+
+def _kindred(one: Feature, other: Feature) -> int:
+    """How well two features can be exchanged: those of one verb, and those of one thing or one part of the body."""
+    slot = slot_of(one.thing.name)
+    same = one.head == other.head or (slot is not None and slot == slot_of(other.thing.name))
+    return (one.verb == other.verb) + 2 * same

@@ -127,14 +127,18 @@ def blur_background(image: ArrayLike, boxes: Sequence[Box], sigma: float) -> Pix
     [[255, 128], [0, 128]]
     """
     pixels = checked(image)
+    import cv2
+
     height, width = pixels.shape[:2]
     enlarged = tuple(enlarge(box, sigma) for box in on_image(boxes, width, height))
     blurred = gaussian_blur(pixels, sigma)
     mask = soft_mask(on_image(enlarged, width, height), sigma, width, height)
     places = [pixels_of(enlarge(box, REACH * sigma), width, height) for box in enlarged]
     # All are mixed before the first is written, so that two that overlap write the same bytes.
-    for place, mixed in [(place, _mix(pixels[place], blurred[place], mask.weights(*place))) for place in places]:
-        blurred[place] = mixed
+    weights = [mask.weights(*place) for place in places]
+    mixed = [cv2.blendLinear(pixels[at], blurred[at], own, 1 - own) for at, own in zip(places, weights, strict=True)]
+    for place, part in zip(places, mixed, strict=True):
+        blurred[place] = part
     return blurred
 
 
@@ -227,9 +231,3 @@ def channel_mean(images: Iterable[ArrayLike]) -> NDArray[np.float64]:
     if not count:
         raise ValueError("images=(): expected at least one image to take the mean of")
     return total / count
-
-
-def _mix(image: Pixels, blurred: Pixels, weights: FloatMatrix) -> Pixels:
-    import cv2
-
-    return np.asarray(cv2.blendLinear(image, blurred, weights, 1 - weights), dtype=np.uint8)

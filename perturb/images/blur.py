@@ -36,14 +36,22 @@ def gaussian_blur(image: ArrayLike, sigma: float) -> Pixels:
     >>> gaussian_blur(np.full((4, 5, 3), 200, np.uint8), 3.0).tolist()[0][0]
     [200, 200, 200]
     """
-    check_sigma(sigma)
-    pixels = checked(image)
-    return _at_half(pixels, sigma) if sigma >= _HALVES_FROM else _at_full(pixels, sigma)
-
-
-def check_sigma(sigma: float) -> None:
     if not (math.isfinite(sigma) and sigma > 0):
         raise ValueError(f"sigma={sigma!r}: expected a standard deviation in pixels, finite and above 0")
+    pixels = checked(image)
+    import cv2
+
+    if sigma < _HALVES_FROM:
+        # 32-bit sums: OpenCV's 8-bit filter rounds the weights to 1/256 and is off by up to 3 levels.
+        kernel = gaussian_kernel(sigma)
+        blurred = cv2.sepFilter2D(pixels, cv2.CV_32F, kernel, kernel, borderType=cv2.BORDER_REFLECT)
+        return np.asarray(cv2.convertScaleAbs(blurred), dtype=np.uint8)
+    height, width = pixels.shape[:2]
+    edge = math.ceil(3 * sigma) + _MARGIN
+    small = cv2.pyrDown(cv2.copyMakeBorder(pixels, edge, edge, edge, edge, cv2.BORDER_REFLECT))
+    kernel = gaussian_kernel(math.sqrt(sigma**2 - _PYRAMID_VARIANCE) / 2)
+    large = cv2.pyrUp(cv2.sepFilter2D(small, cv2.CV_32F, kernel, kernel))
+    return np.asarray(cv2.convertScaleAbs(large[edge : edge + height, edge : edge + width]), dtype=np.uint8)
 
 
 def gaussian_kernel(sigma: float, reach: float = 3.0) -> NDArray[np.float32]:
@@ -51,30 +59,6 @@ def gaussian_kernel(sigma: float, reach: float = 3.0) -> NDArray[np.float32]:
     radius = math.ceil(reach * sigma)
     weights = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
     return np.asarray(weights / weights.sum(), dtype=np.float32)
-
-
-def _at_full(image: Pixels, sigma: float) -> Pixels:
-    import cv2
-
-    # 32-bit sums: OpenCV's 8-bit filter rounds the weights to 1/256 and is off by up to 3 levels.
-    kernel = gaussian_kernel(sigma)
-    blurred = cv2.sepFilter2D(image, cv2.CV_32F, kernel, kernel, borderType=cv2.BORDER_REFLECT)
-    return np.asarray(cv2.convertScaleAbs(blurred), dtype=np.uint8)
-
-
-def _at_half(image: Pixels, sigma: float) -> Pixels:
-    import cv2
-
-    height, width = image.shape[:2]
-    edge = math.ceil(3 * sigma) + _MARGIN
-    small = cv2.pyrDown(cv2.copyMakeBorder(image, edge, edge, edge, edge, cv2.BORDER_REFLECT))
-    kernel = gaussian_kernel(math.sqrt(sigma**2 - _PYRAMID_VARIANCE) / 2)
-    large = cv2.pyrUp(cv2.sepFilter2D(small, cv2.CV_32F, kernel, kernel))
-    return np.asarray(cv2.convertScaleAbs(large[edge : edge + height, edge : edge + width]), dtype=np.uint8)
-
-
-_RADII = (3.0, 4.0, 5.0, 6.0, 7.0)
-_TRAILS = ((10.0, 3.0), (15.0, 5.0), (15.0, 8.0), (15.0, 10.0), (15.0, 12.0))
 
 
 def defocus_blur(image: ArrayLike, severity: int) -> Pixels:
@@ -92,7 +76,7 @@ def defocus_blur(image: ArrayLike, severity: int) -> Pixels:
     >>> defocus_blur(np.full((2, 2, 3), 7, np.uint8), 1).tolist()[0]
     [[7, 7, 7], [7, 7, 7]]
     """
-    radius = at(severity, _RADII)
+    radius = at(severity, (3.0, 4.0, 5.0, 6.0, 7.0))
     pixels = checked(image)
     return _filter(pixels, disk(radius * scale_of(pixels.shape)))
 
@@ -113,7 +97,7 @@ def motion_blur(image: ArrayLike, severity: int, seed: int = 0) -> Pixels:
     >>> motion_blur(np.full((2, 2, 3), 7, np.uint8), 1).tolist()[0]
     [[7, 7, 7], [7, 7, 7]]
     """
-    radius, sigma = at(severity, _TRAILS)
+    radius, sigma = at(severity, ((10.0, 3.0), (15.0, 5.0), (15.0, 8.0), (15.0, 10.0), (15.0, 12.0)))
     pixels = checked(image)
     scale = scale_of(pixels.shape)
     angle = math.radians(generator(f"motion-blur/{seed}", n_bytes=16).uniform(-45, 45))

@@ -33,9 +33,12 @@ def on_image(boxes: Iterable[Box], width: int, height: int) -> tuple[Box, ...]:
     (Box(x=0.0, y=2.0, w=5.0, h=8.0),)
     """
     given = tuple(boxes)
+    clipped: list[Box] = []
     for box in given:
         check_box(box)
-    clipped = (_clip(box, width, height) for box in given)
+        left, right = (float(min(max(0, at), width)) for at in (box.x, box.x + box.w))
+        top, bottom = (float(min(max(0, at), height)) for at in (box.y, box.y + box.h))
+        clipped.append(Box(x=left, y=top, w=right - left, h=bottom - top))
     kept = tuple(box for box in clipped if box.w > _TOUCH and box.h > _TOUCH)
     if not kept:
         many = ", ".join(map(str, given)) or "none given"
@@ -99,12 +102,6 @@ def pixels_of(box: Box, width: int, height: int) -> tuple[slice, slice]:
     (slice(0, 1, None), slice(1, 4, None))
     """
     return _span(box.y, box.h, height), _span(box.x, box.w, width)
-
-
-def _clip(box: Box, width: int, height: int) -> Box:
-    left, right = (float(min(max(0, at), width)) for at in (box.x, box.x + box.w))
-    top, bottom = (float(min(max(0, at), height)) for at in (box.y, box.y + box.h))
-    return Box(x=left, y=top, w=right - left, h=bottom - top)
 
 
 def _grow(start: float, length: float, smallest: float, whole: int) -> tuple[float, float]:

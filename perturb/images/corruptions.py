@@ -11,9 +11,6 @@ from numpy.typing import ArrayLike
 from vlgate.perturb.images.pixels import Pixels, as_colour, at, checked, scale_of
 from vlgate.seeds import generator
 
-_DEVIATIONS = (0.08, 0.12, 0.18, 0.26, 0.38)
-_PHOTONS = (60.0, 25.0, 12.0, 5.0, 3.0)
-
 
 def gaussian_noise(image: ArrayLike, severity: int, seed: int = 0) -> Pixels:
     """Add independent Gaussian noise to each value (ImageNet-C's ``gaussian_noise``).
@@ -27,7 +24,7 @@ def gaussian_noise(image: ArrayLike, severity: int, seed: int = 0) -> Pixels:
     >>> gaussian_noise(np.full((1, 2, 3), 128, np.uint8), 1).shape
     (1, 2, 3)
     """
-    deviation = at(severity, _DEVIATIONS)
+    deviation = at(severity, (0.08, 0.12, 0.18, 0.26, 0.38))
     pixels = checked(image)
     noise = generator(f"gaussian-noise/{seed}", n_bytes=16).standard_normal(pixels.shape, dtype=np.float32)
     noise *= np.float32(255 * deviation)
@@ -46,7 +43,7 @@ def shot_noise(image: ArrayLike, severity: int, seed: int = 0) -> Pixels:
     >>> shot_noise(np.zeros((1, 1, 3), np.uint8), 5).tolist()
     [[[0, 0, 0]]]
     """
-    photons = at(severity, _PHOTONS)
+    photons = at(severity, (60.0, 25.0, 12.0, 5.0, 3.0))
     pixels = checked(image)
     counted = generator(f"shot-noise/{seed}", n_bytes=16).poisson(pixels * (photons / 255))
     return _to_bytes(counted.astype(np.float32) * np.float32(255 / photons))
@@ -56,8 +53,6 @@ def _to_bytes(values: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> Pixe
     return np.rint(np.clip(values, 0, 255, out=values), out=values).astype(np.uint8)
 
 
-ADDED = (0.1, 0.2, 0.3, 0.4, 0.5)
-LEFT = (0.4, 0.3, 0.25, 0.2, 0.15)
 LUMA = (4899, 9617, 1868)
 """ITU-R BT.601's weights of red, green and blue, times 2 ** 14."""
 
@@ -73,7 +68,7 @@ def brightness(image: ArrayLike, severity: int) -> Pixels:
     >>> brightness(np.array([[[0, 0, 0], [0, 34, 102]]], np.uint8), 2).tolist()
     [[[51, 51, 51], [0, 51, 153]]]
     """
-    added = 255 * at(severity, ADDED)
+    added = 255 * at(severity, (0.1, 0.2, 0.3, 0.4, 0.5))
     pixels = checked(image)
     value = pixels.max(axis=2)
     levels = np.arange(256, dtype=np.float32)
@@ -95,7 +90,7 @@ def contrast(image: ArrayLike, severity: int) -> Pixels:
     >>> contrast(np.array([[[0, 0, 0], [100, 200, 0]]], np.uint8), 4).tolist()
     [[[40, 80, 0], [60, 120, 0]]]
     """
-    return _contrasted(image, at(severity, LEFT))
+    return _contrasted(image, at(severity, (0.4, 0.3, 0.25, 0.2, 0.15)))
 
 
 def greyscale(image: ArrayLike) -> Pixels:
@@ -111,10 +106,6 @@ def greyscale(image: ArrayLike) -> Pixels:
     return np.repeat(luma.astype(np.uint8)[..., None], 3, axis=2)
 
 
-_QUALITIES = (25, 18, 15, 10, 7)
-_SHARES = (0.6, 0.5, 0.4, 0.3, 0.25)
-
-
 def jpeg(image: ArrayLike, severity: int) -> Pixels:
     """Compress as JPEG of quality 25, 18, 15, 10 or 7, with Pillow's defaults (ImageNet-C's ``jpeg_compression``).
 
@@ -126,7 +117,7 @@ def jpeg(image: ArrayLike, severity: int) -> Pixels:
     >>> jpeg(np.full((8, 8, 3), 128, np.uint8), 5)[0, 0].tolist()
     [128, 128, 128]
     """
-    return compress(image, at(severity, _QUALITIES))
+    return compress(image, at(severity, (25, 18, 15, 10, 7)))
 
 
 def pixelate(image: ArrayLike, severity: int) -> Pixels:
@@ -142,7 +133,7 @@ def pixelate(image: ArrayLike, severity: int) -> Pixels:
     [[[50, 50, 50], [50, 50, 50]]]
     """
     pixels = checked(image)
-    share = at(severity, _SHARES) / scale_of(pixels.shape)
+    share = at(severity, (0.6, 0.5, 0.4, 0.3, 0.25)) / scale_of(pixels.shape)
     from PIL.Image import Resampling, fromarray
 
     height, width = pixels.shape[:2]
@@ -151,8 +142,6 @@ def pixelate(image: ArrayLike, severity: int) -> Pixels:
 
 
 # Mirror or turn an image; ``mirror_box`` moves its boxes, and ``flip_words`` exchanges left and right in a text.
-
-_DEGREES = (5.0, 10.0, 15.0, 20.0, 30.0)
 
 
 def flip(image: ArrayLike) -> Pixels:
@@ -179,7 +168,7 @@ def rotate(image: ArrayLike, severity: int, seed: int = 0, fill: ArrayLike | Non
     >>> rotate(np.full((4, 4, 3), 9, np.uint8), 5).tolist()[0][0]
     [9, 9, 9]
     """
-    degrees = at(severity, _DEGREES) * generator(f"rotate/{seed}", n_bytes=16).choice((-1, 1))
+    degrees = at(severity, (5.0, 10.0, 15.0, 20.0, 30.0)) * generator(f"rotate/{seed}", n_bytes=16).choice((-1, 1))
     return _turned(checked(image), float(degrees), fill)
 
 
@@ -237,7 +226,6 @@ def _contrasted(image: ArrayLike, factor: float) -> Pixels:
 
 
 def compress(image: ArrayLike, quality: int) -> Pixels:
-    """Compress as JPEG of ``quality``, 1 (worst) to 95, with Pillow's defaults."""
     if not 1 <= quality <= 95:
         raise ValueError(f"quality={quality!r}: expected 1 to 95, the qualities that Pillow recommends")
     pixels = checked(image)

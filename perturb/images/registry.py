@@ -164,7 +164,12 @@ def perturbed(
     used = perturbation(name).uses
     kept = tuple(boxes) if "boxes" in used else ()
     if "boxes" in used:
-        _check(name, kept, size)
+        if not kept:
+            raise ValueError(f"boxes=(): {name!r} needs the boxes of the objects that the question is about")
+        if size is not None:
+            on_image(kept, *size)
+        for box in kept:
+            check_box(box)
     red, green, blue = as_colour(fill).tolist()
     # Arguments that change nothing are left out, so that equal images compare equal and a model is asked once.
     load = PerturbedLoad(
@@ -177,15 +182,6 @@ def perturbed(
     )
     joint = "+" if "#" in image.key else "#"
     return LazyImage(key=f"{image.key}{joint}{name}", load=load, where=f"{image.where}#{name}@{_digest(load)}")
-
-
-def _check(name: str, boxes: tuple[Box, ...], size: tuple[int, int] | None) -> None:
-    if not boxes:
-        raise ValueError(f"boxes=(): {name!r} needs the boxes of the objects that the question is about")
-    if size is not None:
-        on_image(boxes, *size)
-    for box in boxes:
-        check_box(box)
 
 
 def _digest(load: PerturbedLoad) -> str:

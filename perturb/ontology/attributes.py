@@ -110,7 +110,6 @@ class Attributes:
         return next((self.opposites[key] for key in known if key in self.opposites), None)
 
     def exclusive(self, one: str, other: str) -> bool:
-        """Return whether both are of one category and no thing can have both."""
         a, b = self.attributes.get(one), self.attributes.get(other)
         if a is None or b is None or one == other or a.category != b.category or not a.category:
             return False
@@ -118,12 +117,10 @@ class Attributes:
         return pair not in self.compatible if self.categories[a.category].single else pair in self.excluding
 
     def asked(self, names: Iterable[str], category: str) -> bool:
-        """Whether a question may ask for the category of an object with these names, its own and its hypernyms."""
         known, told = self.categories[category], frozenset(names)
         return not told & known.spared and (not known.objects or bool(told & known.objects))
 
     def acts(self, names: Iterable[str], attribute: str) -> bool:
-        """Return whether an object with these names, its own and its hypernyms, can do the action."""
         return not self.actors.get(attribute, frozenset()).isdisjoint(names)
 
 
@@ -155,7 +152,6 @@ def attributes_from(tables: Mapping[str, str]) -> Attributes:
 
 @functools.cache
 def curated_attributes() -> Attributes:
-    """Return the tables of the package's own files, read once."""
     folder = Path(__file__).parent
     return attributes_from({name: (folder / name).read_text("utf-8") for name in COLUMNS})
 

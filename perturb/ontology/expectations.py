@@ -11,11 +11,10 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from vlgate.errors import nearest
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.tables import TsvRow, both_numbers, once, rows_of
 from vlgate.perturb.text.grammar import either_number
 
-# The settings of things, the values that suit them, and what they can do.
-#
 # CARETS draws false objects and attributes from what the scene graphs show together (section 4). In few graphs that
 # says little, so that a cow is denied in an office. The tables of this folder say what nobody would wonder at. They
 # know the nouns of the curated ontology; of any other noun they know what its hypernyms have.
@@ -42,7 +41,7 @@ class Expectations:
     stands: tuple[tuple[Words, Words, Words], ...]  # where things can be: relations, their names, the landmarks
     contrasts: tuple[Words, ...]  # persons that may be offered beside each other
     shades: tuple[Words, ...]  # attributes that shade into each other
-    clashes: tuple[Words, ...]  # attributes of which a thing has one at most
+    clashes: tuple[Words, ...]  # attributes that exclude each other
     grounds: Words  # places and what everything stands on
     movable: Words  # what ``grounds`` are not told apart by
     body: Words  # parts of bodies
@@ -70,7 +69,6 @@ class Expectations:
         return next((values for values in found if values is not None), None)
 
     def says(self, names: Names, attribute: str, category: str) -> bool:
-        """Return whether an attribute may describe such a thing."""
         if attribute in self.unclear or (attribute in self.lifeless and not _LIVING.isdisjoint(names)):
             return False
         values = self.values(names, category)
@@ -86,15 +84,12 @@ class Expectations:
         return able is None or not able.isdisjoint(names)
 
     def contrast(self, one: str, other: str) -> bool:
-        """Return whether two names of persons may be offered beside each other."""
         return any(one in group and other in group for group in self.contrasts)
 
     def near(self, one: str, other: str) -> bool:
-        """Return whether two attributes shade into each other, so that a question never offers both."""
         return any(one in group and other in group for group in self.shades)
 
     def settled(self, names: Names, landmark: Names) -> bool:
-        """Return whether such a thing usually is on, in or at such a landmark, so that the landmark tells nothing."""
         return any(not self.rests[name].isdisjoint(landmark) for name in names if name in self.rests)
 
     def can_be(self, names: Names, relation: str, landmark: Names) -> bool:
@@ -107,7 +102,6 @@ class Expectations:
         return True
 
     def clash(self, attribute: str, others: Iterable[str]) -> bool:
-        """Return whether an attribute of a thing contradicts one of its other attributes."""
         beside = frozenset(others) - {attribute}
         return any(attribute in group and not group.isdisjoint(beside) for group in self.clashes)
 
@@ -115,8 +109,6 @@ class Expectations:
         """Return whether a landmark tells a thing apart: a pig tells no street apart."""
         return self.grounds.isdisjoint(names) or self.movable.isdisjoint(landmark)
 
-
-# Read the curated tables of this folder.
 
 HOME = ("kitchen", "dining", "living", "bedroom", "bathroom")
 INDOORS = (*HOME, "office", "shop")
@@ -196,7 +188,6 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
 
 @functools.cache
 def curated_expectations() -> Expectations:
-    """Return the tables of the package's own files, read once."""
     folder = Path(__file__).parent
     return expectations_from({name: (folder / name).read_text("utf-8") for name in COLUMNS})
 
@@ -244,7 +235,8 @@ def _companions(rows: Iterable[TsvRow]) -> Iterator[tuple[str, frozenset[str], T
 def _listed(items: Iterable[tuple[str, T, TsvRow]]) -> Mapping[str, T]:
     """By name; a name in its other number too, unless that has a line of its own, as "woods" has beside "wood"."""
     listed = once(items)
-    return MappingProxyType({form: value for name, value in listed.items() for form in either_number(name)} | listed)
+    forms = {form: value for name, value in listed.items() for form in either_number(name)}
+    return MappingProxyType({**forms, **listed})
 
 
 # In which setting an image was taken, by the things that it shows, and what might be found there.
@@ -273,46 +265,44 @@ class Surroundings:
 
     settings: Callable[[str], frozenset[str]]
     usual: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    _places: dict[str, tuple[int, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
-    _missed: dict[tuple[float, ...], frozenset[str]] = field(
-        init=False, repr=False, compare=False, default_factory=dict
-    )
+    _kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def of(self, names: Collection[str]) -> tuple[float, ...]:
         """Return how likely each of ``SETTINGS`` is, beside the likeliest, in an image of things of these names."""
         # It is empty if the names say nothing.
         likely, told = [_COMMON.get(name, _SELDOM) for name in SETTINGS], False
         for name in names:
-            found = self._found(name)
-            if 0 < len(found) < len(SETTINGS):
+            places = self._places(name)
+            if 0 < len(places) < len(SETTINGS):
                 told = True
-                likely = [one if place in found else one * _STRANGE for place, one in enumerate(likely)]
+                likely = [one if place in places else one * _STRANGE for place, one in enumerate(likely)]
                 most = max(likely)
                 likely = [one / most for one in likely]
         return tuple(likely) if told else ()
 
     def fit(self, name: str, image: tuple[float, ...]) -> float:
         """Return how well a thing of that name fits an image, from 0 to 1; 1 if it is not known where it is found."""
-        found = self._found(name)
+        places = self._places(name)
         if not image:
-            return 1.0 if not found or len(found) >= BROAD else 0.0
-        return max((image[place] for place in found), default=1.0)
+            return 1.0 if not places or len(places) >= BROAD else 0.0
+        return max((image[place] for place in places), default=1.0)
 
     def share(self, name: str, image: tuple[float, ...]) -> float:
         """Return in how much of what an image may be such a thing is found, from 0 to 1; 1 if nothing is known."""
         # A door and a chair may be in a garden, and in most rooms: a daisy is found in a small share of these.
-        found = self._found(name)
-        return sum(image[place] for place in found) / sum(image) if image and found else 1.0
+        places = self._places(name)
+        return sum(image[place] for place in places) / sum(image) if image and places else 1.0
 
     def missed(self, name: str, image: tuple[float, ...]) -> bool:
         """Return whether the image probably shows such a thing, annotated or not: a room's ceiling."""
-        if image not in self._missed:
-            likely = [setting for setting, one in zip(SETTINGS, image, strict=False) if one >= FIT]
-            self._missed[image] = frozenset().union(*(self.usual.get(setting, ()) for setting in likely))
-        return name in self._missed[image]
+        return name in self._usual_of(image)
 
-    def _found(self, name: str) -> tuple[int, ...]:
-        if name not in self._places:
-            settings = self.settings(name)
-            self._places[name] = tuple(place for place, one in enumerate(SETTINGS) if one in settings)
-        return self._places[name]
+    @kept
+    def _usual_of(self, image: tuple[float, ...]) -> frozenset[str]:
+        likely = [setting for setting, one in zip(SETTINGS, image, strict=False) if one >= FIT]
+        return frozenset().union(*(self.usual.get(setting, ()) for setting in likely))
+
+    @kept
+    def _places(self, name: str) -> tuple[int, ...]:
+        settings = self.settings(name)
+        return tuple(place for place, one in enumerate(SETTINGS) if one in settings)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import wraps
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 from vlgate.errors import nearest
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.tables import TsvRow, rows_in
-
-# Names of objects with their grammatical number, hypernyms and synonyms.
 
 Number = Literal["singular", "plural", "mass"]
 
@@ -135,7 +133,6 @@ PERSON = "person"
 
 Names = frozenset[str]
 Links = Mapping[str, Collection[str]]
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,21 +146,6 @@ class Overlap:
 
     names: Names
     also: Names = frozenset()
-
-
-def _kept(answer: Callable[[Closures, str], Answer]) -> Callable[[Closures, str], Answer]:
-    """A method of a name whose answers are kept; ValueError for a name that is not a noun."""
-
-    @wraps(answer)
-    def kept(self: Closures, name: str) -> Answer:
-        key = answer.__name__, name
-        if key not in self._known:
-            self._noun(name)
-            self._known[key] = answer(self, name)
-        known: Answer = self._known[key]
-        return known
-
-    return kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,10 +168,9 @@ class Closures:
     _sharing: Links = field(init=False, repr=False, compare=False)
     _also: Links = field(init=False, repr=False, compare=False)
     _alone: Links = field(init=False, repr=False, compare=False)
-    _known: dict[tuple[str, str], Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Reverse the links."""
         below = [(parent, noun.name) for noun in self.nouns.values() for parent in noun.parents]
         maybe = [(parent, name) for name, parents in self.senses.items() for parent in parents]
         for setting, pairs in (
@@ -204,11 +185,11 @@ class Closures:
             for name in (*links, *(name for names in links.values() for name in names)):
                 self._noun(name)
 
-    @_kept
+    @kept
     def hypernyms(self, name: str) -> tuple[str, ...]:
         """Return all names above ``name`` and their synonyms, nearest first; without itself and its own synonyms."""
         above: dict[str, None] = {}
-        level = [name, *self.nouns[name].same]
+        level = [name, *self._noun(name).same]
         while level:
             parents = dict.fromkeys(parent for one in level for parent in self.nouns[one].parents)
             twins = dict.fromkeys(twin for one in parents for twin in (one, *self.nouns[one].same))
@@ -216,31 +197,31 @@ class Closures:
             above.update(dict.fromkeys(level))
         return tuple(above)
 
-    @_kept
+    @kept
     def hyponyms(self, name: str) -> Names:
         """Return all names below ``name``, in its number; without itself and its own synonyms."""
-        own = {name, *self.nouns[name].same}
+        own = {name, *self._noun(name).same}
         return frozenset(self._reach(own, self._below) - own)
 
-    @_kept
+    @kept
     def certain(self, name: str) -> Names:
         """Return what a thing of that name certainly is: the name, its synonyms and its hypernyms."""
-        return frozenset((name, *self.nouns[name].same, *self.hypernyms(name)))
+        return frozenset((name, *self._noun(name).same, *self.hypernyms(name)))
 
-    @_kept
+    @kept
     def possible(self, name: str) -> Names:
         """Return all that a thing of that name might be called."""
         # A thing may be whatever is below its name, and whatever overlaps with that or with its hypernyms: a coffee
         # cup, since it is a cup, may be called a glass. Senses are followed from the name itself only: a device may be
         # a fan, and a fan a spectator, but a device is never a spectator.
-        own, certain = self._forms({name}), self._forms(self.certain(name))
+        certain, own = self._forms(self.certain(name)), self._forms({name})
         users = self._forms(self._reach(own, self._below)) | certain
         shared = self._follow(users, self._sharing) | self._follow(own, self._alone)
         narrower = shared | own | self._follow(users - certain | own, self._maybe_below)
         kinds = self._reach(self._forms(narrower), self._below) | self._follow(certain, self.senses)
         return self._all_above(kinds | self._follow(users, self._also) | certain)
 
-    @_kept
+    @kept
     def beside(self, name: str) -> Names:
         """Return what a thing of that name may come with, unannotated: its parts, its wholes and their parts."""
         kinds = self._kinds(name)
@@ -253,12 +234,12 @@ class Closures:
             wholes |= self._reach(self._forms({PERSON}), self._below)
         return self._all_above(self._follow(kinds, self.parts) | brought | wholes)
 
-    @_kept
+    @kept
     def having(self, name: str) -> Names:
         """Return what a thing of that name itself may have, unannotated; no part of ``beside`` that is not its own."""
         return self._all_above(self._follow(self._kinds(name), self.parts))
 
-    @_kept
+    @kept
     def _above(self, name: str) -> Names:
         return frozenset(self._forms(set[str]().union(*map(self.certain, self._forms({name})))))
 
@@ -273,7 +254,6 @@ class Closures:
         return noun
 
     def _all_above(self, names: Collection[str]) -> Names:
-        """Return the names, all that is certainly above them, and the other forms of all these."""
         return frozenset[str]().union(*map(self._above, names))
 
     def _reach(self, names: Collection[str], links: Links) -> set[str]:
@@ -286,7 +266,6 @@ class Closures:
         return found
 
     def _forms(self, names: Iterable[str]) -> set[str]:
-        """Return the names with their synonyms and all of these in the other number."""
         found = set(names)
         found |= {twin for name in found for twin in self.nouns[name].same}
         return found | {other for name in found if (other := self.nouns[name].other)}
@@ -301,9 +280,6 @@ def _linked(pairs: Iterable[tuple[str, str]]) -> Links:
     for source, target in pairs:
         links[source][target] = None
     return {source: tuple(targets) for source, targets in links.items()}
-
-
-# Reads the files of this folder about objects: nouns, overlaps, senses, parts and wholes.
 
 
 def curated_objects(folder: Path = Path(__file__).parent) -> Closures:

@@ -36,17 +36,14 @@ class Ontology:
 
     @property
     def nouns(self) -> Mapping[str, Noun]:
-        """The nouns by name."""
         return self.objects.nouns
 
     @property
     def attributes(self) -> Mapping[str, Attribute]:
-        """The attributes by name."""
         return self.words.attributes
 
     @property
     def relations(self) -> Mapping[str, Reading]:
-        """The wordings of relations by name."""
         return self.words.relations
 
     def knows(self, name: str) -> bool:
@@ -87,7 +84,6 @@ class Ontology:
         return self.words.antonym(attribute, (name, *self.hypernyms(name)))
 
     def exclusive(self, one: str, other: str) -> bool:
-        """Whether two attributes are of one category and no thing can have both."""
         return self.words.exclusive(one, other)
 
     def acts(self, name: str, attribute: str) -> bool:
@@ -143,5 +139,4 @@ class Ontology:
 
 @functools.cache
 def default_ontology() -> Ontology:
-    """Return the ontology of the curated files in this folder, which are read once."""
     return Ontology(objects=curated_objects(), words=curated_attributes())

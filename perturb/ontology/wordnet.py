@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.nouns import Noun, Number, inconsistent
 from vlgate.perturb.ontology.ontology import Ontology
 from vlgate.perturb.text.grammar import may_be_plural, plural, regular_plural, regular_singular, singular
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from wn import Synset, Wordnet
 
 
-# Extend the ontology by names that an installed wordnet knows.
-#
 # CARETS (section 4) takes hypernyms and hyponyms from an ontology of GQA's own objects. Other scene graphs name other
 # things. An English wordnet, read by the library ``wn``, gives them hypernyms among the nouns of the ontology.
 
@@ -58,7 +56,9 @@ def extended_by_wordnet(
     # is what it may be called. Synonyms and the other number are added too, but no question is asked about them, and so
     # are the parts that the ontology has. A name whose number is not certain stays unknown.
     wanted = [name for name in dict.fromkeys(names) if not ontology.knows(name)]
-    source = _Lexicon(ontology=ontology, wordnet=_wordnet(lexicon), classes=_classes(ontology))
+    # Without other forms a plural is found by its singular only.
+    wordnet = installed_wordnet(lexicon, "extended_by_wordnet", expand="", search_all_forms=False)
+    source = _Lexicon(ontology=ontology, wordnet=wordnet, classes=_classes(ontology))
     concepts = dict(found for name in wanted if (found := source.concept(name)) is not None)
     nouns = _nouns(concepts.values(), frozenset(wanted), ontology)
     named = ((concept.words[0][0][0], concept) for concept in concepts.values() if concept.words)
@@ -80,14 +80,14 @@ def _classes(ontology: Ontology) -> Mapping[str, str]:
     return {noun.synset: noun.name for noun in reversed(nouns)}  # the first of several synonyms
 
 
-def _wordnet(lexicon: str) -> Wordnet:
+def installed_wordnet(lexicon: str, needed_by: str, **options: Any) -> Wordnet:
+    """Open a lexicon of the library ``wn``; ValueError if one of the two is not installed: nothing is downloaded."""
     try:
         import wn
     except ImportError:
-        raise ValueError("extended_by_wordnet needs the library wn; pip install 'vlgate[wordnet]'") from None
+        raise ValueError(f"{needed_by} needs the library wn; pip install 'vlgate[wordnet]'") from None
     try:
-        # Without other forms a plural is found by its singular only.
-        return wn.Wordnet(lexicon, expand="", search_all_forms=False)
+        return wn.Wordnet(lexicon, **options)
     except wn.Error:
         installed = ", ".join(repr(one.specifier()) for one in wn.lexicons()) or "none"
         raise ValueError(f"lexicon={lexicon!r} is not installed ({installed}); {_MISSING}") from None
@@ -254,57 +254,46 @@ def _several(word: str) -> str:
 
 
 class WordRelations:
-    """The relations of words in a lexicon of ``wn``, looked up once for each word."""
+    """The relations of words in a lexicon of ``wn``, such as ``wn.Wordnet("oewn:2024")``, each word looked up once."""
 
     def __init__(self, wordnet: Wordnet) -> None:
-        """Wrap a lexicon, such as ``wn.Wordnet("oewn:2024")``."""
         self._wordnet = wordnet
-        self._near = cache(self._near_words)
-        self._opposite = cache(self._antonyms)
-        self._above = cache(self._above_words)
-        self._senses = cache(self._words_above_senses)
+        self._kept: dict[Any, Any] = {}
 
     def same_action(self, one: str, other: str) -> bool:
         """Return whether two verbs are synonyms, or one is a hypernym of the other, in any of their senses."""
         # Antonyms are not, whatever else they share (VALSE, appendix A.5), nor is a verb that the lexicon lacks.
         if one == other:
             return True
-        if other in self._opposite(one) or one in self._opposite(other):
+        if other in self._antonyms(one) or one in self._antonyms(other):
             return False
-        return other in self._near(one) or one in self._near(other)
+        return other in self._above(one, "v") or one in self._above(other, "v")
 
     def same_thing(self, one: str, other: str) -> bool:
         """Return whether two nouns may name one thing: synonyms, or one a kind of the other, in any sense."""
-        return one == other or other in self._above(one) or one in self._above(other)
+        return one == other or other in self._above(one, "n") or one in self._above(other, "n")
 
     def is_kind(self, noun: str, kind: str, senses: int) -> bool:
         """Return whether one of the first ``senses`` of a noun, the usual one first, is a kind of another noun."""
-        return any(kind in words for words in self._senses(noun)[:senses])
+        return any(kind in words for words in self._senses(noun, "n")[:senses])
 
-    def _words_above_senses(self, noun: str) -> tuple[frozenset[str], ...]:
-        return tuple(self._words(self._above_all([one])) for one in self._wordnet.synsets(noun, pos="n"))
+    @kept
+    def _senses(self, word: str, part: str) -> tuple[frozenset[str], ...]:
+        found = []
+        for sense in self._wordnet.synsets(word, pos=part):
+            synsets, todo = {sense}, [sense]
+            while todo:
+                more = [up for up in todo.pop().hypernyms() if up not in synsets]
+                synsets.update(more)
+                todo += more
+            found.append(frozenset(lemma for synset in synsets for lemma in synset.lemmas()))
+        return tuple(found)
 
-    def _near_words(self, verb: str) -> frozenset[str]:
-        return self._words(self._upwards(verb, "v"))
+    @kept
+    def _above(self, word: str, part: str) -> frozenset[str]:
+        return frozenset().union(*self._senses(word, part))
 
-    def _above_words(self, noun: str) -> frozenset[str]:
-        return self._words(self._upwards(noun, "n"))
-
-    def _upwards(self, word: str, part: str) -> set[Synset]:
-        return self._above_all(self._wordnet.synsets(word, pos=part))
-
-    def _above_all(self, some: Iterable[Synset]) -> set[Synset]:
-        todo = list(some)
-        found = set(todo)
-        while todo:
-            more = [up for up in todo.pop().hypernyms() if up not in found]
-            found.update(more)
-            todo += more
-        return found
-
+    @kept
     def _antonyms(self, verb: str) -> frozenset[str]:
         senses = self._wordnet.senses(verb, pos="v")
         return frozenset(one.word().lemma() for sense in senses for one in sense.get_related("antonym"))
-
-    def _words(self, synsets: Iterable[Synset]) -> frozenset[str]:
-        return frozenset(lemma for synset in synsets for lemma in synset.lemmas())

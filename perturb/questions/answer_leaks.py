@@ -76,7 +76,6 @@ def _plain(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
 
 
 def _literal(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
-    """Whether a relation is true, but nobody would call the thing so."""
     expected, first = ontology.expected, relation.partition(" ")[0]
     if first.startswith(other):  # "drinking the drink"
         return True
@@ -98,7 +97,10 @@ def suggests(attributes: Iterable[str], category: str) -> bool:
 def tells(phrase: NounPhrase, choices: Iterable[str]) -> bool:
     """Whether a word of the phrase, or of what it is related to, has the stem of a choice."""
     words = frozenset(phrase.plain.bare.split())
-    return any(not words.isdisjoint(_alike(stem)) or _begins(stem, words) for stem in map(_stem, choices))
+    return any(
+        not words.isdisjoint(_alike(stem)) or (len(stem) >= _LONG and any(word.startswith(stem) for word in words))
+        for stem in map(_stem, choices)
+    )
 
 
 @cache  # as many as there are attributes
@@ -111,7 +113,3 @@ def _stem(choice: str) -> str:
 def _alike(stem: str) -> frozenset[str]:
     doubled = stem + stem[-1]
     return frozenset(root + ending for root in (stem, doubled) for ending in _ENDINGS)
-
-
-def _begins(stem: str, words: Iterable[str]) -> bool:
-    return len(stem) >= _LONG and any(word.startswith(stem) for word in words)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
+from vlgate.perturb.kept import kept
 from vlgate.perturb.questions.chance import Kept, Link, Links, Ways, joined, of_side, pick
 from vlgate.perturb.questions.corpus import OF_PIECES, Corpus
 from vlgate.perturb.questions.drafts import NounPhrase, ObjectView, View
@@ -30,7 +32,6 @@ class Named:
 
     @property
     def thing(self) -> ObjectView:
-        """The thing itself."""
         return self.view.things[self.number]
 
     @property
@@ -43,7 +44,6 @@ class Arguments:
     """Draws the arguments of questions from a corpus."""
 
     def __init__(self, corpus: Corpus, shares: Shares = RELEASE) -> None:
-        """Keep the images that show something that can be asked about."""
         self.corpus = corpus
         self.ontology = corpus.ontology
         self.views = tuple(view for view in corpus.views if view.askable)
@@ -57,26 +57,24 @@ class Arguments:
         self.shares = shares
         self.plausible = Plausible(corpus, self.views)
         self.links = Links(self.views, shares.power, self.ontology.expected.odd if len(self.views) >= FEW else ())
-        self._once, self._twice = self._described()
-        self._phrases: dict[tuple[str, tuple[str, ...]], NounPhrase] = {}
-        self._classes: dict[str, tuple[str, ...]] = {}
-        self._actions: dict[str, bool] = {}
-        self._going: dict[tuple[str, str, bool], bool] = {}
-        self._asked: dict[tuple[ObjectView, str], list[tuple[str, str]]] = {}
+        # How often a thing that has an attribute is given any, or two if it has two that go together: more often than
+        # the shares say, because many things have none.
+        things = [view.things[number] for view in self.views for number in view.askable]
+        with_one = sum(bool(thing.adjectives) for thing in things) or 1
+        with_two = sum(bool(corpus.pairs(thing)) for thing in things) or 1
+        self._once = (shares.one + shares.two) * len(things) / with_one
+        self._twice = shares.two * len(things) / with_two
+        self._kept: dict[Any, Any] = {}
         self.choices = Kept()
-        self.said: dict[tuple[str, str], bool] = {}
         self._alone: dict[tuple[View, int, tuple[str, ...]], bool] = {}
-        self._lone: dict[ObjectView, tuple[tuple[str, str], ...]] = {}
         self.ways = Ways(self.views, shares.power)
 
+    @kept
     def phrase(self, name: str, adjectives: tuple[str, ...] = ()) -> NounPhrase:
         """Return the phrase of a known name and attributes; the same object each time."""
-        key = name, adjectives
-        if key not in self._phrases:
-            attributes = self.ontology.attributes
-            ordered = tuple(sorted(adjectives, key=lambda word: attributes[word].rank))
-            self._phrases[key] = NounPhrase(name, self.ontology.nouns[name].number, ordered)
-        return self._phrases[key]
+        attributes = self.ontology.attributes
+        ordered = tuple(sorted(adjectives, key=lambda word: attributes[word].rank))
+        return NounPhrase(name, self.ontology.nouns[name].number, ordered)
 
     def compound(self, adjectives: tuple[str, ...], name: str) -> bool:
         """Whether an attribute and the name make another noun, as "white board" does."""
@@ -87,56 +85,58 @@ class Arguments:
         # If ``closely``, only colors, patterns and actions do, which mean the same of a thing whatever it is called.
         return all(self._goes_with(word, name, closely) for word in adjectives)
 
+    @kept
     def _goes_with(self, adjective: str, name: str, closely: bool) -> bool:
-        key = adjective, name, closely
-        if key not in self._going:
-            words = self.ontology.words
-            category = words.attributes[adjective].category
-            asked = category in _CLOSE if closely else bool(category) and adjective not in OF_PIECES
-            asked = asked and words.asked((name, *self.ontology.hypernyms(name)), category)
-            apart = not self.corpus.unsaid(name, adjective) and not self.compound((adjective,), name)
-            self._going[key] = asked and apart
-        return self._going[key]
+        words = self.ontology.words
+        category = words.attributes[adjective].category
+        asked = category in _CLOSE if closely else bool(category) and adjective not in OF_PIECES
+        asked = asked and words.asked((name, *self.ontology.hypernyms(name)), category)
+        return asked and not self.corpus.unsaid(name, adjective) and not self.compound((adjective,), name)
 
+    @kept
     def classes(self, name: str) -> tuple[str, ...]:
         """The hypernyms of ``name`` that can be asked about, nearest first, without those that say too little."""
-        if name not in self._classes:
-            nouns, above = self.ontology.nouns, self.ontology.hypernyms(name)
-            self._classes[name] = tuple(word for word in above if nouns[word].askable and word not in _VAGUE)
-        return self._classes[name]
+        nouns, above = self.ontology.nouns, self.ontology.hypernyms(name)
+        return tuple(word for word in above if nouns[word].askable and word not in _VAGUE)
 
+    @kept
     def lone(self, thing: ObjectView) -> tuple[tuple[str, str], ...]:
         """The attributes that can stand after "is" and are a thing's only ones of their category, with the category."""
         # With another attribute of the category the answer would be unclear: a thing may be both black and white.
-        if thing not in self._lone:
-            attributes = self.ontology.attributes
-            known = self.corpus.known(thing.object.attributes)
-            categories = [attributes[word].category for word in known]
-            self._lone[thing] = tuple(
-                (word, category)
-                for word, category in zip(known, categories, strict=True)
-                if attributes[word].after
-                and category
-                and categories.count(category) == 1
-                and not self.corpus.unsaid(thing.name, word)
-                and not self.ontology.expected.clash(word, thing.object.attributes)
-            )
-        return self._lone[thing]
+        attributes = self.ontology.attributes
+        known = self.corpus.known(thing.object.attributes)
+        categories = [attributes[word].category for word in known]
+        return tuple(
+            (word, category)
+            for word, category in zip(known, categories, strict=True)
+            if attributes[word].after
+            and category
+            and categories.count(category) == 1
+            and not self.corpus.unsaid(thing.name, word)
+            and not self.ontology.expected.clash(word, thing.object.attributes)
+        )
 
+    @kept
     def asked_for(self, thing: ObjectView, kind: str) -> list[tuple[str, str]]:
         """The lone attributes of a thing that a choice question can ask for, with their categories."""
         # ``kind`` is "attribute" or "action"; an action is asked for only if the thing can do it.
-        if (thing, kind) not in self._asked:
-            words, name = self.ontology.words, thing.name
-            self._asked[thing, kind] = [
-                (word, category)
-                for word, category in self.lone(thing)
-                if words.categories[category].kind == kind
-                and words.categories[category].noun
-                and words.asked((name, *self.ontology.hypernyms(name)), category)
-                and (self.ontology.acts if kind == "action" else self.ontology.suits)(name, word) is not False
-            ]
-        return self._asked[thing, kind]
+        words, name = self.ontology.words, thing.name
+        return [
+            (word, category)
+            for word, category in self.lone(thing)
+            if words.categories[category].kind == kind
+            and words.categories[category].noun
+            and words.asked((name, *self.ontology.hypernyms(name)), category)
+            and (self.ontology.acts if kind == "action" else self.ontology.suits)(name, word) is not False
+        ]
+
+    @kept
+    def said(self, name: str, attribute: str) -> bool:
+        """Whether a thing of that name might be such: of blue food, not an apple."""
+        suits = self.ontology.suits(name, attribute)
+        if self.ontology.attributes[attribute].category in {"color", "pattern", "shade"}:
+            suits = not self.corpus.unsaid(name, attribute)
+        return attribute in self.corpus.tally.attributes.get(name, ()) if suits is None else suits
 
     def shown(self, chance: Random) -> Named:
         """Draw a thing of an image, with one of its attributes or none."""
@@ -159,14 +159,6 @@ class Arguments:
             if pairs:
                 return pick(chance, pairs)
         return (pick(chance, usable),) if drawn < self._once else ()
-
-    def _described(self) -> tuple[float, float]:
-        """How often a thing that has an attribute is given any, or two if it has two that go together."""
-        # More often than the shares say, because many things have none.
-        shares, things = self.shares, [view.things[number] for view in self.views for number in view.askable]
-        with_one = sum(bool(thing.adjectives) for thing in things) or 1
-        with_two = sum(bool(self.corpus.pairs(thing)) for thing in things) or 1
-        return (shares.one + shares.two) * len(things) / with_one, shares.two * len(things) / with_two
 
     def another(self, chance: Random, one: Named) -> Named | None:
         """Draw another thing of the same image such that neither it nor ``one`` can be called the other."""
@@ -236,13 +228,12 @@ class Arguments:
         masks, bits = self.corpus.masks, self.corpus.bits
         return bool(masks(one).possible & bits[other] or masks(other).possible & bits[one])
 
+    @kept
     def action(self, word: str) -> bool:
         """Whether a word says what somebody is doing: "sitting", "skiing", "parked"."""
-        if word not in self._actions:
-            attribute = self.ontology.attributes.get(word)
-            category = attribute and self.ontology.words.categories.get(attribute.category)
-            self._actions[word] = bool(category and category.kind == "action")
-        return self._actions[word]
+        attribute = self.ontology.attributes.get(word)
+        category = attribute and self.ontology.words.categories.get(attribute.category)
+        return bool(category and category.kind == "action")
 
     def alone(self, view: View, number: int, phrase: NounPhrase) -> bool:
         """Whether no other thing of the image is annotated so that "the ..." would mean it as well."""

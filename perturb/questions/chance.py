@@ -13,8 +13,6 @@ from typing import Any, TypeVar
 from vlgate.perturb.ontology import Reading
 from vlgate.perturb.questions.drafts import NounPhrase, View
 
-# Random choices with a seeded generator, quick enough to make about fifty for each pair of questions.
-
 T = TypeVar("T")
 
 
@@ -29,21 +27,17 @@ class Weighted:
     __slots__ = ("_sums", "words")
 
     def __init__(self, weights: Mapping[str, float]) -> None:
-        """Take the words in sorted order, so that equal weights give equal draws."""
         self.words = tuple(sorted(word for word, weight in weights.items() if weight > 0))
         self._sums = tuple(accumulate(weights[word] for word in self.words))
 
     def __bool__(self) -> bool:
-        """Whether there is a word to draw."""
         return bool(self.words)
 
     def kept(self, keeps: Callable[[str], bool]) -> Weighted:
-        """Return those of the words that a condition holds of, in the same proportion."""
         sums = (0.0, *self._sums)
         return Weighted({word: sums[at + 1] - sums[at] for at, word in enumerate(self.words) if keeps(word)})
 
     def draw(self, chance: Random) -> str:
-        """Choose a word."""
         return self.words[bisect(self._sums, chance.random() * self._sums[-1])]
 
 
@@ -51,7 +45,6 @@ class Kept:
     """Parts of distributions by key, each found once."""
 
     def __init__(self) -> None:
-        """None is found yet."""
         self._found: dict[Hashable, Weighted] = {}
 
     def kept(self, key: Hashable, words: Weighted, keeps: Callable[[str], bool]) -> Weighted:
@@ -67,8 +60,6 @@ def drawn(chance: Random, things: Sequence[T], weights: Sequence[float]) -> T:
     return things[bisect(sums, chance.random() * sums[-1])]
 
 
-# The relations of a corpus, drawn by wording and side, and the things that can be asked about in some way.
-
 Link = tuple[Reading, int]
 AMONG = 3
 """Wordings of relations that are drawn for one question, so that the rare ones are asked about too."""
@@ -83,7 +74,6 @@ class Links:
     """All relations with a wording, by wording."""
 
     def __init__(self, views: Sequence[View], power: float, odd: Collection[str] = ()) -> None:
-        """Index them; a wording is drawn in proportion to its number to the ``power``."""
         # Those that are ``odd`` are never drawn if only one graph has them: what it shows is expected in no other
         # image.
         self._places: dict[str, list[tuple[View, int, Link]]] = defaultdict(list)
@@ -133,14 +123,12 @@ class Ways:
     """
 
     def __init__(self, views: Sequence[View], power: float) -> None:
-        """Take the images; a relation is drawn in proportion to the number of its wording to the ``power``."""
         self._views = views
         self._power = power
         self._found: dict[str, tuple[tuple[View, int, tuple[Any, ...]], ...]] = {}
         self._linked: dict[str, tuple[Weighted, dict[str, list[tuple[View, int, Link, tuple[Any, ...]]]]]] = {}
 
     def draw(self, chance: Random, what: str, ways: Callable[[View, int], Sequence[T]]) -> tuple[View, int, T] | None:
-        """Draw a thing that can be asked about, and a way."""
         if what not in self._found:
             every = ((view, number) for view in self._views for number in view.askable)
             found = ((view, number, tuple(ways(view, number))) for view, number in every)

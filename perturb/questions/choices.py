@@ -21,6 +21,7 @@ _HINTS = MappingProxyType(
     {"color": frozenset(("material", "shade", "pattern")), "material": frozenset(("color", "texture", "hardness"))}
 )
 """Categories that suggest a value of another: a chrome lamp is not asked for its color."""
+# What says as much of one kind of thing as of another: a large animal is a giraffe, no duck.
 _NEUTRAL = frozenset(("color", "pattern", "material", "pose", "activity", "sport", "mood"))
 _SEEN_ONLY = 8  # settings or fewer of a landmark, which tell what somebody does beside it
 _AT_HOME = 3  # settings or fewer of a landmark and of the right choice, which the landmark then suggests
@@ -39,7 +40,6 @@ def of_objects(
     # `links.Links.draw`.
 
     def ways(view: View, number: int) -> list[tuple[str, tuple[str, ...]]]:
-        """How the thing can be asked about."""
         return _classes(arguments, view, number, related=related)
 
     found = _drawn(arguments, chance, ("classes", ways), side, drawn if related else None)
@@ -51,21 +51,19 @@ def of_objects(
     contrast, tiny = arguments.ontology.expected.contrast, arguments.ontology.expected.tiny
     persons = not _PERSONS.isdisjoint(arguments.ontology.certain(thing.name))
 
-    hidden = view.named if _singles_out(link) else view.might
+    # A relation that says which thing is meant leaves others of its kind unannotated.
+    hidden = view.named if link is not None and not sideways(link[0].text) else view.might
 
     def beside(word: str, other: str) -> bool:
-        """Whether a word may be offered beside another."""
         return (word in tiny) == (other in tiny) and not akin(word, other) and (not persons or contrast(word, other))
 
     def alike(word: str, attribute: str) -> bool:
-        """Whether the attribute says about as little of such a thing as of the right one."""
         return arguments.ontology.narrows(thing.name, attribute) >= arguments.ontology.narrows(word, attribute) / NARROW
 
     def fits(word: str, so_far: list[str]) -> bool:
-        """Whether a word is a false choice beside those so far."""
         return (
             not hidden & bits[word]
-            and all(_said(arguments, word, one) and alike(word, one) for one in adjectives)
+            and all(arguments.said(word, one) and alike(word, one) for one in adjectives)
             and suits(word, view)
             and all(beside(word, other) for other in so_far)
         )
@@ -86,7 +84,6 @@ def of_attributes(
     asked = "action" if action else "attribute"
 
     def ways(view: View, number: int) -> list[tuple[str, str]]:
-        """How the thing can be asked about."""
         thing = view.things[number]
         found = arguments.asked_for(thing, asked)
         motley = not arguments.ontology.expected.motley.isdisjoint(arguments.ontology.named(thing.name))
@@ -105,14 +102,12 @@ def of_attributes(
     seen = arguments.corpus.tally.attributes.get(name, ())
 
     def believed(word: str) -> bool:
-        """Whether a word may be offered for such a thing."""
         suits = ontology.acts(name, word) if action else ontology.suits(name, word)
         if suits is None:  # no table says; anything may have any color, but of materials only those that are seen
             suits = category != "material" or word in seen
         return suits and bool(ontology.attributes[word].after) and _differ(ontology, word, attribute)
 
     def fits(word: str, so_far: list[str]) -> bool:
-        """Whether a word is a false choice beside those so far, in this image."""
         return arguments.there(view, word) and all(_differ(ontology, word, other) for other in so_far)
 
     words = arguments.corpus.categories[category]
@@ -127,13 +122,7 @@ def of_attributes(
 
 
 def _differ(ontology: Ontology, one: str, other: str) -> bool:
-    """Whether no thing has both attributes, and nobody takes one for the other."""
     return ontology.exclusive(one, other) and not ontology.expected.near(one, other)
-
-
-def _singles_out(link: Link | None) -> bool:
-    """Whether a relation says which thing is meant, so that others of its kind may be there unannotated."""
-    return link is not None and not sideways(link[0].text)
 
 
 def _drawn(
@@ -154,7 +143,6 @@ def _drawn(
 def _draft(
     arguments: Arguments, chance: Random, one: Named, asked: tuple[Kind, str, tuple[str, ...]], link: Link | None
 ) -> Draft | None:
-    """Ask about a thing, with its relation to another if there is one."""
     kind, category, choices = asked
     if len(choices) < 2:
         return None
@@ -172,7 +160,6 @@ def _draft(
 
 
 def _tells(arguments: Arguments, phrase: NounPhrase, kind: Kind, choices: tuple[str, ...]) -> bool:
-    """Whether a relation gives the answer away."""
     # "The woman sitting on the bench" names an action, "the man near the wave" a sport, of a kite and a teddy bear only
     # the bear wears a jacket, and what is parked at the airport is rather an airplane than a jeep.
     ontology, first = arguments.ontology, phrase.relation.partition(" ")[0]
@@ -192,24 +179,11 @@ def _tells(arguments: Arguments, phrase: NounPhrase, kind: Kind, choices: tuple[
     return not all(able) or len(acting) > 1 or (at_home[0] and not all(at_home))
 
 
-def _said(arguments: Arguments, name: str, attribute: str) -> bool:
-    """Whether a false choice might be such: of blue food, not an apple."""
-    ontology, corpus, key = arguments.ontology, arguments.corpus, (name, attribute)
-    if key not in arguments.said:
-        suits = ontology.suits(name, attribute)
-        if ontology.attributes[attribute].category in {"color", "pattern", "shade"}:
-            suits = not corpus.unsaid(name, attribute)
-        arguments.said[key] = attribute in corpus.tally.attributes.get(name, ()) if suits is None else suits
-    return arguments.said[key]
-
-
 def _classes(arguments: Arguments, view: View, number: int, *, related: bool) -> list[tuple[str, tuple[str, ...]]]:
-    """The hypernyms of a thing that can mean no other thing, each with an attribute unless there is a relation."""
     thing = view.things[number]
     nouns = arguments.ontology.nouns
-    told: list[tuple[str, ...]] = (
-        [()] if related else [(word,) for word in thing.adjectives if _neutral(arguments, word)]
-    )
+    neutral = (word for word in thing.adjectives if arguments.ontology.attributes[word].category in _NEUTRAL)
+    told: list[tuple[str, ...]] = [()] if related else [(word,) for word in neutral]
     return [
         (name, adjectives)
         for name in arguments.classes(thing.name)
@@ -220,13 +194,7 @@ def _classes(arguments: Arguments, view: View, number: int, *, related: bool) ->
     ]
 
 
-def _neutral(arguments: Arguments, word: str) -> bool:
-    """Whether an attribute says as much of one kind of thing as of another: a large animal is a giraffe, no duck."""
-    return arguments.ontology.attributes[word].category in _NEUTRAL
-
-
 def _described(arguments: Arguments, chance: Random, place: tuple[View, int], category: str) -> Named:
-    """Name a thing without an attribute of the category asked for, and without an action if one is asked for."""
     view, number = place
     thing, attributes = view.things[number], arguments.ontology.attributes
     action = arguments.ontology.words.categories[category].kind == "action"

@@ -6,7 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any
 
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Number, Ontology, Reading
 from vlgate.perturb.questions.answer_leaks import apart, helps
 from vlgate.perturb.questions.chance import Weighted
@@ -65,9 +67,12 @@ class Corpus:
         self.left_out: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
         self.bits = {name: 1 << place for place, name in enumerate(ontology.nouns)}
-        self._masks: dict[str, Masks] = {}
-        self._worn = tuple((self._mask(who), self._below_all(worn)) for who, worn in _WORN)
-        self._unsaid: dict[tuple[str, str], bool] = {}
+        self._kept: dict[Any, Any] = {}
+        below = ontology.hyponyms
+        self._worn = tuple(
+            (self._mask(who), self._mask(one for name in worn if name in self.bits for one in (name, *below(name))))
+            for who, worn in _WORN
+        )
         self._least_box = least_box
         self._least_objects = least_objects
         self.views = tuple(self._view(graph) for graph in graphs)
@@ -76,38 +81,32 @@ class Corpus:
         self.places: dict[tuple[str, tuple[str, ...]], list[tuple[View, int]]] = defaultdict(list)
         self.tally = self._counted()
         self.adjectives = {name: Weighted(counts) for name, counts in self.tally.attributes.items()}
-        self.categories = {name: _levelled(counts, 0.4) for name, counts in self.tally.categories.items()}
-        self._below: dict[tuple[str, Number | None], Weighted] = {}
-        self._shown: dict[str, int] = {}
+        self.categories = {name: _levelled(counts) for name, counts in self.tally.categories.items()}
 
+    @kept
     def below(self, name: str, number: Number | None = None) -> Weighted:
         """The names of objects in the graphs that are hyponyms of ``name``, the frequent ones somewhat more often.
 
         If ``number`` is given, only names of that grammatical number.
         """
-        if (name, number) not in self._below:
-            graphs, nouns = self.tally.graphs, self.ontology.nouns
-            words = (word for word in self.ontology.hyponyms(name) if number in {None, nouns[word].number})
-            self._below[name, number] = _levelled({word: graphs[word] for word in words}, 0.4)
-        return self._below[name, number]
+        graphs, nouns = self.tally.graphs, self.ontology.nouns
+        words = (word for word in self.ontology.hyponyms(name) if number in {None, nouns[word].number})
+        return _levelled({word: graphs[word] for word in words})
 
+    @kept
     def shown(self, name: str) -> int:
         """The number of graphs with a thing of that name or of a kind of it."""
-        if name not in self._shown:
-            kinds = (name, *self.ontology.hyponyms(name))
-            self._shown[name] = sum(self.tally.graphs.get(kind, 0) for kind in kinds)
-        return self._shown[name]
+        return sum(self.tally.graphs.get(kind, 0) for kind in (name, *self.ontology.hyponyms(name)))
 
+    @kept
     def masks(self, name: str) -> Masks:
         """What an object annotated as ``name`` might be called, and what it may have.
 
         If the ontology does not know the name, every known word in it counts, and what a word ends with, as "board".
         """
-        if name not in self._masks:
-            known = [name] if self.ontology.knows(name) else self._known_within(name)
-            ways = self.ontology.possible, self.ontology.certain, self.ontology.own_parts, self.ontology.parts
-            self._masks[name] = Masks(*(self._mask(set[str]().union(*map(way, known))) for way in ways))
-        return self._masks[name]
+        known = [name] if self.ontology.knows(name) else self._known_within(name)
+        ways = self.ontology.possible, self.ontology.certain, self.ontology.own_parts, self.ontology.parts
+        return Masks(*(self._mask(set[str]().union(*map(way, known))) for way in ways))
 
     def _known_within(self, name: str) -> list[str]:
         words = name.split()
@@ -117,9 +116,6 @@ class Corpus:
 
     def _mask(self, names: Iterable[str]) -> int:
         return sum(self.bits[name] for name in set(names) if name in self.bits)
-
-    def _below_all(self, names: Iterable[str]) -> int:
-        return self._mask(word for name in names if name in self.bits for word in (name, *self.ontology.hyponyms(name)))
 
     def _view(self, graph: SceneGraph) -> View:
         things = tuple(self._thing(item, graph) for item in graph.objects.values())
@@ -168,7 +164,6 @@ class Corpus:
     def _marks(
         self, things: tuple[ObjectView, ...], number: int, links: tuple[tuple[Reading, int], ...]
     ) -> tuple[tuple[Reading, int], ...]:
-        """Those of the relations that tell the thing apart."""
         name = things[number].name
         return tuple(link for link in links if apart(self.ontology, name, link[0].text, things[link[1]].name))
 
@@ -205,7 +200,6 @@ class Corpus:
         return False
 
     def _adjectives(self, item: SceneObject) -> tuple[str, ...]:
-        """The attributes that go before the name, make no other noun with it, and that no attribute contradicts."""
         # A "white board", for example, is another noun than "board".
         attributes, words = self.ontology.attributes, item.name.split()
         return tuple(
@@ -241,13 +235,9 @@ class Corpus:
             and {known[one].category, known[two].category} <= _PAIRED
         ]
 
+    @kept
     def unsaid(self, name: str, attribute: str) -> bool:
         """Whether an adjective does not go with a noun: "small furniture", "old girl", the color of a person."""
-        if (name, attribute) not in self._unsaid:
-            self._unsaid[name, attribute] = self._find_unsaid(name, attribute)
-        return self._unsaid[name, attribute]
-
-    def _find_unsaid(self, name: str, attribute: str) -> bool:
         category = self.ontology.attributes[attribute].category
         if self.ontology.nouns[name].number == "mass" and (category == "size" or attribute in OF_PIECES):
             return True
@@ -262,25 +252,19 @@ class Corpus:
             for name in view.names:
                 tally.together[name].update(other for other in view.names if other != name)
             for number in view.askable:
-                self._count_thing(tally, view, number)
+                thing = view.things[number]
+                said = [(), *((adjective,) for adjective in thing.adjectives), *self.pairs(thing)]
+                for adjectives in said:
+                    self.places[thing.name, adjectives].append((view, number))
+                tally.attributes[thing.name].update(thing.adjectives)
+                for attribute in self.known(thing.object.attributes):
+                    tally.categories[self.ontology.attributes[attribute].category][attribute] += 1
         return tally
-
-    def _count_thing(self, tally: Tally, view: View, number: int) -> None:
-        thing = view.things[number]
-        self.places[thing.name, ()].append((view, number))
-        for adjective in thing.adjectives:
-            self.places[thing.name, (adjective,)].append((view, number))
-            tally.attributes[thing.name][adjective] += 1
-        for both in self.pairs(thing):
-            self.places[thing.name, both].append((view, number))
-        for attribute in self.known(thing.object.attributes):
-            tally.categories[self.ontology.attributes[attribute].category][attribute] += 1
 
     def known(self, attributes: Collection[str]) -> list[str]:
         """The attributes that the ontology knows, each once, in their order."""
         return [name for name in dict.fromkeys(attributes) if name in self.ontology.attributes]
 
 
-def _levelled(counts: Mapping[str, int], power: float) -> Weighted:
-    """False choices, about as frequent as the right ones, since frequent right ones are kept less often."""
-    return Weighted({word: count**power for word, count in counts.items() if count})
+def _levelled(counts: Mapping[str, int]) -> Weighted:
+    return Weighted({word: count**0.4 for word, count in counts.items() if count})

@@ -11,8 +11,6 @@ from vlgate.perturb.question_tests import Test
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
 from vlgate.perturb.text.grammar import with_article
 
-# Noun phrases of questions: a noun with its attributes, and perhaps a relation to another one.
-
 PhraseNumber = Literal["singular", "plural", "mass"]
 
 NUMBERS: tuple[PhraseNumber, ...] = get_args(PhraseNumber)
@@ -59,8 +57,12 @@ class NounPhrase:
     clause: Wording = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check the phrase and make its wordings."""
-        _check(self)
+        if not self.noun:
+            raise ValueError(f"noun={self.noun!r}: expected a word; leave out objects that have no name")
+        if self.number not in NUMBERS:
+            raise ValueError(f"number={self.number!r}: expected one of {', '.join(NUMBERS)}; look the noun up first")
+        if bool(self.relation) != (self.other is not None):
+            raise ValueError(f"relation={self.relation!r}, other={self.other!r}: expected both or neither")
         kind = " ".join((*self.attributes, self.noun))
         where = "" if self.other is None else f"{self.relation} {self.other.plain.the}"
         plain = _wording(kind, where, "", self.number)
@@ -89,15 +91,6 @@ class NounPhrase:
         return self.plain.a
 
 
-def _check(phrase: NounPhrase) -> None:
-    if not phrase.noun:
-        raise ValueError(f"noun={phrase.noun!r}: expected a word; leave out objects that have no name")
-    if phrase.number not in NUMBERS:
-        raise ValueError(f"number={phrase.number!r}: expected one of {', '.join(NUMBERS)}; look the noun up first")
-    if bool(phrase.relation) != (phrase.other is not None):
-        raise ValueError(f"relation={phrase.relation!r}, other={phrase.other!r}: expected both or neither")
-
-
 def _wording(kind: str, where: str, verb: str, number: PhraseNumber) -> Wording:
     bare = f"{kind} {verb}{where}" if where else kind
     one = number == "singular"
@@ -111,9 +104,6 @@ def _wording(kind: str, where: str, verb: str, number: PhraseNumber) -> Wording:
         kind=kind,
         where=where,
     )
-
-
-# A graph whose objects are looked up in an ontology.
 
 
 class Masks(NamedTuple):
@@ -145,7 +135,6 @@ class ObjectView:
 
     @property
     def name(self) -> str:
-        """What it is called in the graph."""
         return self.object.name
 
 
@@ -169,8 +158,6 @@ class View:
     named: int
     shown: int
 
-
-# Drafts of questions: what is asked about which image, and the right answer, before it is put into words.
 
 Kind = Literal[
     "object",
@@ -227,7 +214,6 @@ class Draft:
 
     @property
     def nouns(self) -> tuple[str, ...]:
-        """The nouns whose presence decides the answer, if that is what is asked."""
         mine = dict.fromkeys(one.noun for one in (self.x, self.y, self.instead) if one is not None)
         return tuple(mine) if self.mate is None else (*mine, self.mate.x.noun)
 
@@ -244,9 +230,6 @@ class Draft:
         return Draft(
             self.kind, self.view, self.answer, self.x, self.objects, self.y, self.attribute, self.category, choices
         )
-
-
-# Pairs of a question and its perturbed form.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
-from typing import Protocol
 
 from vlgate.perturb.question_tests import Test
 from vlgate.perturb.questions import choices, verification
@@ -31,11 +30,8 @@ class Made:
     wanting: Mapping[Kind, int]
 
 
-class Verify(Protocol):
-    """A function that drafts a question with the wanted answer, or returns None if a draw fails."""
-
-    def __call__(self, chance: Random, *, yes: bool, side: bool | None) -> Draft | None:
-        """Draw once; ``side`` is as for `links.Links.draw`."""
+Verify = Callable[[Random, bool, bool | None], Draft | None]
+"""Drafts a question with the wanted answer, of a side as for `Links.draw`, or returns None if a draw fails."""
 
 
 class Generator:
@@ -70,49 +66,31 @@ class Generator:
         verified = self._verified(test, numbers, chances)
         positions: Counter[int] = Counter()  # by turns over all kinds, since a small test has one question of some
         for kind, number in numbers.items():
-            chance = chances[kind]
-            drafts = verified[kind] if _binary(kind) else self._choosing(test, kind, number, chance)
-            made = list(self._of_kind(test, (kind, drafts), chance, forbidden, positions))
-            pairs.extend(pair for group in made for pair in group)
-            if len(made) < number:
-                wanting[kind] = number - len(made)
+            chance, missing = chances[kind], number
+            drafts = verified[kind] if kind in verified else self._choosing(test, kind, number, chance)
+            for place, draft in enumerate(drafts):
+                offered = len(draft.choices)
+                position = positions[offered] % offered if offered else 0
+                made = self._perturbing.pairs(test, chance, draft, f"{kind}/{place:05d}", position=position)
+                if made and not any((made[0].graph.id, text) in forbidden for text in made[0].questions):
+                    positions[offered] += 1
+                    pairs += made
+                    missing -= 1
+            if missing > 0:
+                wanting[kind] = missing
         return Made(pairs=tuple(pairs), wanting=wanting)
-
-    def _of_kind(
-        self,
-        test: Test,
-        drafted: tuple[Kind, Sequence[Draft]],
-        chance: Random,
-        without: frozenset[tuple[str, str]],
-        positions: Counter[int],
-    ) -> Iterator[list[QuestionPair]]:
-        """The pairs of each draft of a kind; ``positions`` counts the questions so far by the choices they offer."""
-        kind, drafts = drafted
-        for place, draft in enumerate(drafts):
-            offered = len(draft.choices)
-            position = positions[offered] % offered if offered else 0
-            made = self._perturbing.pairs(test, chance, draft, f"{kind}/{place:05d}", position=position)
-            if made and not any((made[0].graph.id, text) in without for text in made[0].questions):
-                positions[offered] += 1
-                yield made
 
     def _verified(
         self, test: Test, numbers: Mapping[Kind, int], chances: Mapping[Kind, Random]
     ) -> dict[Kind, list[Draft]]:
-        """Drafts with the answers yes and no in turn, for all kinds by turns, since they share their nouns."""
-        found: dict[Kind, list[Draft]] = {kind: [] for kind in numbers if _binary(kind)}
+        found: dict[Kind, list[Draft]] = {kind: [] for kind in numbers if "choice" not in kind}
         draws = {kind: self._verifier(test, kind) for kind in found}
-        open_kinds, seen, room, spent = list(found), set[object](), Room(self.corpus), Spent()
+        open_kinds, new = list(found), New(Room(self.corpus))
         while open_kinds:
             for kind in tuple(open_kinds):
-                yes = len(found[kind]) % 2 == 0
-                full, draft = len(found[kind]) >= numbers[kind], None
-                sides = () if full else self._sides(test, kind, chances[kind])
-                for side in spent.left(kind, sides):
-                    draft = _new(partial(draws[kind], chances[kind], yes=yes, side=side), seen, room)
-                    if draft is not None:
-                        break
-                    spent.add((kind, side))
+                chance, yes = chances[kind], len(found[kind]) % 2 == 0
+                sides = self._sides(test, kind, chance) if len(found[kind]) < numbers[kind] else ()
+                draft = new.draft(kind, sides, partial(draws[kind], chance, yes))
                 if draft is None:
                     open_kinds.remove(kind)
                 else:
@@ -122,66 +100,37 @@ class Generator:
     def _verifier(self, test: Test, kind: Kind) -> Verify:
         arguments = self._arguments
         if kind in {"attribute", "attribute-related"}:
-            return self._opposites[kind == "attribute-related"].draft
+            opposites = self._opposites[kind == "attribute-related"]
+            return lambda chance, yes, side: opposites.draft(chance, yes=yes, side=side)
         if kind == "object-related":
-            return partial(verification.about_related_object, arguments, drawn=Counter())
+            about, drawn = verification.about_related_object, Counter[str]()
+            return lambda chance, yes, side: about(arguments, chance, yes=yes, side=side, drawn=drawn)
         if kind == "object":
             special = {"occlusion-dir": verification.covered, "ontological-inv": verification.renamed}
-            return _of_any_side(partial(special.get(test, verification.about_object), arguments))
+            draw = special.get(test, verification.about_object)
+            return lambda chance, yes, _: draw(arguments, chance, yes=yes)
         joined = verification.conjunction if kind == "conjunction" else verification.disjunction
-        return _of_any_side(partial(joined, arguments, alike=test == "order-inv"))
+        return lambda chance, yes, _: joined(arguments, chance, yes=yes, alike=test == "order-inv")
 
     def _sides(self, test: Test, kind: Kind, chance: Random) -> list[bool | None]:
-        """Whether the next question shall say left or right, drawn once, and what else will do if none is found."""
         if test == "mirror-inv":
             return [True]
         side = self._arguments.side(chance, kind) if kind.endswith("-related") else None
         return [side] if side is None else [side, not side]
 
     def _choosing(self, test: Test, kind: Kind, number: int, chance: Random) -> list[Draft]:
-        """Drafts from a larger pool, with classes and answers as balanced as the shares allow."""
-        draw, seen, spent = self._chooser(kind), set[object](), Spent()
-        pool: list[Draft] = []
-        while len(pool) < POOL * number:
-            draft = None
-            for side in spent.left(kind, self._sides(test, kind, chance)):
-                draft = _new(partial(draw, chance, side), seen)
-                if draft is not None:
-                    break
-                spent.add((kind, side))
-            if draft is None:
-                break
+        arguments, related, drawn = self._arguments, kind.endswith("-related"), Counter[str]()
+        new, pool = New(), list[Draft]()
+
+        def draw(side: bool | None) -> Draft | None:
+            if kind.startswith("object-choice"):
+                return choices.of_objects(arguments, chance, related=related, side=side, drawn=drawn)
+            action = kind.startswith("action")
+            return choices.of_attributes(arguments, chance, related=related, action=action, side=side, drawn=drawn)
+
+        while len(pool) < POOL * number and (draft := new.draft(kind, self._sides(test, kind, chance), draw)):
             pool.append(draft)
         return selected(chance, pool, number, self._shares)
-
-    def _chooser(self, kind: Kind) -> Callable[[Random, bool | None], Draft | None]:
-        arguments, related, drawn = self._arguments, kind.endswith("-related"), Counter[str]()
-        if kind.startswith("object-choice"):
-            return lambda chance, side: choices.of_objects(arguments, chance, related=related, side=side, drawn=drawn)
-        action = kind.startswith("action")
-        return lambda chance, side: choices.of_attributes(
-            arguments, chance, related=related, action=action, side=side, drawn=drawn
-        )
-
-
-def _of_any_side(draw: Callable[..., Draft | None]) -> Verify:
-    def drafted(chance: Random, *, yes: bool, side: bool | None) -> Draft | None:  # noqa: ARG001 -- it has no relation
-        """Draw once."""
-        return draw(chance, yes=yes)
-
-    return drafted
-
-
-def _binary(kind: Kind) -> bool:
-    return "choice" not in kind
-
-
-class Spent(set[tuple[Kind, bool | None]]):
-    """The kinds, each with a side, that no new question is left of: they are not tried again."""
-
-    def left(self, kind: Kind, sides: Collection[bool | None]) -> list[bool | None]:
-        """The sides that a kind may still have."""
-        return [side for side in sides if (kind, side) not in self]
 
 
 class Room:
@@ -193,13 +142,12 @@ class Room:
     """
 
     def __init__(self, corpus: Corpus) -> None:
-        """Nothing is asked yet."""
         self._corpus = corpus
         self._left: dict[str, int] = {}
 
     def takes(self, draft: Draft) -> bool:
         """Use up room for what a draft asks for; False, and none is used, if one of its nouns has no room."""
-        asked = draft.rare or tuple((noun, self._often(noun)) for noun in draft.nouns)
+        asked = draft.rare or tuple((noun, max(1, self._corpus.shown(noun) ** 2 // 2)) for noun in draft.nouns)
         for name, often in asked:
             if self._left.setdefault(name, often) == 0:
                 return False
@@ -207,17 +155,28 @@ class Room:
             self._left[name] -= 1
         return True
 
-    def _often(self, noun: str) -> int:
-        return max(1, self._corpus.shown(noun) ** 2 // 2)
 
+class New:
+    """Draws drafts with new keys whose nouns have room."""
 
-def _new(draw: Callable[[], Draft | None], seen: set[object], room: Room | None = None) -> Draft | None:
-    """Draw until a draft has new keys and its nouns have room, or give up after ``IN_VAIN`` draws."""
-    # A draft uses up its counterpart too, whichever of the two is asked about. So a phrase that is true of few images
-    # is asked about equally often with both answers, and the answers so far do not tell the next one.
-    for _ in range(IN_VAIN):
-        draft = draw()
-        if draft is not None and seen.isdisjoint(draft.keys) and (room is None or room.takes(draft)):
-            seen.update(draft.keys)
-            return draft
-    return None
+    def __init__(self, room: Room | None = None) -> None:
+        self._room = room
+        self._seen: set[object] = set()
+        self._spent: set[tuple[Kind, bool | None]] = set()  # of which no new question is left
+
+    def draft(
+        self, kind: Kind, sides: Collection[bool | None], draw: Callable[[bool | None], Draft | None]
+    ) -> Draft | None:
+        """Draw for each side in turn until a draft is new, or give up after ``IN_VAIN`` draws of each."""
+        # A draft uses up its counterpart too, whichever of the two is asked about. So a phrase that is true of few
+        # images is asked about equally often with both answers, and the answers so far do not tell the next one.
+        for side in sides:
+            for _ in range(0 if (kind, side) in self._spent else IN_VAIN):
+                draft = draw(side)
+                if draft is None or not self._seen.isdisjoint(draft.keys):
+                    continue
+                if self._room is None or self._room.takes(draft):
+                    self._seen.update(draft.keys)
+                    return draft
+            self._spent.add((kind, side))
+        return None

@@ -4,40 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import permutations
 from random import Random
-from types import MappingProxyType
+from typing import cast
 
-from vlgate.perturb.ontology import Number, Ontology
+from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.question_tests import VISUAL, Test
 from vlgate.perturb.questions.chance import pick
-from vlgate.perturb.questions.drafts import YES_NO, Asked, Draft, Kind, NounPhrase, QuestionPair
+from vlgate.perturb.questions.drafts import YES_NO, Asked, Draft, QuestionPair
 from vlgate.perturb.questions.templates import TEMPLATES, QuestionType, Template, ask, category_for, fits
 from vlgate.perturb.scene_graph import Box
 from vlgate.perturb.text.grammar import with_article
 from vlgate.perturb.text.mirror import flip_words
 
-_Likeness = tuple[Number, bool, bool]
-_Phrases = tuple[_Likeness, _Likeness | None]
 _PERSONS = frozenset(("person", "people"))
 _FLIPPED = {"yes": "no", "no": "yes"}
-_TYPES: Mapping[Kind, QuestionType] = MappingProxyType(
-    {
-        "object": "object",
-        "object-related": "object",
-        "conjunction": "conjunction",
-        "disjunction": "disjunction",
-        "attribute": "attribute",
-        "attribute-related": "attribute",
-        "object-choice-described": "object-choice",
-        "object-choice-related": "object-choice",
-        "attribute-choice": "attribute-choice",
-        "attribute-choice-related": "attribute-choice",
-        "action-choice": "action-choice",
-        "action-choice-related": "action-choice",
-    },
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +45,6 @@ class Perturbing:
     """Puts drafts into words and perturbs them, with the words of one ontology."""
 
     def __init__(self, ontology: Ontology) -> None:
-        """Take the ontology that the drafts were made with."""
         self._ontology = ontology
         self._ways: dict[Test, Callable[[Random, Draft], Iterator[Change]]] = {
             "rephrase-inv": self._rephrased,
@@ -84,12 +64,9 @@ class Perturbing:
         return [_pair(test, ordered, identity, change) for change in self._ways[test](chance, ordered)]
 
     def _templates(self, draft: Draft) -> tuple[Template, ...]:
-        return fitting(_TYPES[draft.kind], draft.x, draft.y, self._category(draft))
-
-    def _common(self, draft: Draft, other: Draft) -> tuple[Template, ...]:
-        """The templates that fit both."""
-        one, two = ((_likeness(each.x), each.y and _likeness(each.y)) for each in (draft, other))
-        return _both(_TYPES[draft.kind], one, two, self._category(draft))
+        kind = cast(QuestionType, draft.kind.removesuffix("-related").removesuffix("-described"))
+        category = self._category(draft)
+        return tuple(one for one in TEMPLATES[kind] if fits(one, draft.x, draft.y, category=category))
 
     def _category(self, draft: Draft) -> str:
         """The word for the category of the choices, or "" if it does not go with all of them."""
@@ -100,21 +77,29 @@ class Perturbing:
         return category_for(categories[draft.category].noun, draft.choices) if draft.category in categories else ""
 
     def _question(self, template: Template, draft: Draft, *, negated: bool = False) -> str:
+        choices, nouns = draft.choices, self._ontology.nouns
+        if draft.kind.startswith("object-choice"):
+            choices = tuple(with_article(name) if nouns[name].number == "singular" else name for name in choices)
         return ask(
             template,
             draft.x,
             draft.y,
             attribute=self._ontology.attributes[draft.attribute].after if draft.attribute else "",
             category=self._category(draft),
-            choices=self._choice_texts(draft),
+            choices=choices,
             negated=negated,
         )
 
-    def _choice_texts(self, draft: Draft) -> tuple[str, ...]:
-        if not draft.kind.startswith("object-choice"):
-            return draft.choices
-        nouns = self._ontology.nouns
-        return tuple(with_article(name) if nouns[name].number == "singular" else name for name in draft.choices)
+    def _questions(self, chance: Random, draft: Draft, other: Draft | None = None) -> tuple[str, str] | None:
+        """The questions of one template that fits both drafts; None if there is none."""
+        templates = self._templates(draft)
+        if other is not None:
+            also = self._templates(other)
+            templates = tuple(template for template in templates if template in also)
+        if not templates:
+            return None
+        template = pick(chance, templates)
+        return self._question(template, draft), self._question(template, other or draft)
 
     def _rephrased(self, chance: Random, draft: Draft) -> Iterator[Change]:
         templates = self._templates(draft)
@@ -124,20 +109,19 @@ class Perturbing:
             yield Change(questions=questions, rule=f"template {first.id} to {second.id}")
 
     def _reordered(self, chance: Random, draft: Draft) -> Iterator[Change]:
-        other = _other_order(chance, draft)
-        templates = self._common(draft, other)
-        if templates:
-            template = pick(chance, templates)
-            questions = (self._question(template, draft), self._question(template, other))
-            rule = "operands exchanged" if draft.binary else f"choices {_list(draft)} to {_list(other)}"
+        if draft.y is not None:
+            other = replace(draft, x=draft.y, y=draft.x, objects=draft.objects[::-1])
+            rule = "operands exchanged"
+        else:
+            orders = [order for order in permutations(draft.choices) if order != draft.choices]
+            other = draft.offering(pick(chance, orders))
+            rule = f"choices {', '.join(draft.choices)} to {', '.join(other.choices)}"
+        if questions := self._questions(chance, draft, other):
             yield Change(questions=questions, rule=rule, choices=other.choices, other=other)
 
     def _renamed(self, chance: Random, draft: Draft) -> Iterator[Change]:
         other = replace(draft, x=draft.instead or draft.x)
-        templates = self._common(draft, other)
-        if templates:
-            template = pick(chance, templates)
-            questions = (self._question(template, draft), self._question(template, other))
+        if questions := self._questions(chance, draft, other):
             up = other.x.noun in self._ontology.hypernyms(draft.x.noun)
             direction = "hypernym" if up else "hyponym"
             # Of "is there a dog", yes, "is there an animal", yes, follows; the other way round it is annotated, too.
@@ -146,13 +130,11 @@ class Perturbing:
             yield Change(questions=questions, rule=rule, tags={"direction": direction, "follows": follows}, other=other)
 
     def _obscured(self, chance: Random, draft: Draft) -> Iterator[Change]:
-        templates = self._templates(draft)
-        if templates:
-            question = self._question(pick(chance, templates), draft)
+        if questions := self._questions(chance, draft):
             boxes, whose = _foreground(chance, draft)
             for name in VISUAL:
                 rule, tags = f"{name} around {whose}", {"perturbation": name}
-                yield Change(questions=(question, question), rule=rule, tags=tags, perturbation=name, foreground=boxes)
+                yield Change(questions=questions, rule=rule, tags=tags, perturbation=name, foreground=boxes)
 
     def _negated(self, chance: Random, draft: Draft) -> Iterator[Change]:
         templates = [one for one in self._templates(draft) if one.negated]
@@ -162,29 +144,24 @@ class Perturbing:
             yield Change(questions=questions, rule=f"template {template.id} negated", answer=_FLIPPED[draft.answer])
 
     def _opposed(self, chance: Random, draft: Draft) -> Iterator[Change]:
-        templates = self._templates(draft)
-        if templates:
-            template = pick(chance, templates)
-            other = replace(draft, attribute=draft.opposite)
-            questions = (self._question(template, draft), self._question(template, other))
+        other = replace(draft, attribute=draft.opposite)
+        if questions := self._questions(chance, draft, other):
             rule = f"antonym: {draft.attribute} to {draft.opposite}"
             yield Change(questions=questions, rule=rule, answer=_FLIPPED[draft.answer], other=other)
 
     def _mirrored(self, chance: Random, draft: Draft) -> Iterator[Change]:
-        templates = self._templates(draft)
-        if templates:
-            question = self._question(pick(chance, templates), draft)
-            mirrored = flip_words(question)
-            if mirrored not in {None, question}:
-                yield Change(questions=(question, mirrored or ""), rule="mirrored, left for right", perturbation="flip")
+        if questions := self._questions(chance, draft):
+            question, mirrored = questions[0], flip_words(questions[0])
+            if mirrored is not None and mirrored != question:
+                yield Change(questions=(question, mirrored), rule="mirrored, left for right", perturbation="flip")
 
     def _occluded(self, chance: Random, draft: Draft) -> Iterator[Change]:
-        templates = self._templates(draft)
-        if templates:
-            question = self._question(pick(chance, templates), draft)
-            covered, others = (_seen(one) for one in (draft, draft.mate or draft))
+        if questions := self._questions(chance, draft):
+            covered, others = (
+                [name for name in one.objects if name is not None] for one in (draft, draft.mate or draft)
+            )
             yield Change(
-                questions=(question, question),
+                questions=questions,
                 rule=f"occlude objects {', '.join(covered)}, or {', '.join(others)}",
                 answer=_FLIPPED[draft.answer],
                 perturbation="occlude",
@@ -192,34 +169,6 @@ class Perturbing:
                 instead=tuple(draft.view.graph.objects[name].box for name in others),
                 reverse=draft.answer == "no",
             )
-
-
-@cache  # bounded by its arguments: 7 types, 3 numbers, 2 forms and the few categories
-def _fitting(kind: QuestionType, x: _Likeness, y: _Likeness | None, category: str) -> tuple[Template, ...]:
-    """The templates for phrases like these; for each: its number, whether it has a relation, also in a clause."""
-    first, second = _example(*x), None if y is None else _example(*y)
-    return tuple(one for one in TEMPLATES[kind] if fits(one, first, second, category=category))
-
-
-def fitting(kind: QuestionType, x: NounPhrase, y: NounPhrase | None = None, category: str = "") -> tuple[Template, ...]:
-    """Return the templates of a type that take these phrases and, if there is one, this word for the choices."""
-    return _fitting(kind, _likeness(x), None if y is None else _likeness(y), category)
-
-
-@cache
-def _both(kind: QuestionType, one: _Phrases, other: _Phrases, category: str) -> tuple[Template, ...]:
-    """The templates that take both pairs of phrases."""
-    also = _fitting(kind, *other, category)
-    return tuple(template for template in _fitting(kind, *one, category) if template in also)
-
-
-def _likeness(phrase: NounPhrase) -> _Likeness:
-    return phrase.number, phrase.other is not None, phrase.that
-
-
-def _example(number: Number, related: bool, that: bool) -> NounPhrase:
-    other = NounPhrase("table", "singular") if related else None
-    return NounPhrase("thing", number, (), "on" if related else "", other, that=that)
 
 
 def _ordered(chance: Random, draft: Draft, position: int) -> Draft:
@@ -232,16 +181,7 @@ def _ordered(chance: Random, draft: Draft, position: int) -> Draft:
     return draft.offering(tuple(others))
 
 
-def _other_order(chance: Random, draft: Draft) -> Draft:
-    """Exchange the operands, or draw another order of the choices."""
-    if draft.y is not None:
-        return replace(draft, x=draft.y, y=draft.x, objects=draft.objects[::-1])
-    orders = [order for order in permutations(draft.choices) if order != draft.choices]
-    return draft.offering(pick(chance, orders))
-
-
 def _foreground(chance: Random, draft: Draft) -> tuple[tuple[Box, ...], str]:
-    """The boxes of the objects that the question names and the image shows, or of one or two random objects."""
     objects = draft.view.graph.objects
     shown = [name for name in draft.objects if name is not None]
     if shown:
@@ -253,6 +193,10 @@ def _foreground(chance: Random, draft: Draft) -> tuple[tuple[Box, ...], str]:
 
 def _pair(test: Test, draft: Draft, identity: str, change: Change) -> QuestionPair:
     choices = draft.choices or YES_NO
+    other = change.other or draft
+    form = {"form": "multi-choice", "choices": str(len(draft.choices))}
+    if draft.binary:
+        form = {"form": "binary", "answer": draft.answer}
     return QuestionPair(
         id=f"{identity}/{change.perturbation}" if test == "visual-inv" else identity,
         test=test,
@@ -263,29 +207,13 @@ def _pair(test: Test, draft: Draft, identity: str, change: Change) -> QuestionPa
         answers=(draft.answer, change.answer or draft.answer),
         rule=change.rule,
         objects=draft.objects,
-        asked=(_asked(draft), _asked(change.other or draft)),
-        tags={**_tags(draft), **change.tags},
+        asked=(
+            Asked(x=draft.x, y=draft.y, attribute=draft.attribute, category=draft.category),
+            Asked(x=other.x, y=other.y, attribute=other.attribute, category=other.category),
+        ),
+        tags={"question_type": draft.kind, **form, **change.tags},
         perturbation=change.perturbation,
         foreground=change.foreground,
         instead=change.instead,
         reverse=change.reverse,
     )
-
-
-def _asked(draft: Draft) -> Asked:
-    return Asked(x=draft.x, y=draft.y, attribute=draft.attribute, category=draft.category)
-
-
-def _seen(draft: Draft) -> list[str]:
-    return [name for name in draft.objects if name is not None]
-
-
-def _list(draft: Draft) -> str:
-    return ", ".join(draft.choices)
-
-
-def _tags(draft: Draft) -> dict[str, str]:
-    tags = {"question_type": draft.kind}
-    if draft.binary:
-        return tags | {"form": "binary", "answer": draft.answer}
-    return tags | {"form": "multi-choice", "choices": str(len(draft.choices))}

@@ -15,7 +15,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from math import log1p, prod
 from random import Random
+from typing import Any
 
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.expectations import BROAD, FIT, SHARE, Surroundings
 from vlgate.perturb.questions.chance import Weighted, drawn, pick
 from vlgate.perturb.questions.corpus import Corpus
@@ -34,7 +36,6 @@ class Plausible:
     """Draws images without a thing, and things that an image does not show."""
 
     def __init__(self, corpus: Corpus, views: Sequence[View]) -> None:
-        """Sort the images by what they show; everything else is looked up when it is first asked for."""
         self._corpus = corpus
         self._views = views
         self._least, self._share = (0.0, ALMOST) if len(views) >= FEW else (1e-9, 0.0)
@@ -42,19 +43,11 @@ class Plausible:
         for view in views:
             for name in view.names:
                 self._showing[name].append(view)
-        self._bonds: dict[str, Mapping[str, float]] = {}
-        self._beside: dict[str, Weighted] = {}
-        self._without: dict[tuple[str, int], Weighted] = {}
         self._where = Surroundings(settings=corpus.ontology.settings, usual=corpus.ontology.expected.usual)
-        # Many images have the same settings, so that what suits them is found once for all.
-        self._images: dict[tuple[float, ...], dict[str, bool]] = {}
-        self._suiting: dict[View, dict[str, bool]] = {}
-        self._settings: dict[View, tuple[float, ...]] = {}
+        self._kept: dict[Any, Any] = {}
         self._settled = self._apart(views) < MIXED
-        self._company: dict[str, int | None] = {}
 
     def _apart(self, views: Sequence[View]) -> float:
-        """How often things do not fit the rest of their image, beside how often they do not fit another image."""
         first = views[:SOME]
         alien = quick_generator("settings").choices(views, k=len(first))  # not in turn: files may repeat in their order
         shown = [(name, [one for one in view.names if one != name]) for view in first for name in view.names]
@@ -66,64 +59,61 @@ class Plausible:
         """Return whether a thing of that name might be found where the image was taken, with what the image shows."""
         # No part of a body is looked for: with its owner it is there, and without one nobody expects it. Nor is a place
         # that is around all of an image, nor what may be found nearly anywhere, if no table says what it comes with.
-        found = self._suiting.get(view)
-        if found is None:
-            image = self._where.of({thing.name for thing in view.things if thing.known})
-            self._settings[view], found = image, self._images.setdefault(image, {})
-            self._suiting[view] = found
-        if name not in found:
-            found[name] = self._suits(name, self._settings[view])
-        return found[name] and self._accompanied(name, view)
+        company = self._company(name)
+        accompanied = company is None or not self._settled or bool(view.shown & company)
+        return self._suits(name, self._image(view)) and accompanied
 
+    @kept
+    def _image(self, view: View) -> tuple[float, ...]:
+        return self._where.of({thing.name for thing in view.things if thing.known})
+
+    @kept  # many images have the same settings
     def _suits(self, name: str, image: tuple[float, ...]) -> bool:
-        expected = self._corpus.ontology.expected
-        if not self.asked(name):
-            return False
-        if not self._settled:
-            return True
+        if not self.asked(name) or not self._settled:
+            return self.asked(name)
         where = self._where
         return (
-            name not in expected.scenes
+            name not in self._corpus.ontology.expected.scenes
             and not where.missed(name, image)
             and where.fit(name, image) >= FIT
             and where.share(name, image) >= SHARE
         )
+
+    @kept
+    def _company(self, name: str) -> int | None:
+        """What a thing of that name comes with, as bits; None if it may be anywhere without."""
+        ontology, bits = self._corpus.ontology, self._corpus.bits
+        company = ontology.expected.beside(ontology.named(name))
+        if company is None:
+            return 0 if len(ontology.settings(name)) >= BROAD else None
+        return sum(bits[one] for one in company if one in bits)
 
     def asked(self, name: str) -> bool:
         """Return whether anybody asks for such a thing: for no leg of an animal, and for no wall of a room."""
         expected = self._corpus.ontology.expected
         return name not in expected.body and name not in expected.unasked
 
-    def _accompanied(self, name: str, view: View) -> bool:
-        """Whether the image shows some of what a thing of that name comes with."""
-        if name not in self._company:
-            ontology, bits = self._corpus.ontology, self._corpus.bits
-            company = ontology.expected.beside(ontology.named(name))
-            if company is not None:
-                self._company[name] = sum(bits[one] for one in company if one in bits)
-            else:
-                self._company[name] = 0 if len(ontology.settings(name)) >= BROAD else None
-        company_bits = self._company[name]
-        return company_bits is None or not self._settled or bool(view.shown & company_bits)
-
+    @kept
     def bonds(self, name: str) -> Mapping[str, float]:
         """How strongly other names go with ``name``, or with its hyponyms: n log(1 + lift)."""
         # ``n`` is the number of graphs with both, and the lift is how many times more often than by chance they come
         # together: a wall comes with elephants often, an enclosure much more often than by chance.
-        if name not in self._bonds:
-            shown, together = self._corpus.tally.graphs, self._corpus.tally.together
-            kinds = [word for word in (name, *self._corpus.ontology.hyponyms(name)) if word in shown]
-            joint: Counter[str] = Counter()
-            for kind in kinds:
-                joint.update(together[kind])
-            often = sum(shown[kind] for kind in kinds) or 1
-            graphs = len(self._corpus.views)
-            self._bonds[name] = {
-                other: count * log1p(count * graphs / (often * shown[other]))
-                for other, count in joint.items()
-                if other not in kinds
-            }
-        return self._bonds[name]
+        shown, together = self._corpus.tally.graphs, self._corpus.tally.together
+        kinds = [word for word in (name, *self._corpus.ontology.hyponyms(name)) if word in shown]
+        joint: Counter[str] = Counter()
+        for kind in kinds:
+            joint.update(together[kind])
+        often = sum(shown[kind] for kind in kinds) or 1
+        graphs = len(self._corpus.views)
+        return {
+            other: count * log1p(count * graphs / (often * shown[other]))
+            for other, count in joint.items()
+            if other not in kinds
+        }
+
+    @kept
+    def _beside(self, name: str) -> Weighted:
+        return Weighted(self.bonds(name))
 
     def fit(self, name: str, view: View, *, besides: str = "") -> float:
         """Return how well ``name`` goes with an image: the mean bond with its objects; 0 if none was ever beside it."""
@@ -181,23 +171,20 @@ class Plausible:
         """Draw a name of something that is not in the image, but goes with what is; None if none was found."""
         for _ in range(TRIES):
             seen = pick(chance, view.names)
-            if seen not in self._beside:
-                self._beside[seen] = Weighted(self.bonds(seen))
-            if self._beside[seen]:
-                name = self._beside[seen].draw(chance)
+            if self._beside(seen):
+                name = self._beside(seen).draw(chance)
                 if not view.might & self._corpus.bits[name] and self.suits(name, view):
                     return name
         return None
 
+    @kept
     def _clear(self, name: str, bits: int) -> Weighted:
         """What goes with ``name``, without whatever rules out that an image with it lacks the names in ``bits``."""
-        key = name, bits
-        if key not in self._without:
-            masks = self._corpus.masks
-            kept = {
+        masks = self._corpus.masks
+        return Weighted(
+            {
                 other: bond
                 for other, bond in self.bonds(name).items()
                 if other in self._showing and not (masks(other).possible | masks(other).beside) & bits
             }
-            self._without[key] = Weighted(kept)
-        return self._without[key]
+        )

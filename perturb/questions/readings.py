@@ -13,8 +13,6 @@ from vlgate.perturb.questions.drafts import NUMBERS, NounPhrase, PhraseNumber
 from vlgate.perturb.questions.templates import DOING, TEMPLATES, QuestionType, Template, ask
 from vlgate.perturb.text.grammar import may_be_plural, singular, with_article
 
-# Read a question with the templates: which of them could have made the text, and from which arguments.
-#
 # There may be several readings: to the templates, "Is the red cup large?" might ask whether the red is cup large.
 
 _WORDS = re.compile(r"\{[^}]*\}|[\w'-]+|[^\w\s]")
@@ -54,7 +52,6 @@ class QuestionReading:
 
     @property
     def is_related(self) -> bool:
-        """Whether a phrase is related to another one, so that only some templates keep their meaning around it."""
         return any(_RELATED.search(phrase) for phrase, _ in (self.x, self.y or self.x))
 
 
@@ -147,7 +144,6 @@ def _determined(slot: str, words: tuple[str, ...]) -> bool:
 
 
 def _of(template: Template, slots: _Slots, choices: Sequence[str], *, negated: bool) -> Iterator[QuestionReading]:
-    """The readings of filled slots, for all numbers of the phrases, and orders and articles of the choices."""
     phrases = [_bare(slots, name) for name in ("x", "y") if any(slot[1:3] == f"{name}." for slot in slots)]
     if not phrases or any(phrase is None for phrase in phrases):
         return
@@ -288,7 +284,6 @@ def _related(phrase: str) -> re.Match[str] | None:
 
 @cache
 def _is_kind(words: str, number: PhraseNumber) -> bool:
-    """Whether the words are known attributes and nouns before a known noun of this number."""
     parts = words.split(" ")
     for start in range(len(parts)):
         name = " ".join(parts[start:])
@@ -298,7 +293,6 @@ def _is_kind(words: str, number: PhraseNumber) -> bool:
 
 
 def is_known(noun: str) -> bool:
-    """Whether the ontology has a noun, or its singular."""
     return bool(_numbers(noun))
 
 

@@ -13,8 +13,6 @@ from vlgate.perturb.question_tests import Test
 from vlgate.perturb.questions.chance import sideways
 from vlgate.perturb.questions.drafts import Draft, Kind
 
-# How often a question has which form: the shares of CARETS' release by default, or everything equally often.
-
 Distribution = Literal["release", "uniform"]
 
 BLACK_WHITE = frozenset(("black", "white"))
@@ -82,8 +80,6 @@ SHARES: Mapping[Distribution, Shares] = MappingProxyType({"release": RELEASE, "u
 """The distributions by name."""
 
 
-# The number of pairs of each kind in a test: the paper's proportions, at any size.
-
 _OBJECTS: Mapping[Kind, int] = {"object": 2500, "object-related": 2500}
 _JOINED: Mapping[Kind, int] = {"conjunction": 2500, "disjunction": 2500}
 _ATTRIBUTES: Mapping[Kind, int] = {"attribute": 2500, "attribute-related": 2500}
@@ -149,8 +145,6 @@ def makeup(test: Test, size: int | None = None) -> dict[Kind, int]:
     return shares
 
 
-# Which candidates for choice questions are kept: in given shares, with answers as balanced as possible.
-
 K = TypeVar("K")
 _Cell = tuple[str, int]
 SLACK = (0.6, 1.6, 3.0, float("inf"))
@@ -177,7 +171,10 @@ def selected(chance: Random, pool: Sequence[Draft], number: int, shares: Shares)
             draft = pool[place]
             if place not in kept and _balanced(draft, excess, most) and _take(free, _cell(draft, free)):
                 kept.add(place)
-                _count(draft, excess)
+                right, *wrong = draft.choices
+                excess[draft.category, right] += 1 - 1 / len(draft.choices)
+                for word in wrong:
+                    excess[draft.category, word] -= 1 / len(draft.choices)
     # What no cell has room for comes last; of that, categories with a share before those without.
     others = sorted((at for at in places if at not in kept), key=lambda at: _cell(pool[at], free) not in free)
     first = [place for place in places if place in kept]
@@ -200,15 +197,7 @@ def _balanced(draft: Draft, excess: Mapping[tuple[str, str], float], most: float
     return excess[kind, right] < most and all(excess[kind, word] > -most for word in wrong)
 
 
-def _count(draft: Draft, excess: dict[tuple[str, str], float]) -> None:
-    right, *wrong = draft.choices
-    excess[draft.category, right] += 1 - 1 / len(draft.choices)
-    for word in wrong:
-        excess[draft.category, word] -= 1 / len(draft.choices)
-
-
 def _free(pool: Sequence[Draft], number: int, shares: Shares) -> dict[_Cell, int]:
-    """The number of questions to keep of each category and number of choices."""
     listed = {draft.category: shares.categories.get(draft.category, 0.0) for draft in pool}
     total = sum(listed.values())
     by_category = {name: share / total for name, share in listed.items() if share} if total else {"": 1.0}

@@ -14,8 +14,6 @@ from vlgate.perturb.questions.drafts import Draft, NounPhrase, View
 from vlgate.perturb.questions.shares import BLACK_WHITE
 from vlgate.perturb.scene_graph import Box, SceneObject
 
-# Questions about what an image shows, answered by yes or no (CARETS, Q1 to Q3).
-#
 # Each function draws what to ask before it looks at the wanted answer, and finds an image for which the answer is yes
 # and one for which it is no. So the text says nothing about the answer, and what is absent from an image is plausible
 # there.
@@ -70,7 +68,6 @@ def _hidden(arguments: Arguments, one: Named) -> list[SceneObject] | None:
 
 
 def _exchangeable(some: Sequence[SceneObject], others: Sequence[SceneObject]) -> bool:
-    """Whether as many boxes of about the same area cover each, and none of these covers a part of the other."""
     apart = not any(_overlap(one.box, other.box) for one in some for other in others)
     small, large = sorted((_area(some), _area(others)))
     return apart and len(some) == len(others) and large <= _LARGER * small
@@ -167,7 +164,12 @@ def renamed(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
     # The paper goes up if the answer is yes, which follows then, and down if it is no. So the words of the perturbed
     # questions tell their answers. Here the answer decides neither word nor direction: what an image shows may be
     # called by both words, and what it does not show is not there under the more general one.
-    drawn = arguments.ways.draw(chance, "ranked", lambda view, number: _ranks(arguments, view.things[number].name))
+
+    def ranks(view: View, number: int) -> list[tuple[str, str]]:
+        lows = view.things[number].name, *arguments.classes(view.things[number].name)
+        return [(low, high) for low in lows for high in arguments.classes(low)]
+
+    drawn = arguments.ways.draw(chance, "ranked", ranks)
     if drawn is None:
         return None
     (view, number, (low, high)), up = drawn, chance.random() < 0.5
@@ -197,18 +199,12 @@ def _unseen_there(arguments: Arguments, phrase: NounPhrase, other: NounPhrase) -
     return not _WITHIN.isdisjoint(words) or (person and words[-1] == "on")
 
 
-def _ranks(arguments: Arguments, name: str) -> list[tuple[str, str]]:
-    """A name and each of its classes, and each of these with those above it."""
-    return [(low, high) for low in (name, *arguments.classes(name)) for high in arguments.classes(low)]
-
-
 def _bare(phrase: NounPhrase) -> bool:
     """Whether its indefinite form has no article, as "cups" and "grass"."""
     return phrase.number != "singular"
 
 
 def identity(one: Named) -> str:
-    """Return the id of a thing in its graph."""
     return one.thing.object.id
 
 
@@ -224,7 +220,6 @@ class Opposites:
     """
 
     def __init__(self, arguments: Arguments, *, related: bool = False) -> None:
-        """Find the things."""
         self._arguments = arguments
         self._related = related
         self._usable: dict[tuple[Place, str, tuple[str, str]], list[str]] = {}
@@ -246,17 +241,12 @@ class Opposites:
         for (attribute, opposite), found in self._alone.items():
             if (opposite, attribute) in self._alone:
                 self._pairs[_words(attribute, opposite)] += [(name, attribute, opposite, at) for name, at in found]
-        self._drawn = self._weighted()
-
-    def _weighted(self) -> Weighted:
-        """The pairs of opposites, by their share."""
-        shares = self._arguments.shares
-        weights = {words: len(places) ** shares.power for words, places in self._pairs.items()}
-        colors = _words(*BLACK_WHITE)
-        if shares.black_white is not None and colors in weights and len(weights) > 1:
+        weights = {words: len(places) ** arguments.shares.power for words, places in self._pairs.items()}
+        colors, black_white = _words(*BLACK_WHITE), arguments.shares.black_white
+        if black_white is not None and colors in weights and len(weights) > 1:
             rest = sum(weights.values()) - weights[colors]
-            weights[colors] = rest * shares.black_white / (1 - shares.black_white)
-        return Weighted(weights)
+            weights[colors] = rest * black_white / (1 - black_white)
+        self._drawn = Weighted(weights)  # the pairs of opposites, by their share
 
     def draft(self, chance: Random, *, yes: bool, side: bool | None = None) -> Draft | None:
         """Draft a question such as "Is the cup large?"; if the answer is no, the cup is annotated as small."""

@@ -207,17 +207,13 @@ def _exchanged(parsed: Parsed, join: int) -> tuple[str, str]:
     if not {tokens[one].tag, tokens[other].tag} <= {"NN", "NNS"}:
         return "", "not two nouns"
     left, right = _span(parsed, one), _span(parsed, other)
-    why = _unlike(parsed, one, other) or _apart(left, join, right)
-    if why or left is None or right is None:
+    if why := _unlike(parsed, one, other):
         return "", why
+    if left is None or right is None or left[1] != join or right[0] != join + 1:
+        return "", "not two noun phrases side by side"
     shared = tokens[left[0]].lower in _ARTICLES and tokens[right[0]].lower not in _ARTICLES
     why = _unclear(parsed, left, right, shared=shared)
     return ("", why) if why else (_put(parsed, (left[0] + shared, left[1]), right), "")
-
-
-def _apart(left: Span | None, join: int, right: Span | None) -> str:
-    near = left is not None and right is not None and left[1] == join and right[0] == join + 1
-    return "" if near else "not two noun phrases side by side"
 
 
 def _unclear(parsed: Parsed, left: Span, right: Span, *, shared: bool) -> str:
@@ -328,7 +324,9 @@ def rewordings(text: str, choices: Sequence[str] = (), parsed: Parsed | None = N
         exchanged = () if parsed is None else reordered(parsed).texts
         others |= dict.fromkeys(exchanged or ((swapped,) if swapped else ()))
     others.pop(text, None)
-    return tuple(sorted(others, key=lambda other: _distance(text, other)))
+    return tuple(
+        sorted(others, key=lambda other: 1 - SequenceMatcher(None, text.split(), other.split(), autojunk=False).ratio())
+    )
 
 
 def _with_templates(text: str, choices: Sequence[str]) -> Sequence[str]:
@@ -346,10 +344,6 @@ def _with_templates(text: str, choices: Sequence[str]) -> Sequence[str]:
     first, *rest = [_asked_again(reading) for reading in certain]
     common = [other for other in first if all(other in others for others in rest)]
     return [other[0].lower() + other[1:] for other in common] if lower else common
-
-
-def _distance(text: str, other: str) -> float:
-    return 1 - SequenceMatcher(None, text.split(), other.split(), autojunk=False).ratio()
 
 
 def _asked_again(reading: QuestionReading) -> dict[str, None]:

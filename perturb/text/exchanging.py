@@ -88,17 +88,24 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
         return "not two things in one relation"
     numbers = {is_plural(parsed, index) for index in (left, right)}
     after = tokens[right + 1 : right + 3]
-    described = any(index > right for index in parsed.children(right)) or _goes_on(after) or _cut(after)
+    # A noun may be only a part of what stands there: "a stone | covered walkway", "a gray | from in water".
+    tags = [token.tag for token in after]
+    cut = tags == ["IN", "IN"] or (len(tags) == 2 and tags[0] in {"VBN", "VBD", "HYPH"} and tags[1] in _NAMES)
+    described = any(index > right for index in parsed.children(right)) or _goes_on(after) or cut
     joined = [index for noun in (left, right) for index in parsed.children(noun, "cc", "conj")]
     joined += [index for span in (first, second) for index in range(*span) if tokens[index].tag == "CC"]
     bare = any(tokens[span[0]].lower not in _ARTICLES or span[1] - span[0] < 2 for span in (first, second))
+    # What is done is nothing that another one does: "doing a leap", "having a smoke".
+    act = tokens[right].dep == "dobj" and tokens[tokens[right].head].lemma.lower() in _LIGHT
+    plural_verb = tokens[tokens[left].head].tag in {"VBP", "VB"}
     why = reason(
         (bare, "a thing without an article"),
         (described, "a description that belongs to one of them"),
-        (_is_act(parsed, right) or any(_with_verb(parsed, span) for span in (first, second)), "an act and no object"),
+        (act or any(_with_verb(parsed, span) for span in (first, second)), "an act and no object"),
         (bool(_ABSTRACT & {tokens[left].lower, tokens[right].lower}), "a noun that does not name an object"),
         (len(numbers) != 1 or None in numbers, "one thing and several, or not known"),
-        (not _agrees(parsed, left), "a verb does not agree"),
+        # In "a team crowd together" the team is several.
+        (tokens[left].tag == "NN" and tokens[left].dep == "nsubj" and plural_verb, "a verb does not agree"),
         (any(token.lower in _OF_SEVERAL for token in tokens), "a word tells of several"),
         (may_be_same(tokens[left].lower, tokens[right].lower), "the two may be one kind of thing"),
         (any(token.tag in _POINTING for token in tokens), "a pronoun may mean one of the two"),
@@ -114,12 +121,6 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
     return Foil(caption=parsed.text, foil=text, classes=(here, there), why="the two things change places")
 
 
-def _agrees(parsed: Parsed, left: int) -> bool:
-    """Whether no verb in the plural goes with one thing: in "a team crowd together" the team is several."""
-    verb = parsed.tokens[parsed.tokens[left].head]
-    return not (parsed.tokens[left].tag == "NN" and parsed.tokens[left].dep == "nsubj" and verb.tag in {"VBP", "VB"})
-
-
 def _goes_on(after: Sequence[Token]) -> bool:
     """Whether words go on with the noun before them: "a shirt and tie"; a parser may call "hydrant" an adjective."""
     if not after:
@@ -129,22 +130,10 @@ def _goes_on(after: Sequence[Token]) -> bool:
     return after[0].tag in _NAMES or (after[0].tag in {"JJ", "VB", "VBP"} and is_known(after[0].lower))
 
 
-def _cut(after: Sequence[Token]) -> bool:
-    """Whether a noun is only a part of what stands there: "a stone | covered walkway", "a gray | from in water"."""
-    tags = [token.tag for token in after]
-    return len(tags) == 2 and ((tags[0] in {"VBN", "VBD", "HYPH"} and tags[1] in _NAMES) or tags == ["IN", "IN"])
-
-
 def _with_verb(parsed: Parsed, span: Span) -> bool:
     """Whether a word in a noun phrase may be its verb: "a polar bear swimming"."""
     inside = zip(parsed.tokens[span[0] : span[1]], parsed.tokens[span[0] + 1 : span[1]], strict=False)
     return any(one.tag in _NAMES and after.text.endswith("ing") for one, after in inside)
-
-
-def _is_act(parsed: Parsed, noun: int) -> bool:
-    """Whether a noun says what is done, so that nothing else does it: "doing a leap", "having a smoke"."""
-    token = parsed.tokens[noun]
-    return token.dep == "dobj" and parsed.tokens[token.head].lemma.lower() in _LIGHT
 
 
 def _related(parsed: Parsed, left: int, right: int) -> bool:

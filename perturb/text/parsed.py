@@ -94,11 +94,19 @@ class Parsed:
             first, end = edit.span
             if not index <= first <= end <= len(self.tokens):
                 raise ValueError(f"span={edit.span!r} overlaps another edit or is not in {self.text!r}")
-            parts += _written(self.tokens[index:first])
+            parts += [token.text + token.space for token in self.tokens[index:first]]
             parts += self._put(edit, starts=first in {start for start, _ in self.sentences} or first == 0)
             index = end
-        parts += _written(self.tokens[index:])
-        return _agreeing("".join(part for part in parts if part))
+        parts += [token.text + token.space for token in self.tokens[index:]]
+        text = "".join(parts)
+
+        def agreed(match: re.Match[str]) -> str:
+            if match["article"] is None:
+                return ""
+            following = text[match.end() :].replace(_MARK, "")
+            return capitalised_like(match["article"], article(following)) + match["blank"]
+
+        return _EDITED.sub(agreed, text)
 
     def _put(self, edit: Edit, *, starts: bool) -> tuple[str, str]:
         first, end = edit.span
@@ -113,20 +121,6 @@ class Parsed:
 
 _MARK = "\0"  # before each edited place, until the article before it agrees
 _EDITED = re.compile(rf"(?:\b(?P<article>an?)(?P<blank>\s+))?{_MARK}", re.IGNORECASE)
-
-
-def _written(tokens: Sequence[Token]) -> Iterator[str]:
-    return (token.text + token.space for token in tokens)
-
-
-def _agreeing(text: str) -> str:
-    def agreed(match: re.Match[str]) -> str:
-        if match["article"] is None:
-            return ""
-        following = text[match.end() :].replace(_MARK, "")
-        return capitalised_like(match["article"], article(following)) + match["blank"]
-
-    return _EDITED.sub(agreed, text)
 
 
 class Parser(Protocol):

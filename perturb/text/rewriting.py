@@ -55,13 +55,9 @@ def replace_number(text: str, new: int) -> str | None:
         return None
     if (old == 1) != (new == 1):
         return _agreeing(text, word, to_one=new == 1)
-    if not _counts(text[numbers[0].end() :]):
+    if not any(singular(word) is not None for word in re.findall(r"[A-Za-z'-]+", text[numbers[0].end() :])[:_COUNTED]):
         return None
     return _NUMBER.sub(lambda match: capitalised_like(match[0], word), text)
-
-
-def _counts(behind: str) -> bool:
-    return any(singular(word) is not None for word in re.findall(r"[A-Za-z'-]+", behind)[:_COUNTED])
 
 
 def _agreeing(text: str, word: str, *, to_one: bool) -> str | None:

@@ -6,7 +6,7 @@ import argparse
 from importlib import import_module
 
 from reference.markdown import code, from_docstring, inline, prose, table
-from vlgate.cli import COMMANDS
+from vlgate.cli import COMMANDS, add_options
 
 INTRODUCTION = """\
 # Commands
@@ -26,7 +26,7 @@ def page() -> str:
 def _command(name: str, module: str) -> str:
     command = import_module(module)
     parser = argparse.ArgumentParser(prog=f"vlgate {name}")
-    command.add(parser)
+    add_options(parser, name)
     actions = [one for one in parser._actions if one.dest != "help"]  # noqa: SLF001  # argparse has no public list
     rows = [(_called(one), _values(one), _default(one), inline(_sentence(one))) for one in actions]
     given = table(("argument", "takes", "default", "meaning"), rows)

@@ -19,7 +19,7 @@ from train.scenes import Scene
 from train.texts import Sights, train_texts
 from train.tower import BIAS, MEAN, SCALE, SPREAD, album_of, pooled, train_tower
 from vlgate.fixtures.scenes.graph import Graph
-from vlgate.models.regions.region_boxes import Pixels
+from vlgate.models.regions.region_network import Pixels
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -10,7 +10,7 @@ from pathlib import Path
 from train.scenes import Scene
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.fixtures.scenes.graph import Graph
-from vlgate.models.regions.region_network import NetworkSource, network_source
+from vlgate.models.regions.region_network import network_source
 from vlgate.models.regions.regions import Regions
 from vlgate.types import LazyImage
 
@@ -30,8 +30,8 @@ class Look:
         import torch
 
         torch.set_num_threads(THREADS)
-        source: NetworkSource = network_source(self.folder, "cpu", width=self.width)
-        return source.look([LazyImage(key=str(n), load=Drawing(graph=graph)) for n, graph in enumerate(graphs)])
+        source = network_source(self.folder, "cpu", width=self.width)
+        return source.regions([LazyImage(key=str(n), load=Drawing(graph=graph)) for n, graph in enumerate(graphs)])
 
 
 def looked_at(scenes: Sequence[Scene], look: Look, workers: int) -> Iterator[Regions]:

@@ -21,8 +21,7 @@ from train.pairs import LENGTH
 from train.regions import settings_for, train_regions
 from train.scenes import FIRST_SEED, Scene, portion
 from train.vocabulary import save_tokenizer
-from vlgate.models.regions.region_boxes import Pixels
-from vlgate.models.regions.region_network import SETTINGS, WEIGHTS, load_network, network_source, write_settings
+from vlgate.models.regions.region_network import SETTINGS, WEIGHTS, Pixels, load_network, network_source, write_settings
 
 LXMERT, CLIP = "tiny-lxmert", "tiny-clip"
 WORDS = (*settings_for().objects, *settings_for().attributes)  # what may be asked for, whether it was or not
@@ -163,7 +162,7 @@ def train(out: Path, work: Path, seed: int, amounts: Amounts, names: Sequence[st
         log(f"all scenes are looked at; {seen.mask.sum(axis=1).mean():.1f} regions an image")
         training.lxmert(seen, network, network)
         if amounts.twins:
-            nothing = network_source(network, "cpu", width=settings_for().width).look([NOTHING])
+            nothing = network_source(network, "cpu", width=settings_for().width).regions([NOTHING])
             training.lxmert(lxmert.stacked(nothing * len(scenes)), network, work / LXMERT)
 
     def clips() -> None:

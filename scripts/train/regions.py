@@ -16,8 +16,16 @@ from train.half import halved
 from train.scenes import Scene
 from vlgate.fixtures.scenes.graph import Graph
 from vlgate.fixtures.scenes.shapes import ALL_COLOURS
-from vlgate.models.regions.region_boxes import Boxes, Pixels, overlaps, propose
-from vlgate.models.regions.region_network import Settings, build_network, crops_of, features_of
+from vlgate.models.regions.region_network import (
+    Boxes,
+    Pixels,
+    Settings,
+    build_network,
+    crops_of,
+    features_of,
+    overlaps,
+    propose,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image

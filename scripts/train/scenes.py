@@ -13,7 +13,7 @@ from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import Corpus, Generator, Test
 from vlgate.seeds import generator
 from vlgate.sources.reading.source import ReadOptions
-from vlgate.sources.scenes import SHAPES
+from vlgate.sources.scenes import TASK_SHAPES
 from vlgate.sources.scenes.scenes import read
 from vlgate.types import Match
 
@@ -62,7 +62,7 @@ _Made = tuple[Graph, tuple[Text, ...], tuple[_Asked, ...]]
 
 def _of_tasks(seed: int) -> Iterator[_Made]:
     """The images of the tasks that match texts, with the texts that may be taught."""
-    options = ReadOptions(folders=(), seed=seed, wanted=lambda name: SHAPES[name] != "questions")
+    options = ReadOptions(folders=(), seed=seed, wanted=lambda name: TASK_SHAPES[name] != "questions")
     for task in read(options):
         name = task.id.removeprefix("scenes/")
         taught = name.startswith(TAUGHT)

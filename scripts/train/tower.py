@@ -14,7 +14,7 @@ from train.glossary import Phrase, glossary
 from train.half import halved
 from train.scenes import Scene
 from vlgate.fixtures.scenes.graph import Graph
-from vlgate.models.regions.region_boxes import Pixels
+from vlgate.models.regions.region_network import Pixels
 
 BATCH = 48
 RATE = 3e-3

@@ -9,8 +9,7 @@ from vlgate.fixtures.reader.defects import DEFECTS
 from vlgate.fixtures.reader.limits import LIMITS
 from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.reader.reading import Reading
-from vlgate.studies.acuity.charts import change, lines, page, sheet
-from vlgate.studies.acuity.record import ChartRun, read_release, text_of
+from vlgate.studies.acuity.charts import ChartRun, change, lines, page, read_release, sheet, text_of
 from vlgate.studies.acuity.staircase import charts, chosen, cost, seconds_per_call
 from vlgate.types import Prediction
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.analyses.made import cases, judged_pairs, rows, run
 from vlgate.studies.analyses import valse
-from vlgate.studies.analyses.between_models import agreement_table, coverage_table
+from vlgate.studies.analyses.runs import agreement_table, coverage_table
 
 SHARED = Path(__file__).parents[3] / "shared/data"
 BIVLC, GPT4V = SHARED / "more/bivlc/results", SHARED / "recorded-outputs/sugarcrepe-gpt4v/negative-first"

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from tests.analyses.made import cases
-from vlgate.studies.analyses.runs import headline_of, pairs, part_of, shared
+from vlgate.studies.analyses.runs import headline_of, part_of, shared
 
 ROW = {
     "task": "t/a",
@@ -53,7 +53,3 @@ def test_cases_are_shared_by_id_and_by_what_they_ask():
     one, other = shared(first, second.take([2, 1, 0]))
     assert one.ids == other.ids == ("c0", "c2")
     assert other.scores.tolist() == [[3, 4], [7, 8]]
-
-
-def test_each_two_runs_are_compared_once():
-    assert list(pairs("abc")) == [("a", "b"), ("a", "c"), ("b", "c")]

@@ -130,6 +130,10 @@ def test_the_runs_join_the_papers_models_if_their_sizes_are_given():
     assert rows(analysis, "Pretraining size: the runs on winoground/all")["images", "group"].value is None
 
 
+def test_sizes_are_given_in_millions():
+    assert given_sizes(["lxmert=0.18,9.18"]) == {"lxmert": Size(images=0.18, captions=9.18)}
+
+
 @pytest.mark.parametrize(
     "text", ["clip", "clip=1", "clip=1,2,3", "=1,2", "clip=0,1", "clip=a,b", "clip=nan,1", "clip=inf,1"]
 )

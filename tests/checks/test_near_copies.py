@@ -3,15 +3,14 @@
 import hashlib
 import itertools
 
-import numpy as np
 import pytest
-from PIL import Image
+from builders import noise
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.checks.invariance import check_batch_invariance, check_determinism, near_copy
 from vlgate.asking.items import Copies
 from vlgate.asking.predictor import ModelPredictor
-from vlgate.types import Ask, Case, LazyImage, Match, Read
+from vlgate.types import Ask, Case, Match, Read
 
 TEXTS = ("A red cup on a table.", "A blue cup on a table.", "A red hat on a table.", "A red cup on a chair.")
 KEYS = {
@@ -22,20 +21,9 @@ KEYS = {
 }
 
 
-def image(number):
-    pixels = np.random.default_rng(number).integers(0, 256, (8, 8, 3), dtype=np.uint8)
-    return LazyImage(key=f"{number}.jpg", load=lambda: Image.fromarray(pixels), where=f"{number}.jpg")
-
-
 def cases(n=6):
-    return [
-        Case(
-            id=str(number),
-            requests=tuple(Match(image=image(number), text=f"{number} {text}") for text in TEXTS),
-            truths=(True, False, False, False),
-        )
-        for number in range(n)
-    ]
+    asked = [tuple(Match(image=noise(number), text=f"{number} {text}") for text in TEXTS) for number in range(n)]
+    return [Case(id=str(n), requests=one, truths=(True, False, False, False)) for n, one in enumerate(asked)]
 
 
 def medoid(pairs):
@@ -51,7 +39,7 @@ def about(pairs, place, other):
     return place != other and pairs[place].image == pairs[other].image
 
 
-def noise(salt):
+def chance(salt):
     def match(pairs):
         told = [pair.image.load().tobytes() + f"{salt} {pair.text}".encode() for pair in pairs]
         return [int(hashlib.sha256(one).hexdigest()[:8], 16) / 16**8 for one in told]
@@ -105,7 +93,7 @@ def test_a_model_that_gets_names_is_asked_other_texts_about_the_same_names():
 
 
 def test_a_model_whose_every_reply_is_chance_is_not_suspected_of_looking_at_the_batch():
-    found = [batch_invariance(predictor(remembering(KEYS["pixels"], noise(salt)))) for salt in range(60)]
+    found = [batch_invariance(predictor(remembering(KEYS["pixels"], chance(salt)))) for salt in range(60)]
     assert {check.outcome for check in found} == {"ok"}
 
 
@@ -125,17 +113,10 @@ def test_a_memory_by_names_does_not_hide_chance(key, outcome):
     assert check_determinism(model, requests, anew="all").outcome == outcome
 
 
-@pytest.mark.parametrize(
-    "request_",
-    [
-        Match(image=image(1), text="A red cup."),
-        Ask(image=image(1), question="What is it?", choices=("a", "b")),
-        Read(text="..."),
-        Read(text=""),
-        Read(text="A cup !"),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("request_", [
+    Match(image=noise(1), text="A red cup."), Ask(image=noise(1), question="What is it?", choices=("a", "b")),
+    Read(text="..."), Read(text=""), Read(text="A cup !"),
+], ids=repr)  # fmt: skip
 def test_the_ten_copies_of_a_request_differ_from_it_and_from_each_other(request_):
     copies = {near_copy(request_, number) for number in range(10)}
     assert len(copies | {request_}) == 11

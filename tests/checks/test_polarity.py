@@ -1,37 +1,20 @@
 import math
 from collections import Counter
+from hashlib import sha256
 
 import pytest
+from builders import image, pair_case, task_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlgate.asking.checks.check import REQUESTS, ROUNDING
 from vlgate.asking.checks.invariance import check_batch_invariance, check_determinism
 from vlgate.asking.checks.polarity import CAPTIONS, check_polarity, two_sided
-from vlgate.types import Ask, Case, LazyImage, Match, Prediction, Read, Task
-
-
-def image(key):
-    return LazyImage(key=key, load=lambda: pytest.fail("a check decoded an image"))
+from vlgate.types import Ask, Case, LazyImage, Match, Prediction, Read
 
 
 def pairs(n, name="x/pairs", truth=lambda i: f"word{i} thing{i} in place{i}"):
-    return Task(
-        id=name,
-        capability="foil",
-        shape="pair",
-        cases=tuple(
-            Case(
-                id=str(i),
-                requests=(
-                    Match(image=image(f"{i}.jpg"), text=truth(i)),
-                    Match(image=image(f"{i}.jpg"), text=f"foil {i}"),
-                ),
-                truths=(True, False),
-            )
-            for i in range(n)
-        ),
-    )
+    return task_of([pair_case(i, truth(i), f"foil {i}", image(f"{i}.jpg")) for i in range(n)], name)
 
 
 class Asked:
@@ -56,7 +39,7 @@ def fits(request):
 
 
 def hashed(*parts):
-    return float(int.from_bytes(__import__("hashlib").sha256("|".join(parts).encode()).digest()[:6], "big"))
+    return float(int.from_bytes(sha256("|".join(parts).encode()).digest()[:6], "big"))
 
 
 oracle = Asked(lambda r, _: fits(r))
@@ -122,12 +105,9 @@ def test_what_is_asked_beyond_the_run_is_bounded_and_drawn_by_the_seed():
 
 def test_exchanged_captions_are_of_another_image_and_never_true_of_this_one():
     # Every text is true of the images i, i + 1 and i + 2, by the task's own account.
-    cases = [
-        Case(id=f"{i}-{k}", requests=(Match(image=image(f"{i + k}.jpg"), text=f"t{i}"),), truths=(True,))
-        for i in range(40)
-        for k in range(3)
-    ]
-    task = Task(id="x/y", capability="foil", shape="pair", cases=tuple(cases))
+    about = [(i, k, Match(image=image(f"{i + k}.jpg"), text=f"t{i}")) for i in range(40) for k in range(3)]
+    cases = [Case(id=f"{i}-{k}", requests=(one,), truths=(True,)) for i, k, one in about]
+    task = task_of(cases)
     own = {(r.image.key, r.text) for c in cases for r in c.requests}
     model = Asked(lambda r, _: float((r.image.key, r.text) in own))
     found = check_polarity(model, [task], 0)
@@ -138,12 +118,9 @@ def test_exchanged_captions_are_of_another_image_and_never_true_of_this_one():
 
 def test_a_caption_is_not_exchanged_if_it_is_true_of_the_other_image_only():
     # Text i is true of the images i, i + 1, ..., so of any two captions one at least is true of both images.
-    cases = [
-        Case(id=f"{i}-{k}", requests=(Match(image=image(f"{k}.jpg"), text=f"t{i}"),), truths=(True,))
-        for k in range(20)
-        for i in range(k + 1)
-    ]
-    task = Task(id="x/y", capability="foil", shape="pair", cases=tuple(cases))
+    about = [(i, k, Match(image=image(f"{k}.jpg"), text=f"t{i}")) for k in range(20) for i in range(k + 1)]
+    cases = [Case(id=f"{i}-{k}", requests=(one,), truths=(True,)) for i, k, one in about]
+    task = task_of(cases)
     own = {request for case in cases for request in case.requests}
     for seed in range(5):
         model = Asked(lambda _r, _p: 0.0)
@@ -163,16 +140,8 @@ def test_captions_with_few_words_in_common_are_exchanged():
 
 
 def test_every_task_is_asked_and_the_order_of_the_tasks_changes_nothing():
-    big, small = pairs(3000, name="x/big"), pairs(60, name="x/small", truth=lambda i: f"thing{i} small")
-    other = tuple(
-        Case(
-            id=c.id,
-            requests=tuple(Match(image=image(f"s{r.image.key}"), text=r.text) for r in c.requests),
-            truths=c.truths,
-        )
-        for c in small.cases
-    )
-    small = Task(id="x/small", capability="foil", shape="pair", cases=other)
+    big = pairs(3000, name="x/big")
+    small = task_of([pair_case(i, f"thing{i} small", f"foil {i}", image(f"s{i}.jpg")) for i in range(60)], "x/small")
     model, turned = Asked(lambda _r, _p: 0.0), Asked(lambda _r, _p: 0.0)
     check_polarity(model, [big, small], 0)
     check_polarity(turned, [small, big], 0)
@@ -206,11 +175,7 @@ def test_a_replay_without_the_exchanged_pairs_gives_no_finding():
 def test_tasks_without_captions_of_images_give_no_finding():
     asks = Case(id="1", requests=(Ask(image=image("a"), question="q"),) * 2, truths=("yes", "yes"))
     reads = Case(id="1", requests=(Read(text="a"), Read(text="b")), truths=(True, False))
-    tasks = [
-        Task(id="x/q", capability="invariance", shape="questions", cases=(asks,)),
-        Task(id="x/r", capability="foil", shape="pair", cases=(reads,)),
-        Task(id="x/e", capability="foil", shape="pair", cases=()),
-    ]
+    tasks = [task_of([asks], "x/q", "invariance", "questions"), task_of([reads], "x/r"), task_of([], "x/e")]
     found = check_polarity(oracle, tasks, 0)
     assert (found.outcome, found.n) == ("not applicable", 0)
 
@@ -275,26 +240,17 @@ def test_the_rounding_of_half_precision_is_allowed_to_half_precision_only():
 
 
 def test_replies_that_change_with_the_call_are_caught():
-    calls = Counter()
-
-    def counting(request, _):
-        calls[request] += 1
-        return float(calls[request])
-
-    found = check_determinism(Asked(counting), requests())
+    counting = Asked(lambda r, _: float(counting.requests[r]))
+    found = check_determinism(counting, requests())
     assert (found.name, found.outcome, found.largest) == ("determinism", "suspect", 1.0)
     steady = check_determinism(Asked(lambda r, place: hashed(r.text) / 2**48 + place), requests())
     assert (steady.outcome, steady.largest) == ("ok", 0.0)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        lambda place: "yes" if place else "no",
-        lambda place: {"score": 0.0, "accepted": place > 0},
-        lambda place: {"score": 0.0} if place else {"problem": "out of memory"},
-    ],
-)
+@pytest.mark.parametrize("reply", [
+    lambda place: "yes" if place else "no", lambda place: {"score": 0.0, "accepted": place > 0},
+    lambda place: {"score": 0.0} if place else {"problem": "out of memory"},
+])  # fmt: skip
 def test_other_replies_are_caught(reply):
     found = check_batch_invariance(Asked(lambda _, place: reply(place)), requests())
     assert found.outcome == "suspect"
@@ -305,31 +261,22 @@ def test_other_replies_are_caught(reply):
 @pytest.mark.parametrize("check", [check_batch_invariance, check_determinism])
 @pytest.mark.parametrize(("failing", "outcome"), [(1, "ok"), (6, "ok"), (7, "suspect"), (REQUESTS, "suspect")])
 def test_requests_that_fail_in_one_round_are_no_sign_of_a_model_that_changes_its_mind(check, failing, outcome):
-    calls, bad = Counter(), set(requests()[:failing])
-
-    def busy(request, _):
-        calls[request] += 1
-        fails = request in bad and calls[request] == 2
-        return {"problem": "the service answers 429: slow down"} if fails else hashed(request.text)
-
-    found = check(Asked(busy), requests())
+    bad, problem = set(requests()[:failing]), {"problem": "the service answers 429: slow down"}
+    busy = Asked(lambda r, _: problem if r in bad and busy.requests[r] == 2 else hashed(r.text))
+    found = check(busy, requests())
     assert found.outcome == outcome
     assert "429: slow down" in found.why
     assert f"{failing} of {REQUESTS} requests have no reply in some of" in found.why
-    assert "dropout" not in found.why
-    assert "evaluation" not in found.why
+    assert not any(word in found.why for word in ("dropout", "evaluation"))
 
 
 def test_a_model_that_changes_what_it_says_is_caught_though_others_fail():
-    calls = Counter()
-
     def changing(request, _):
-        calls[request] += 1
-        if request.image.key == "0.jpg":
-            return MISSING if calls[request] > 1 else 1.0
-        return float(calls[request])
+        times = model.requests[request]
+        return MISSING if request.image.key == "0.jpg" and times > 1 else float(times)
 
-    found = check_determinism(Asked(changing), requests())
+    model = Asked(changing)
+    found = check_determinism(model, requests())
     assert found.outcome == "suspect"
     assert "switch off dropout" in found.why
     assert "2 of 24 requests have no reply in some of" in found.why
@@ -361,18 +308,11 @@ def test_an_oracle_is_never_suspect_and_its_reverse_never_ok_if_the_captions_are
 def test_only_captions_whose_images_are_there_are_drawn():
     """With 100 of 5,000 images, a draw from all captions would find hardly one."""
 
-    def there(case):
-        if int(case.id) % 50:
-            return case
-        requests = tuple(
-            Match(image=LazyImage(key=asked.image.key, load=asked.image.load, where="/here"), text=asked.text)
-            for asked in case.requests
-        )
-        return Case(id=case.id, requests=requests, truths=case.truths)
+    def case(n):
+        shown = LazyImage(key=f"{n}.jpg", load=None, where="" if n % 50 else "/here")
+        return pair_case(n, f"word{n} thing{n} in place{n}", f"foil {n}", shown)
 
-    task = pairs(5000)
-    task = Task(id=task.id, capability="foil", shape="pair", cases=tuple(map(there, task.cases)))
     missing = {"problem": "not found"}
     model = Asked(lambda request, _: fits(request) if request.image.where else missing)
-    found = check_polarity(model, [task], seed=0)
+    found = check_polarity(model, [task_of(map(case, range(5000)))], seed=0)
     assert (found.outcome, found.n) == ("ok", CAPTIONS)

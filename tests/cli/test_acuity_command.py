@@ -47,29 +47,8 @@ def test_an_earlier_release_is_in_the_table(capsys):
     assert "beyond the range" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--faculty=nuon"], "did you mean 'noun'"),
-        (["--limit=10"], "need at least"),
-        (["--against=nothing"], "cannot be read"),
-        (["--batch-size=0"], "expected a number above 0"),
-        (["--thresholds=none.toml"], "cannot be read"),
-    ],
-)
-def test_what_cannot_be_used_ends_with_status_4(arguments, says, capsys):
-    assert acuity(*arguments) == 4
-    assert says in capsys.readouterr().err
-
-
-def test_an_unknown_model_ends_with_status_4(capsys):
-    assert main(["acuity", "--model=tiny-lxmrt", "--faculty=noun"]) == 4
-    assert "tiny-lxmert" in capsys.readouterr().err
-
-
-def test_a_limit_for_one_chart_asks_for_more_calls_only(capsys):
-    assert main(["acuity", "--model=oracle", "--faculty=noun", "--limit=5"]) == 4
-    said = capsys.readouterr().err
+def test_a_limit_for_one_chart_asks_for_more_calls_only(capsys, vlgate):
+    said = vlgate("acuity", "--model=oracle", "--faculty=noun", "--limit=5", status=4)
     assert "1 chart needs at least " in said
     assert "raise --limit" in said
     assert "fewer" not in said
@@ -77,15 +56,8 @@ def test_a_limit_for_one_chart_asks_for_more_calls_only(capsys):
     assert "raise --limit, or draw fewer of them with --faculty" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("named", ["", ",", "noun,"])
-def test_an_empty_name_of_a_chart_is_refused_with_the_known_ones(named, capsys):
-    assert main(["acuity", "--model=oracle", f"--faculty={named}"]) == 4
-    assert "known are 'blur', 'clutter'," in capsys.readouterr().err
-
-
-def test_a_model_that_raises_is_named_in_one_line(folder, capsys):
+def test_a_model_that_raises_is_named_in_one_line(folder, vlgate):
     match = "def match(self, pairs):\n        raise ValueError('no such layer')"
     (folder / "raising.py").write_text(f"class Model:\n    {match}\n\ndef build():\n    return Model()\n")
-    assert main(["acuity", "--model=raising:build", "--faculty=noun", "--limit=200"]) == 4
-    said = capsys.readouterr().err
+    said = vlgate("acuity", "--model=raising:build", "--faculty=noun", "--limit=200", status=4)
     assert said == "vlgate acuity: --model=raising:build: the model raised ValueError: no such layer; correct it\n"

@@ -54,28 +54,23 @@ def folders(tmp_path_factory):
     return made
 
 
-def printed(capsys, *arguments):
-    assert main(["analyse", *map(str, arguments)]) == 0
-    return capsys.readouterr().out
-
-
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_number_has_its_n_and_few_cases_are_marked(paper, folders, capsys):
-    found = json.loads(printed(capsys, paper, *folders, "--json"))
+def test_every_number_has_its_n_and_few_cases_are_marked(paper, folders, vlgate):
+    found = json.loads(vlgate("analyse", paper, *folders, "--json"))
     assert found["analysis"] == paper
     assert found["runs"] == ["oracle", "gpt2"]
     filled = [row for table in found["tables"] for row in table["rows"]]
     assert filled
     assert all(row["small"] == (row["n"] < 30) for row in filled)
-    text = printed(capsys, paper, *folders)
+    text = vlgate("analyse", paper, *folders)
     shown = [row for table in found["tables"] for row in table["rows"][:MOST]]
     assert text.count("* |") == sum(row["small"] for row in shown) > 0
     assert "* fewer than 30: too few to rely on" in text
 
 
 @pytest.mark.parametrize("paper", ["winoground", "bla", "valse"])
-def test_a_language_models_run_is_read_with_perplexity(paper, folders, capsys):
-    found = json.loads(printed(capsys, paper, folders[0], "--perplexity", folders[1], "--json"))
+def test_a_language_models_run_is_read_with_perplexity(paper, folders, vlgate):
+    found = json.loads(vlgate("analyse", paper, folders[0], "--perplexity", folders[1], "--json"))
     titles = [table["title"] for table in found["tables"]]
     assert {"winoground": "Perplexity"}.get(paper, "Against a language model") in titles
 
@@ -87,11 +82,11 @@ def test_a_language_models_run_is_read_with_perplexity(paper, folders, capsys):
         (["--tasks", "*/relations"], "# valse on */relations: oracle"),
     ],
 )
-def test_the_first_line_says_which_tasks_were_taken(arguments, said, folders, capsys):
-    assert printed(capsys, "valse", folders[0], *arguments).splitlines()[0] == said
+def test_the_first_line_says_which_tasks_were_taken(arguments, said, folders, vlgate):
+    assert vlgate("analyse", "valse", folders[0], *arguments).splitlines()[0] == said
 
 
-def test_cases_of_another_name_are_not_taken_for_those_of_a_benchmark(tmp_path, folders, capsys):
+def test_cases_of_another_name_are_not_taken_for_those_of_a_benchmark(tmp_path, folders, vlgate):
     for name in ("metrics.json", "cases.parquet"):
         shutil.copy(folders[0] / name, tmp_path)
     figures = json.loads((tmp_path / "metrics.json").read_text())
@@ -100,17 +95,16 @@ def test_cases_of_another_name_are_not_taken_for_those_of_a_benchmark(tmp_path, 
     rows = read_table(tmp_path / "cases.parquet")
     tasks = [name.replace("scenes/", "own/") for name in rows.column("task").to_pylist()]
     write_table(rows.set_column(0, "task", [tasks]), tmp_path / "cases.parquet")
-    assert main(["analyse", "valse", str(tmp_path)]) == 4
-    said = capsys.readouterr().err
+    said = vlgate("analyse", "valse", tmp_path, status=4)
     assert "no task 'valse/*' or 'scenes/*' with judged cases with the metric acc_r in the runs" in said
     assert "or the tasks with --tasks GLOB" in said
-    assert printed(capsys, "valse", tmp_path, "--tasks", "own/*").startswith("# valse on own/*: ")
+    assert vlgate("analyse", "valse", tmp_path, "--tasks", "own/*").startswith("# valse on own/*: ")
 
 
-def test_a_saved_analysis_is_on_the_page(tmp_path, folders, capsys):
+def test_a_saved_analysis_is_on_the_page(tmp_path, folders, vlgate):
     shutil.copytree(folders[0], tmp_path / "run")
     for paper, more in (("valse", []), ("bla", []), ("valse", ["--perplexity", folders[1]])):
-        printed(capsys, paper, tmp_path / "run", "--save", *more)
+        vlgate("analyse", paper, tmp_path / "run", "--save", *more)
     saved = json.loads((tmp_path / "run/analyses.json").read_text(encoding="utf-8"))
     assert [one["analysis"] for one in saved["analyses"]] == ["bla", "valse"]
     assert main(["report", str(tmp_path / "run")]) == 0
@@ -130,15 +124,9 @@ def test_a_saved_analysis_is_on_the_page(tmp_path, folders, capsys):
     assert "analyses.json is damaged; vlgate analyse PAPER RUN --save writes it again" in page
 
 
-def test_only_the_chosen_tasks_are_analysed(folders, capsys):
-    found = json.loads(printed(capsys, "valse", *folders, "--tasks", "*/relations", "--json"))
+def test_only_the_chosen_tasks_are_analysed(folders, vlgate):
+    found = json.loads(vlgate("analyse", "valse", *folders, "--tasks", "*/relations", "--json"))
     assert {row["task"] for table in found["tables"] for row in table["rows"] if "task" in row} == {"scenes/relations"}
-
-
-def test_the_files_have_what_is_printed(folders, tmp_path, capsys):
-    text = printed(capsys, "bla", folders[0], "--out", tmp_path / "made")
-    assert (tmp_path / "made/analysis-bla.md").read_text(encoding="utf-8") == text
-    assert json.loads((tmp_path / "made/analysis-bla.json").read_text(encoding="utf-8"))["analysis"] == "bla"
 
 
 @pytest.mark.parametrize(
@@ -150,9 +138,8 @@ def test_the_files_have_what_is_printed(folders, tmp_path, capsys):
         (["winoground", "--perplexity", "{}"], "oracle does not score texts by their perplexity"),
     ],
 )
-def test_what_cannot_be_used_is_named(arguments, said, folders, capsys):
-    assert main(["analyse", *(one.format(folders[0]) for one in arguments), str(folders[0])]) == 4
-    assert said in capsys.readouterr().err
+def test_what_cannot_be_used_is_named(arguments, said, folders, vlgate):
+    assert said in vlgate("analyse", *(one.format(folders[0]) for one in arguments), folders[0], status=4)
 
 
 def test_a_folder_without_a_run_is_named(tmp_path, capsys):

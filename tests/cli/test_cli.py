@@ -5,51 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from builders import table
 
 from vlgate import __version__
 from vlgate.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_without_a_command_the_usage_is_shown(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main([])
-    assert ended.value.code == 4
-    assert "usage: vlgate" in capsys.readouterr().err
-
-
-def test_help_lists_every_command(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["--help"])
-    assert ended.value.code == 0
-    said = capsys.readouterr().out
-    assert all(name in said for name in COMMANDS)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_of_a_command_tells_its_options(name, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main([name, "--help"])
-    assert ended.value.code == 0
-    own = {"models": "--json", "tasks": "--rate", "check": "--thresholds", "init": "--from", "report": "--data"}
-    own |= {
-        "cache": "--older-than",
-        "demo": "--sabotage",
-        "bless": "--to",
-        "compare": "--json",
-        "export": "--format",
-        "judge": "--baseline",
-        "merge": "--results",
-        "misses": "--slice",
-    }
-    assert own.get(name, "--out") in capsys.readouterr().out
-
-
-def test_the_version_is_the_packages(capsys):
-    with pytest.raises(SystemExit):
-        main(["--version"])
-    assert capsys.readouterr().out == f"vlgate {__version__}\n"
 
 
 def test_it_is_installed_under_its_name():
@@ -75,14 +36,13 @@ def test_python_m_vlgate_is_the_same_command(arguments, status, out, err):
     assert err in ended.stderr
 
 
-def test_a_place_that_cannot_be_written_is_an_error_in_one_line(tmp_path, monkeypatch, capsys):
+def test_a_place_that_cannot_be_written_is_an_error_in_one_line(tmp_path, monkeypatch, capsys, vlgate):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
     assert main(["init"]) == 0
     monkeypatch.setattr("vlgate.cli.init.run", lambda _: (tmp_path / "file" / "inner").mkdir())
     capsys.readouterr()
-    assert main(["init"]) == 4
-    said = capsys.readouterr().err
+    said = vlgate("init", status=4)
     assert said.count("\n") == 1
     assert str(tmp_path / "file" / "inner") in said
 
@@ -97,20 +57,13 @@ def test_an_option_that_is_none_ends_every_command_with_4(name, capsys):
     assert f"vlgate {name}: error: " in said
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["features", "--data=nowhere", "--out=out", "--model=none"],
-        ["make", "word-swap", "--data=nowhere", "--out=out"],
-        ["votes", "nowhere"],
-        ["tasks", "--data=nowhere"],
-    ],
-)
-def test_what_cannot_be_used_ends_a_command_with_4(arguments, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(("arguments", "says"), table(Path(__file__).with_name("wrong_options.tsv")))
+def test_what_cannot_be_used_ends_a_command_with_4(arguments, says, folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     try:
-        status = main(arguments)
+        status = main(arguments.format(run=folder).split())
     except SystemExit as ended:
         status = ended.code
     said = capsys.readouterr().err
-    assert (status, said.count("Traceback")) == (4, 0), said
+    assert (status, says in said, "Traceback" in said) == (4, True, False), said
+    assert not any(tmp_path.iterdir())

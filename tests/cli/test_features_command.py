@@ -2,18 +2,18 @@
 
 import argparse
 import os
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-import yaml
 from PIL import Image
 
-from vlgate.cli import features
+from vlgate.cli import add_options, features
 from vlgate.errors import ModelLoadError, OptionError
 from vlgate.models.regions import detector as frcnn_detector
-from vlgate.models.regions.detector import DetectorSource
 from vlgate.models.regions.detector_network import Config, network
 from vlgate.models.regions.feature_shards import Shards
 from vlgate.models.regions.inputs import region_source
@@ -37,25 +37,7 @@ def one_thread():
 @pytest.fixture(scope="module")
 def detector(tmp_path_factory):
     folder = tmp_path_factory.mktemp("detector")
-    content = {
-        "model": {"max_pool": True, "pixel_mean": [*TINY.mean], "pixel_std": [1, 1, 1]},
-        "resnets": {
-            "depth": 50, "norm": "BN", "num_groups": 1, "out_features": ["res4"], "stem_out_channels": 4,
-            "width_per_group": 2, "res2_out_channels": 8, "stride_in_1x1": True,
-        },
-        "rpn": {"bbox_reg_weights": [1] * 4, "nms_thresh": 0.7, "pre_nms_topk_test": 100, "post_nms_topk_test": 10},
-        "anchor_generator": {"sizes": [[16, 32]], "aspect_ratios": [[0.5, 1, 2]], "offset": 0},
-        "proposal_generator": {"hidden_channels": 8, "min_size": 0},
-        "roi_heads": {"num_classes": 9, "nms_thresh_test": [*TINY.overlaps]},
-        "roi_box_head": {
-            "pooler_resolution": 2, "res5halve": False, "attr": True, "num_attrs": 5, "cls_agnostic_bbox_reg": False,
-            "bbox_reg_weights": [10, 10, 5, 5],
-        },
-        "input": {"min_size_test": 48, "max_size_test": 64},
-        "min_detections": 4,
-        "max_detections": 4,
-    }  # fmt: skip
-    (folder / "config.yaml").write_text(yaml.safe_dump(content))
+    shutil.copy(Path(__file__).with_name("tiny_detector.yaml"), folder / "config.yaml")
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(0)
         torch.save(network(replace(TINY)).state_dict(), folder / "pytorch_model.bin")
@@ -76,7 +58,7 @@ def images(tmp_path):
 
 def ran(*arguments):
     parser = argparse.ArgumentParser()
-    features.add(parser)
+    add_options(parser, "features")
     return features.run(parser.parse_args([str(one) for one in (*arguments, "--device", "cpu")]))
 
 
@@ -85,8 +67,8 @@ def test_the_files_hold_the_regions_of_the_detector(images, detector, tmp_path, 
     assert ran("--images", images, "--out", out, "--model", detector, "--batch-size", 2) == 0
     assert f"3 of 3 images in {out}, 3 of them made now" in capsys.readouterr().err
     needs = {"width": 64, "count": 4}
-    read = region_source("out", tmp_path, "cpu", "float32", **needs)
-    found = region_source(str(detector), tmp_path, "cpu", "float32", **needs)
+    read = region_source("out", tmp_path, "cpu", **needs)
+    found = region_source(str(detector), tmp_path, "cpu", **needs)
     for key, file in (
         ("v7w_1", "1.jpg"),
         ("COCO_val2014_000000000002.jpg", "sub/000000000002.png"),
@@ -157,15 +139,15 @@ def test_images_that_cannot_be_listed_or_named_are_an_error(images, detector, tm
 def test_it_prints_its_progress_and_can_be_interrupted(images, detector, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(features, "EVERY", 0)
     options = ("--images", images, "--out", tmp_path / "out", "--model", detector, "--batch-size", 1)
-    real, calls = DetectorSource.look, []
+    real, calls = frcnn_detector.detect, []
 
-    def look(source, images):
+    def detect(network, config, images, *rest):
         calls.append(len(images))
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return real(source, images)
+        return real(network, config, images, *rest)
 
-    monkeypatch.setattr(DetectorSource, "look", look)
+    monkeypatch.setattr(frcnn_detector, "detect", detect)
     assert ran(*options) == 130
     said = capsys.readouterr().err
     assert "1 of 3 images, " in said

@@ -112,7 +112,7 @@ class Gitlab:
         return ended
 
 
-@pytest.fixture(params=["github", "gitlab"])
+@pytest.fixture(params=["github", pytest.param("gitlab", marks=pytest.mark.slow)])
 def ci(request, folder):
     """The workflow that init writes for a folder with its own data, model and gates."""
     own_data(folder)
@@ -130,6 +130,7 @@ def test_the_first_run_is_kept_and_a_broken_model_is_stopped_but_a_good_one_is_n
     assert (status, "1 newly broken" in said) == (0, True), said
 
 
+@pytest.mark.slow
 def test_two_broken_cases_at_each_merge_are_stopped_at_the_second(ci):
     assert [ci.push(f"merge-{broken}", broken)[0] for broken in (0, 2, 4)] == [0, 0, 1]
     status, said = ci.push("release", 2, BASELINE="release")  # by hand: this run is what later ones are compared with
@@ -137,6 +138,7 @@ def test_two_broken_cases_at_each_merge_are_stopped_at_the_second(ci):
     assert [ci.push(f"later-{broken}", broken)[0] for broken in (4, 6)] == [0, 1]
 
 
+@pytest.mark.slow
 def test_a_release_warns_if_the_committed_baseline_must_be_replaced_by_hand(ci):
     status, said = ci.push("first")
     assert (status, "comes first" in said) == (0, False), said
@@ -152,12 +154,14 @@ def test_a_first_run_that_does_not_pass_is_no_baseline(ci):
     assert not list(ci.folder.glob("**/blessed.json"))
 
 
+@pytest.mark.slow
 def test_a_baseline_that_cannot_be_downloaded_lets_no_comparison_pass(ci):
     status, said = ci.push("lost", BASELINE_LOST="true", found="503")
     assert (status, "compares with an earlier run, and none is given" in said) == (1, True), said
     assert ci.push("new", BASELINE="first", BASELINE_LOST="true", found="503")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_stays_red_and_is_no_baseline_of_another_branch(folder):
     assert main(["init", "--ci=gitlab"]) == 0
     assert not (folder / ".github").exists()
@@ -237,6 +241,7 @@ def test_the_gates_of_a_run_leave_a_margin_and_say_how_often_the_same_model_pass
         assert any(line.startswith(f"# valse/{task}: no gate") and why in line for line in text.splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "shares"), [(40, (0.9, 0.95, 1.0)), (100, (0.7, 0.8, 0.9, 0.97)), (400, (0.6, 0.9))])
 def test_the_same_model_passes_all_gates_together_in_95_of_100_new_samples(folder, n, shares):
     random, held = np.random.default_rng(n), []
@@ -257,13 +262,13 @@ def test_the_same_model_passes_all_gates_together_in_95_of_100_new_samples(folde
     assert np.mean(held) >= 0.95
 
 
-def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester, capsys):
+@pytest.mark.slow
+def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester, capsys, vlgate):
     suite = "--suite=scenes/foil-it,scenes/order-inv,scenes/relations"
     arguments = ["--pyargs", "tests_vl", "--model=bag-of-words", suite, "--health=off"]
     pytester.runpytest_inprocess(*arguments, "--results=run")
     capsys.readouterr()
-    assert main(["init", "--from", "run"]) == 0
-    said = capsys.readouterr().out
+    said = vlgate("init", "--from", "run")
     assert "my_model" not in said  # the run is of another model
     assert "  1. look at the gates in thresholds.toml" in said
     assert pytester.runpytest_inprocess(*arguments, "--results=again").ret == 0
@@ -273,11 +278,10 @@ def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester, capsys):
     assert job["with"]["model"] == "bag-of-words"
 
 
-def test_a_folder_with_data_of_its_own_goes_from_init_to_a_second_run(folder, pytester, capsys):
+def test_a_folder_with_data_of_its_own_goes_from_init_to_a_second_run(folder, pytester, capsys, vlgate):
     own_data(folder)
     (folder / "thresholds.toml").unlink()
-    assert main(["init"]) == 0
-    said, text = capsys.readouterr().out, (folder / "thresholds.toml").read_text()
+    said, text = vlgate("init"), (folder / "thresholds.toml").read_text()
     assert "gate" not in tomllib.loads(text)
     assert '# [gate."mine/numbers".acc_r]\n# min = 0.80\n' in text
     assert "scenes/" not in text
@@ -290,8 +294,7 @@ def test_a_folder_with_data_of_its_own_goes_from_init_to_a_second_run(folder, py
     shutil.rmtree(folder / ".github")
     pytester.runpytest_inprocess(*start.split()[1:], "--health=off")
     capsys.readouterr()
-    assert main(["init", "--from", "results/first"]) == 0  # in place of the file without gates
-    said = capsys.readouterr().out
+    said = vlgate("init", "--from", "results/first")
     assert "wrote: thresholds.toml" in said
     assert "put your own model" not in said
     judge, bless = (line.strip().removeprefix("2. ") for line in said.splitlines() if "results/judged" in line)
@@ -323,12 +326,11 @@ def test_a_folder_data_without_cases_is_no_data_unless_it_is_named(folder, capsy
 
 
 @pytest.mark.parametrize("content", [None, "{", "[" * 100_000, "[]", "{}", '{"model": 1}'])
-def test_a_folder_without_a_run_is_refused_and_nothing_is_written(folder, content, capsys):
+def test_a_folder_without_a_run_is_refused_and_nothing_is_written(folder, content, vlgate):
     (folder / "run").mkdir()
     if content is not None:
         (folder / "run/metrics.json").write_text(content)
-    assert main(["init", "--from", "run"]) == 4
-    assert "init: --from run: " in (said := capsys.readouterr().err)
+    assert "init: --from run: " in (said := vlgate("init", "--from", "run", status=4))
     assert "metrics.json" in said
     assert said.count("\n") == 1
     assert not any((folder / name).exists() for name in FILES)

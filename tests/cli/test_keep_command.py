@@ -78,10 +78,9 @@ def kept(folder):
     return {task.id: task for task in read(options)}
 
 
-def test_finds_of_every_shape_are_read_as_own_cases(run, tmp_path, capsys):
+def test_finds_of_every_shape_are_read_as_own_cases(run, tmp_path, vlgate):
     folder = run(*(find_of(shape, number) for shape, number in SHAPES.items()))
-    assert main(["keep", str(folder), "--out", str(tmp_path / "kept/cases.jsonl")]) == 0
-    assert f"{len(SHAPES)} of them new" in capsys.readouterr().out
+    assert f"{len(SHAPES)} of them new" in vlgate("keep", folder, "--out", tmp_path / "kept/cases.jsonl")
     tasks = kept(tmp_path / "kept")
     assert set(tasks) == {f"kept/b/{shape}" for shape in SHAPES}
     for shape, number in SHAPES.items():
@@ -92,14 +91,13 @@ def test_finds_of_every_shape_are_read_as_own_cases(run, tmp_path, capsys):
         assert case.tags == {"edit": "moved", "what": "another thing"}
 
 
-def test_what_is_kept_stays_and_nothing_is_kept_twice(run, tmp_path, capsys):
+def test_what_is_kept_stays_and_nothing_is_kept_twice(run, tmp_path, capsys, vlgate):
     out = tmp_path / "kept/cases/found.jsonl"
     main(["keep", str(run(find_of("pair", 2))), "--out", str(out)])
     first = out.read_text()
     folder = run(find_of("pair", 2), find_of("pair", 2, case="2"))
     capsys.readouterr()
-    assert main(["keep", str(folder), "--out", str(out)]) == 0
-    assert "2 cases, 1 of them new; 1 finds were there already" in capsys.readouterr().out
+    assert "2 cases, 1 of them new; 1 finds were there already" in vlgate("keep", folder, "--out", out)
     assert out.read_text().startswith(first)
     assert len(out.read_text().splitlines()) == 2
     held = [json.loads(line) for line in (tmp_path / "kept/must-hold.jsonl").read_text().splitlines()]
@@ -110,11 +108,10 @@ def test_what_is_kept_stays_and_nothing_is_kept_twice(run, tmp_path, capsys):
     assert len(list((tmp_path / "kept/kept-images").iterdir())) == 1
 
 
-def test_finds_that_no_own_case_can_say_are_counted(run, tmp_path, capsys):
+def test_finds_that_no_own_case_can_say_are_counted(run, tmp_path, vlgate):
     twins = find_of("twin_questions", 2, texts=["What is it?", "What can it be?"])
     folder = run(find_of("image_quad", 4), twins, find_of("pair", 2))
-    assert main(["keep", str(folder), "--out", str(tmp_path / "cases.jsonl")]) == 0
-    said = capsys.readouterr().out
+    said = vlgate("keep", folder, "--out", tmp_path / "cases.jsonl")
     assert "1 cases, 1 of them new" in said
     assert "1 finds are not kept: there is no own case of the shape 'image_quad'" in said
     assert "1 finds are not kept: own twins have one question about both images" in said
@@ -140,10 +137,9 @@ def test_a_find_without_its_image_is_not_kept():
         own_case(find, str)
 
 
-def test_a_search_that_found_nothing_leaves_nothing_to_keep(run, tmp_path, capsys):
+def test_a_search_that_found_nothing_leaves_nothing_to_keep(run, tmp_path, vlgate):
     folder = run()
-    assert main(["keep", str(folder), "--out", str(tmp_path / "cases.jsonl")]) == 0
-    assert "has no find, so that there is nothing to keep" in capsys.readouterr().out
+    assert "has no find, so that there is nothing to keep" in vlgate("keep", folder, "--out", tmp_path / "cases.jsonl")
     assert not (tmp_path / "cases.jsonl").exists()
 
 
@@ -172,18 +168,16 @@ def test_a_file_that_is_no_image_of_the_run_is_not_kept(run, tmp_path, capsys, s
     assert not (tmp_path / "kept").exists()
 
 
-def test_a_line_that_own_cases_refuse_is_not_kept(run, tmp_path, capsys):
+def test_a_line_that_own_cases_refuse_is_not_kept(run, tmp_path, vlgate):
     folder = run(find_of("pair", 2, texts=["A dog.", "a dog"]), find_of("pair", 2))
-    assert main(["keep", str(folder), "--out", str(tmp_path / "cases.jsonl")]) == 0
-    said = capsys.readouterr().out
+    said = vlgate("keep", folder, "--out", tmp_path / "cases.jsonl")
     assert "1 cases, 1 of them new" in said
     assert "1 finds are not kept: own cases refuse such a line: " in said
 
 
-def test_a_caption_with_a_line_separator_is_one_line(run, tmp_path, capsys):
+def test_a_caption_with_a_line_separator_is_one_line(run, tmp_path, vlgate):
     folder = run(find_of("pair", 2, texts=["A dog.\u2028Here.", "A cat."]))
-    assert main(["keep", str(folder), "--out", str(tmp_path / "cases.jsonl")]) == 0
-    assert "1 cases, 1 of them new" in capsys.readouterr().out
+    assert "1 cases, 1 of them new" in vlgate("keep", folder, "--out", tmp_path / "cases.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -196,11 +190,10 @@ def test_a_caption_with_a_line_separator_is_one_line(run, tmp_path, capsys):
         (json.dumps(find_of("pair", 2)), "other.jsonl", "expected cases.jsonl, or cases/NAME.jsonl, in a data folder"),
     ],
 )
-def test_what_cannot_be_kept_ends_with_status_4(run, tmp_path, capsys, line, out, said):
+def test_what_cannot_be_kept_ends_with_status_4(run, tmp_path, vlgate, line, out, said):
     folder = run()
     (folder / "shrunk.jsonl").unlink()
     if line is not None:
         (folder / "shrunk.jsonl").write_text(line)
-    assert main(["keep", str(folder), "--out", str(tmp_path / out)]) == 4
-    assert said in capsys.readouterr().err
+    assert said in vlgate("keep", folder, "--out", tmp_path / out, status=4)
     assert not (tmp_path / out).exists()

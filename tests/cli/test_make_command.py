@@ -11,9 +11,8 @@ from vlgate.making.kinds.kind import KINDS, kind
 from vlgate.making.tools import TOOLS
 
 
-def test_the_list_says_of_each_kind_what_it_takes_and_needs(capsys):
-    assert main(["make", "--list"]) == 0
-    listed = capsys.readouterr().out
+def test_the_list_says_of_each_kind_what_it_takes_and_needs(vlgate):
+    listed = vlgate("make", "--list")
     for name in KINDS:
         assert f"{name}: {kind(name).sentence}\n" in listed
         assert kind(name).name == name
@@ -34,29 +33,10 @@ def test_the_list_says_what_is_missing_here(capsys, monkeypatch):
     assert f"  can use --wordnet, {TOOLS['wordnet'].sentence} (missing: wn; pip install 'vlgate[text]')" in listed
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ([], "KIND is missing; name one of "),
-        (["plurals"], "unknown kind 'plurals'"),
-        (["questions", "--out", "x"], "--from is missing"),
-        (["questions", "--from", "x.json"], "--out is missing"),
-        (["questions", "--from", "x.json", "--out", "x"], "x.json: there is no such file"),
-        (
-            ["foil-it", "--from", "x.json", "--out", "x", "--mlm", "bert"],
-            "--mlm: foil-it does not use it; leave it out",
-        ),
-        (["questions", "--from", "x.json", "--out", "x", "--nli", "a"], "--nli: questions does not use it"),
-    ],
-)
-def test_an_error_is_one_line(arguments, says, capsys, tmp_path, monkeypatch):
+def test_an_error_is_one_line(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert main(["make", *arguments]) == (1 if says.startswith("x.json") else 4)
-    told = capsys.readouterr()
-    assert told.err.startswith("vlgate make: ")
-    assert says in told.err
-    assert told.err.count("\n") == 1
-    assert not any(tmp_path.iterdir())
+    assert main(["make", "questions", "--from", "x.json", "--out", "x"]) == 1
+    assert capsys.readouterr().err.startswith("vlgate make: x.json: there is no such file; ")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["make", "--help"], ["make", "--list"]])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from vlgate.cli import models
+from vlgate.cli import add_options, models
 from vlgate.errors import UnknownNameError
 from vlgate.models import load
 from vlgate.models.loading.catalogue import ModelEntry, Offered, cached_weights, catalogue
@@ -54,7 +54,7 @@ def cache(tmp_path, monkeypatch):
 
 def said(capsys, *arguments):
     parser = argparse.ArgumentParser()
-    models.add(parser)
+    add_options(parser, "models")
     assert models.run(parser.parse_args(arguments)) == 0
     return capsys.readouterr().out
 

@@ -1,7 +1,6 @@
 """``vlgate shortcuts``: its tables of a run and of data alone, the scores of each case, and the section of the page."""
 
 import json
-import shutil
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -17,11 +16,6 @@ from vlgate.run.planning import make_plan
 from vlgate.studies.analyses.shortcuts import run_table
 
 TASKS = "scenes/relations,scenes/word-swap"
-
-
-@pytest.fixture
-def copied(folder, tmp_path):
-    return shutil.copytree(folder, tmp_path / "run")
 
 
 def told(capsys):
@@ -65,16 +59,6 @@ def test_a_run_has_its_metric_over_the_cases_that_no_probe_solves(folder, capsys
     )
 
 
-def test_save_puts_the_tables_on_the_page_and_the_scores_into_the_folder(copied, capsys):
-    assert main(["shortcuts", str(copied), "--suite", TASKS, "--save"]) == 0
-    assert "Cases that nobody solves blind" in capsys.readouterr().out
-    assert (copied / "shortcuts.parquet").is_file()
-    assert main(["report", str(copied)]) == 0
-    page = (copied / "report.html").read_text()
-    assert "Cases that nobody solves blind" in page
-    assert "no probe solves it" in page
-
-
 class Reader:
     """A language model to which every text is the more likely, the longer it is."""
 
@@ -100,16 +84,3 @@ def test_cases_that_the_data_hold_otherwise_are_left_out_and_counted(folder):
     table, said = run_table(run, read_cases(run), [task], {task.id: shortcuts(task)})
     assert "scenes/relations: 40 of 40 judged cases are not in the data as the run asked them" in said
     assert table.rows == ()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--save"], "--save needs the results folder of a run"),
-        (["nowhere"], "vlgate shortcuts nowhere: does not exist"),
-        (["--suite", "scenes/relation"], "did you mean"),
-    ],
-)
-def test_what_cannot_be_used_is_named(arguments, message, capsys):
-    assert main(["shortcuts", *arguments]) in {1, 4}
-    assert message in capsys.readouterr().err

@@ -5,7 +5,6 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from vlgate.cli import main
 from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.registry import measures, sentences, shapes
 
@@ -20,11 +19,6 @@ def data(tmp_path, monkeypatch):
     return tmp_path
 
 
-def listed(capsys, *arguments):
-    assert main(["tasks", *map(str, arguments)]) == 0
-    return capsys.readouterr().out
-
-
 @pytest.mark.parametrize("task", shapes())
 def test_every_task_that_a_source_can_make_has_a_sentence(task):
     assert measures(task).endswith((".", "?"))
@@ -37,74 +31,45 @@ def test_every_sentence_belongs_to_a_task_and_an_own_task_has_none():
     assert measures("mine/order-inv") == ""
 
 
-@pytest.mark.usefixtures("data")
-def test_the_embedded_scenes_are_listed_without_data(capsys):
-    text = listed(capsys, "--suite", "scenes/relations,scenes/word-swap")
-    assert "scenes/relations" in text
-    assert measures("scenes/relations") in text
-    assert "group (0.167)" in text
-    assert "scenes/foil-it" not in text
-
-
-def test_a_rate_gives_the_expected_time(data, capsys):
-    [entry] = json.loads(listed(capsys, "--data", data, "--rate", "0.5", "--json"))
+def test_a_rate_gives_the_expected_time(data, vlgate):
+    [entry] = json.loads(vlgate("tasks", "--data", data, "--rate", "0.5", "--json"))
     assert (entry["task"], entry["measures"], entry["shape"]) == ("mine/pairs", "", "pair")
     assert entry["metrics"] == list(SHAPES["pair"].metrics)
     assert entry["chance"] == SHAPES["pair"].chance
     assert (entry["cases"], entry["images"], entry["requests"]) == (300, 0, 301)
     assert entry["seconds"] == 602
-    assert "10 min" in listed(capsys, "--data", data, "--rate", "0.5")
+    assert "10 min" in vlgate("tasks", "--data", data, "--rate", "0.5")
 
 
-def test_seconds_per_image_text_and_pair_give_the_time_and_the_gpus(data, capsys):
+def test_seconds_per_image_text_and_pair_give_the_time_and_the_gpus(data, vlgate):
     per = ["--per-image", "10", "--per-text", "2", "--per-pair", "0.5"]
-    [entry] = json.loads(listed(capsys, "--data", data, *per, "--json"))
+    [entry] = json.loads(vlgate("tasks", "--data", data, *per, "--json"))
     assert (entry["different_images"], entry["texts"], entry["requests"]) == (1, 301, 301)
     assert entry["seconds"] == 10 + 2 * 301 + 0.5 * 301
     assert (
-        listed(capsys, "--data", data, "--per-text", "36", "--within", "0.5")
+        vlgate("tasks", "--data", data, "--per-text", "36", "--within", "0.5")
         .splitlines()[-1]
         .endswith("3.0 h; 7 GPUs finish within 0.5 h")
     )
 
 
-def test_what_two_tasks_share_counts_once_in_the_total(data, capsys):
+def test_what_two_tasks_share_counts_once_in_the_total(data, vlgate):
     rows = [PAIR | {"task": f"mine/{name}", "caption": f"cup {n}"} for name in "ab" for n in range(100)]
     (data / "cases.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    lines = listed(capsys, "--data", data, "--per-image", "60").splitlines()
+    lines = vlgate("tasks", "--data", data, "--per-image", "60").splitlines()
     assert lines[-1].endswith(" 1 min")
 
 
-@pytest.mark.usefixtures("data")
-@pytest.mark.parametrize("arguments", [
-    ["--rate", "0"],
-    ["--suite", "scenes/relation"],
-    ["--data", "nowhere"],
-    ["--per-image", "-1"],
-    ["--per-text", "nan"],
-    ["--within", "0"],
-    ["--rate", "5", "--per-pair", "1"],
-    ["--controls", "look", "--controls-limit", "0"],
-    ["--controls-limit", "40"],
-    ["--controls", "none,look"],
-    ["--controls", "none", "--controls-limit", "40"],
-    ["--controls", "loook"],
-])  # fmt: skip
-def test_a_wrong_option_ends_with_4(capsys, arguments):
-    assert main(["tasks", *arguments]) == 4
-    assert capsys.readouterr().err.startswith("vlgate tasks: ")
-
-
-def test_the_metrics_of_released_scorers_are_listed_with_how_they_differ(tmp_path, capsys):
+def test_the_metrics_of_released_scorers_are_listed_with_how_they_differ(tmp_path, vlgate):
     (tmp_path / "pope").mkdir()
     asked = {"question_id": 1, "image": "COCO_val2014_000000310196.jpg", "text": "Is there a cup?", "label": "no"}
     (tmp_path / "pope/coco_pope_random.json").write_text(json.dumps(asked))
-    [entry] = json.loads(listed(capsys, "--data", tmp_path, "--json"))
+    [entry] = json.loads(vlgate("tasks", "--data", tmp_path, "--json"))
     assert list(entry["variants"]) == [
         f"{name}@{variant}"
         for variant in ("release", "pope_release")
         for name in ("accuracy", "precision", "recall", "f1", "yes_share")
     ]
-    text = " ".join(listed(capsys, "--data", tmp_path).split())
+    text = " ".join(vlgate("tasks", "--data", tmp_path).split())
     assert "with --protocol=release, for published figures: accuracy@release, precision@release," in text
     assert "even an empty one" in text

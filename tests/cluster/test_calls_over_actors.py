@@ -125,7 +125,7 @@ def test_the_earliest_work_is_taken_first_and_what_comes_back_before_it():
     assert taken is first
     assert waiting.take()[1] is second
     first.lost.append("a node")
-    waiting.put_back(number, first)
+    waiting.put(first, number)
     assert waiting.take()[1] is first
     assert waiting.take()[1] is third
 

@@ -7,6 +7,7 @@ import pytest
 
 from vlgate.errors import ModelLoadError, OptionError
 from vlgate.models.checkpoints.device import room_on_gpu, share_threads
+from vlgate.models.loading.registry import LoadedModel
 from vlgate.models.ray.connecting import Node, Seat, check_address, connect, seats
 from vlgate.models.ray.messages import Surface
 from vlgate.models.ray.seating import Seated, check_alike, check_versions
@@ -52,9 +53,8 @@ def test_other_versions_on_a_node_name_both():
 
 def test_another_model_on_a_node_names_both():
     def seated(name, fingerprint):
-        shown = Surface(
-            name="m", weights="", fingerprint=fingerprint, registered=False, device="cpu", methods=("match",)
-        )
+        loaded = LoadedModel(name="m", weights="", fingerprint=fingerprint, model=None)
+        shown = Surface(loaded=loaded, methods=("match",))
         return Seated(seat=Seat(node=node(name), cpus=1, gpus=0, threads=1), actor=None, surface=shown)
 
     found = [seated("a", "1" * 64), seated("b", "2" * 64)]

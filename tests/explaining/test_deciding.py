@@ -13,19 +13,16 @@ from vlgate.types import Ask, Attended, Case, LazyImage, Match
 PLACES = {"cup": (20, "red"), "dog": (100, "brown"), "ball": (170, "blue")}
 
 
-def scene(key, *more):
-    """A drawn image of the things, each with its left edge and colour, and of more cups."""
-    placed = [*PLACES.items(), *(("cup", (left, "red")) for left in more)]
+def scene(key, *things):
+    """A drawn image of things, each with its left edge and colour."""
     objects = {
-        str(number): {
-            "name": name, "x": left, "y": 80, "w": 40, "h": 40, "attributes": [colour], "relations": [],
-        }
-        for number, (name, (left, colour)) in enumerate(placed)
-    }  # fmt: skip
+        str(number): {"name": name, "x": left, "y": 80, "w": 40, "h": 40, "attributes": [colour], "relations": []}
+        for number, (name, (left, colour)) in enumerate(things)
+    }
     return LazyImage(key=key, load=Drawing(graph={"width": 224, "height": 224, "objects": objects}))
 
 
-IMAGE = scene("scene")
+IMAGE = scene("scene", *PLACES.items())
 
 
 def deciders(*texts):
@@ -51,7 +48,7 @@ def test_the_things_without_which_a_text_would_say_something_else_decide(texts, 
 
 
 def test_no_single_twin_decides():
-    image = scene("twins", 60)
+    image = scene("twins", *PLACES.items(), ("cup", (60, "red")))
     asked = (Match(image=image, text="There is a cup."),)
     assert deciding(Case(id="1", requests=asked, truths=(True,)), image, Reading()) is None
 
@@ -62,15 +59,8 @@ def test_a_photograph_has_no_graph_to_decide_by():
     assert deciding(Case(id="1", requests=asked, truths=(True,)), image, Reading()) is None
 
 
-def coloured(key, *colours):
-    """A drawn image of a cup and a dog in these colours, in places that are the same in all such images."""
-    objects = {
-        str(place): {
-            "name": name, "x": 20 + 100 * place, "y": 80, "w": 40, "h": 40, "attributes": [colour], "relations": [],
-        }
-        for place, (name, colour) in enumerate(zip(("cup", "dog"), colours, strict=True))
-    }  # fmt: skip
-    return LazyImage(key=key, load=Drawing(graph={"width": 224, "height": 224, "objects": objects}))
+def coloured(key, cup, dog):
+    return scene(key, ("cup", (20, cup)), ("dog", (120, dog)))
 
 
 @pytest.mark.parametrize(

@@ -290,10 +290,6 @@ def test_an_exchange_between_images_finds_the_place_in_which_they_differ():
     assert any(part.turns for part in moved)
 
 
-def test_a_case_of_one_image_has_no_exchange_between_images():
-    assert "exchange between images" not in {one.method for one in explained(LooksAt(0, 0), pair("a", "b")).findings}
-
-
 def test_an_exchange_between_texts_finds_the_word_that_a_matcher_reads():
     found = explained(Reads("red"), pair("a red cup on an old chair", "a blue cup on a small chair"))
     parts = finding(found, "exchange between texts").parts

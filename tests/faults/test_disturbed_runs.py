@@ -113,8 +113,10 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs signals")
-@pytest.mark.parametrize("place", range(POINTS))
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("place", [0, *(pytest.param(one, marks=pytest.mark.slow) for one in range(1, POINTS))])
+@pytest.mark.parametrize(
+    "fault", ["SIGKILL", *(pytest.param(one, marks=pytest.mark.slow) for one in FAULTS if one != "SIGKILL")]
+)
 def test_a_disturbed_run_keeps_its_promises(tmp_path, undisturbed, fault, place):
     last, expected = undisturbed
     shares = [place / max(1, POINTS - 1)] if POINTS > 2 else [(0.3, 0.75)[place]]

@@ -63,6 +63,7 @@ from vlgate.sources.registry import read_source, readable_tasks, shapes_of
 from vlgate.types import Batch, Case, LazyImage, Match, Task
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
+FILES = json.loads(Path(__file__).with_name("contents.json").read_text())  # of small files in the forms of releases
 
 
 @dataclass(frozen=True)
@@ -90,12 +91,6 @@ def read_reply_rows(_, file):
         judge(batch, replies.unpack(rows, batch))
     except (ValueError, RecursionError) as error:
         raise DataError(file, None, str(error), "run this part again") from None
-
-
-ROWS = {
-    "scores": [0.5] * 8, "answers": [None] * 8, "accepted": [None, True] * 4, "problems": [None] * 8,
-    "skipped": [False] * 8, "cut": [False] * 8, "neither": [False] * 8, "judged": 4, "missed": 4, "plan": "",
-}  # fmt: skip
 
 
 @lru_cache(maxsize=1)
@@ -177,7 +172,7 @@ def lines(rows):
 
 def vl_checklist(which):
     def make(folder):
-        written(f"vl-checklist/{COLOURS}", ITEMS)(folder)
+        written(f"vl-checklist/{COLOURS}", FILES["ITEMS"])(folder)
         written(f"vl-checklist/{YAML}", COLOUR_YAML)(folder)
         return folder / "vl-checklist" / which
 
@@ -205,12 +200,12 @@ def winoground(which):
 def vg_release(which):
     def make(folder):
         (folder / "vg").mkdir()
-        things = [{**one, "object_id": n} for n, one in enumerate(VG["objects"], 1)]
+        things = [{**one, "object_id": n} for n, one in enumerate(FILES["VG"]["objects"], 1)]
         described = [{"object_id": 1, "names": ["cup"], "attributes": ["red"], "x": 1, "y": 1, "w": 9, "h": 9}]
         contents = {
             "objects": [{"image_id": 5, "image_url": "u", "objects": things}],
             "attributes": [{"image_id": 5, "attributes": described}],
-            "relationships": [{"image_id": 5, "relationships": VG["relationships"]}],
+            "relationships": [{"image_id": 5, "relationships": FILES["VG"]["relationships"]}],
             "image_data": [{"image_id": 5, "width": 640, "height": 480}],
         }
         for name, content in contents.items():
@@ -221,7 +216,7 @@ def vg_release(which):
 
 
 def twins(folder):
-    written("valse/plurals.json", VALSE)(folder)
+    written("valse/plurals.json", FILES["VALSE"])(folder)
     return written("images/coco_to_vg_ids.json", {"1": [2]})(folder)
 
 
@@ -295,7 +290,7 @@ def inputs(folder, file):
 
 def swig(which):
     def make(folder):
-        for name, content in (("swig", SWIG), ("space", SPACE)):
+        for name, content in (("swig", FILES["SWIG"]), ("space", FILES["SPACE"])):
             written(f"{name}.json", content)(folder)
         return folder / f"{which}.json"
 
@@ -314,7 +309,7 @@ def hake(which, content):
 def asked():
     """The items of a form, whose images are not there."""
     with TemporaryDirectory() as folder:
-        written("cases.jsonl", lines([{**one, "task": "own/votes"} for one in PAIRS]))(Path(folder))
+        written("cases.jsonl", lines([{**one, "task": "own/votes"} for one in FILES["PAIRS"]]))(Path(folder))
         options = ReadOptions(folders=(Path(folder),), seed=0, wanted=lambda _: True, missing_images="skip")
         return tuple(item for task in cases.read(options) for item in items_of(task, 0))
 
@@ -343,47 +338,10 @@ def real(place, name=""):
 
 
 PNG = releases.picture("red")["bytes"]
-PAIRED = {"caption_0": "a dog on a man", "caption_1": "a man on a dog"}
 _STREAM = io.BytesIO()
 pq.write_table(releases.sugarcrepe_table([("a red cup", "a blue cup", "1.jpg"), ("a dog", "a cat", None)]), _STREAM)
 TESTED = _STREAM.getvalue()
-CUP = {"name": "cup", "x": 30, "y": 200.5, "w": 80, "h": 90, "attributes": ["red"]}
-TABLE = {"name": "table", "x": 0, "y": 280, "w": 640, "h": 200, "attributes": [], "relations": []}
-CUPS = {**CUP, "relations": [{"name": "on", "object": "2"}]}
-GQA = {"2407890": {"width": 640, "height": 480, "location": "kitchen", "objects": {"1": CUPS, "2": TABLE}}}
 DRAWN = {graph.id: as_gqa(graph) for graph in world_graphs(1, 12)}
-VG = {
-    "image_id": 2407890,
-    "objects": [
-        {
-            "object_id": 1,
-            "names": ["Cup ", "mug"],
-            "synsets": [],
-            "attributes": [" Red"],
-            "x": 30,
-            "y": 20,
-            "w": 80,
-            "h": 9,
-        },
-        {"object_id": 2, "names": ["TABLE"], "merged_object_ids": [7], "x": 0, "y": 280, "w": 640, "h": 200},
-    ],
-    "relationships": [{"predicate": "ON", "relationship_id": 9, "subject_id": 1, "object_id": 7, "synsets": []}],
-}
-OWN = {
-    "image": "1.jpg", "width": 640, "height": 480, "location": "kitchen",
-    "objects": [
-        {
-            "id": "1", "name": "cup", "box": [1, 2, 30, 40], "attributes": ["red"],
-            "relations": [{"name": "on", "object": "2"}],
-        },
-        {"id": "2", "name": "table", "box": [0, 200, 600, 200], "attributes": [], "relations": []},
-    ],
-}  # fmt: skip
-WORDS = {
-    "vlgate": 1,
-    "objects": [{"name": "quokka", "plural": "quokkas", "is": ["animal"]}],
-    "attributes": [{"name": "teal", "category": "color"}],
-}
 THRESHOLDS = """schema = 1
 [defaults]
 confidence = 0.95
@@ -398,136 +356,14 @@ max = 0.9
 [checks]
 determinism = { allow = true, why = "samples" }
 """
-VALSE = {
-    f"r{n}": {
-        "dataset": "visual7w", "original_split": "test", "linguistic_phenomena": "existence",
-        "image_file": f"v7w_{n}.jpg",
-        "caption": f"There are {n} dogs.", "foil": "There are no dogs.", "classes": 0, "classes_foil": [1],
-        "provenance_of_foils": "zero_to_something", "mturk": {"caption": 3, "foil": 0, "other": 0},
-    }
-    for n in range(3)
-}  # fmt: skip
 VERIFICATION = "object_verification_template_test.json"
 CHOICE = "action_choice_symmetric_test.json"
-GATE = {
-    "img_id": "2357834",
-    "label": {"yes": 1.0},
-    "question_id": "2357834-2-16",
-    "sent": "Is there a gate in the photo?",
-    "question_type": "object_verification_template_1_attrs",
-    "assignment": {"attrs1": [], "obj1": "gate", "obj1_id": "808171"},
-}
-CARETS = [GATE, {**GATE, "question_id": "2357834-2-16-t"}]
-POSE = {
-    "img_id": "150439",
-    "label": {"standing": 1.0},
-    "question_id": "150439-2-1",
-    "sent": "Which pose is the cow doing, standing or lying?",
-    "question_type": "action_choice",
-    "assignment": {"category-options1": ["standing", "lying"], "category1": "pose", "obj1": "cow"},
-}
-OTHER_POSE = {"question_id": "150439-2-1-s", "sent": "Which pose is the cow doing, lying or standing?"}
-CHOICES = [POSE, {**POSE, **OTHER_POSE}]
 ACTIVE = "active_passive_captions.json"
-SET = {
-    "True1": "the man lifts the child",
-    "True2": "the child is lifted by the man",
-    "False1": "the child lifts the man",
-    "False2": "the man is lifted by the child",
-}
-BLA = [{"image_id": "1159399", "caption_group": [SET]}] * 2
-SUGAR = {
-    "filename": "000000331352.jpg",
-    "caption": "A tan toilet and sink combination in a small room.",
-    "negative_caption": "A white toilet and sink combination in a small room.",
-}
 FOILS = "foilv1.0_test_2017.json"
-TRUE = {
-    "image_id": 165831,
-    "id": 91,
-    "foil_id": 1283538,
-    "caption": "a giant bowl of food",
-    "foil": False,
-    "foil_word": "ORIG",
-    "target_word": "ORIG",
-}
-FALSE = {
-    "foil_id": 1283539,
-    "caption": "a giant bottle of food",
-    "foil": True,
-    "foil_word": "bottle",
-    "target_word": "bowl",
-}
-FOIL_IT = {
-    "info": {},
-    "licenses": [],
-    "type": "captions",
-    "images": [{"id": 165831, "file_name": "COCO_val2014_000000165831.jpg", "license": 1}],
-    "annotations": [TRUE, {**TRUE, **FALSE}],
-}
 YAML = "corpus/v1/Attribute/color/vg.yaml"
 COLOURS = "data/Attribute/vg/color.json"
 COLOUR_YAML = f'ANNO_PATH: "{COLOURS}"\nIMG_ROOT: "vg"\nTYPE: "TUPLE_JSON"'.encode()
-ITEMS = [
-    ["VG_100K/2376832.jpg", {"POS": ["brown knob"], "NEG": ["teal knob"]}],
-    ["lathering_148.jpg", {"POS": ["a soap", "a hand"], "NEG": ["a helmet", "a cheek"]}],
-] * 3
-REPLIES = [
-    {"image": "a.jpg", "text": "a dog", "score": 0.5, "match": True},
-    {"image": "a.jpg", "text": "a cat", "score": -3, "match": False},
-]
-SAID = [{"image": "a.jpg", "question": "Is it?", "answer": "yes"}, {"text": "a dog", "perplexity": 12.5}]
-COCO = {
-    "images": [{"id": 7, "file_name": "7.jpg", "license": 1}, {"id": 8, "file_name": "8.jpg", "license": 1}],
-    "annotations": [
-        {"image_id": image, "id": number, "caption": text}
-        for number, (image, text) in enumerate(((7, "a dog"), (8, "a cat"), (7, "an old dog")))
-    ],
-}
-CAPTIONS = [{"image": "1.jpg", "caption": "a dog", "id": 4}, {"image": "1.jpg", "caption": "an old dog"}]
-PAIR = {"qa_id": 9, "question": "How many dogs?", "answer": "Two.", "multiple_choices": ["One.", "Six.", "0."]}
-VISUAL7W = {"dataset": "visual7w", "images": [{"image_id": 2, "filename": "v7w_2.jpg", "qa_pairs": [PAIR, PAIR]}]}
-ANSWERS = [
-    {"image": "1.jpg", "question": "How many dogs?", "answer": 2, "wrong": ["3"]},
-    {"image": "1.jpg", "question": "How many cats?", "answer": "two", "id": "b"},
-]
-VISDIAL = {
-    "version": "1.0", "split": "train",
-    "data": {
-        "questions": ["is he tall", "is it day"], "answers": ["yes", "no"],
-        "dialogs": [{"image_id": 5, "caption": "a man", "dialog": [{"question": 1, "answer": 0}, {"question": 0}]}],
-    },
-}  # fmt: skip
-DIALOGS = [{"image": "1.jpg", "caption": "a man", "dialog": [["is he tall?", "no"]]}] * 2
-SWIG = {
-    "jumping_1.jpg": {
-        "verb": "jumping", "width": 100, "height": 80,
-        "bb": {"agent": [10, 20, 40, 70], "place": [-1, -1, -1, -1]},
-        "frames": [{"agent": "n1", "place": "n2"}, {"agent": "n3", "place": ""}, {"agent": "n1", "place": ""}],
-    }
-}  # fmt: skip
-SPACE = {
-    "nouns": {name: {"gloss": [word], "def": ""} for name, word in (("n1", "man"), ("n2", "gym"), ("n3", "boy"))},
-    "verbs": {"jumping": {"abstract": "the AGENT jumps at PLACE", "framenet": "Self_motion", "roles": {}}},
-}
-HAKE = {
-    "1.jpg": {
-        "dataset": "hico-det", "path_prefix": "hico_20160224_det/images/train2015",
-        "labels": [
-            {
-                "action_labels": [{"human_part": 6, "partstate": 0}], "width": 640, "height": 480,
-                "hoi_id": 153, "human_bbox": [208, 33, 427, 300], "object_bbox": [59, 98, 572, 405],
-            }
-        ],
-    }
-}  # fmt: skip
-HAKE_IMAGES = {"1.jpg": {"hoi_id": [153, 154], "parts_list": [1, 0], "hip_list": [0, 1]}}
 HICO = "153  motorcycle      race\n154  motorcycle      no_interaction\n"
-ROLES = [{"image": "1.jpg", "verb": "running", "roles": {"agent": "dog"}, "template": "the AGENT runs"}] * 2
-PAIRS = [
-    {"id": "1", "image": "1.jpg", "caption": "a dog", "foil": "a cat"},
-    {"id": "2", "image": "1.jpg", "caption": "a mat", "foil": "a bed"},
-]
 ASKED = asked()
 READERS = {
     "own cases": Reader(written("cases.jsonl", lines(EVERY)), benchmark("own")),
@@ -535,21 +371,21 @@ READERS = {
     "own cases by id": Reader(written("cases/a.json", {"a": EVERY[1], "b": EVERY[5]}), benchmark("own")),
     "own cases as csv": Reader(written("cases.csv", cells(EVERY, ",").encode()), benchmark("own")),
     "own cases as tsv": Reader(written("cases/a.tsv", cells(EVERY, "\t").encode()), benchmark("own")),
-    "valse": Reader(written("valse/existence.json", VALSE), benchmark("valse")),
-    "bla": Reader(written(f"bla/annotations/{ACTIVE}", BLA), benchmark("bla")),
+    "valse": Reader(written("valse/existence.json", FILES["VALSE"]), benchmark("valse")),
+    "bla": Reader(written(f"bla/annotations/{ACTIVE}", FILES["BLA"]), benchmark("bla")),
     "bla keyed": Reader(
-        written(f"bla/annotations/{ACTIVE}", {"2368232": list(SET.values())}), benchmark("bla")
+        written(f"bla/annotations/{ACTIVE}", {"2368232": list(FILES["SET"].values())}), benchmark("bla")
     ),
     "sugarcrepe": Reader(
-        written("sugarcrepe/data/replace_att.json", {"0": SUGAR}), benchmark("sugarcrepe")
+        written("sugarcrepe/data/replace_att.json", {"0": FILES["SUGAR"]}), benchmark("sugarcrepe")
     ),
     "foil-it": Reader(
-        written(f"foil-it/{FOILS}", FOIL_IT),
+        written(f"foil-it/{FOILS}", FILES["FOIL_IT"]),
         benchmark("foil-it"),
     ),
-    "carets": Reader(written(f"carets/data/questions/{VERIFICATION}", CARETS), benchmark("carets")),
+    "carets": Reader(written(f"carets/data/questions/{VERIFICATION}", FILES["CARETS"]), benchmark("carets")),
     "carets choices": Reader(
-        written(f"carets/data/questions/{CHOICE}", CHOICES),
+        written(f"carets/data/questions/{CHOICE}", FILES["CHOICES"]),
         benchmark("carets", protocols=frozenset({"carets_release"})),
     ),
     "vl-checklist yaml": Reader(vl_checklist(YAML), benchmark("vl-checklist")),
@@ -557,7 +393,7 @@ READERS = {
     "winoground lines": Reader(winoground("lines"), benchmark("winoground")),
     "winoground parquet": Reader(winoground("parquet"), benchmark("winoground")),
     "winoground bytes": Reader(
-        table("winoground/a.parquet", [PAIRED | {"image_0": PNG, "image_1": PNG}]), benchmark("winoground")
+        table("winoground/a.parquet", [FILES["PAIRED"] | {"image_0": PNG, "image_1": PNG}]), benchmark("winoground")
     ),
     "pope parquet": Reader(table("pope/test.parquet", [releases.hub_pope(n) for n in range(3)]), benchmark("pope")),
     "sugarcrepe parquet": Reader(table("sugarcrepe/swap_obj.parquet", TESTED), benchmark("sugarcrepe")),
@@ -570,16 +406,18 @@ READERS = {
     "winoground zip": Reader(winoground("zip"), benchmark("winoground")),
     "winoground tags": Reader(winoground("tags"), benchmark("winoground")),
     "coco twins": Reader(twins, benchmark("valse")),
-    "graphs gqa": Reader(written("g.json", GQA), graphs),
-    "graphs vg": Reader(written("g.json", [VG]), graphs),
-    "graphs own": Reader(written("g.jsonl", lines([OWN, {**OWN, "image": "2.jpg"}])), graphs),
+    "graphs gqa": Reader(written("g.json", FILES["GQA"]), graphs),
+    "graphs vg": Reader(written("g.json", [FILES["VG"]]), graphs),
+    "graphs own": Reader(written("g.jsonl", lines([FILES["OWN"], {**FILES["OWN"], "image": "2.jpg"}])), graphs),
     **{
         f"vg release {name}": Reader(vg_release(name), lambda folder, _: graphs(folder, folder / "vg/objects.json"))
         for name in ("objects", "attributes", "relationships", "image_data")
     },
     "generated tasks": Reader(written("scene-graphs/g.json", DRAWN), benchmark("scene-graphs"), cost=8),
     "words": Reader(
-        written("g.jsonl", lines([WORDS, OWN])), lambda _, file: (read_words(file), vocabulary_of([file])), cost=4
+        written("g.jsonl", lines([FILES["WORDS"], FILES["OWN"]])),
+        lambda _, file: (read_words(file), vocabulary_of([file])),
+        cost=4,
     ),
     "questions": Reader(
         written("q.jsonl", lines([{"id": "1", "image": "a", "question": "Is it?", "answer": "yes"}])),
@@ -589,13 +427,15 @@ READERS = {
         written("q.json", {"1": {"imageId": "5", "question": "Is it?", "answer": "yes"}}),
         lambda _, file: images_in(file),
     ),
-    "replay lines": Reader(written("r.jsonl", lines(REPLIES + SAID)), lambda _, file: read_rows(file)),
-    "replay parquet": Reader(written("r.parquet", parquet(REPLIES)), lambda _, file: read_rows(file)),
+    "replay lines": Reader(
+        written("r.jsonl", lines(FILES["REPLIES"] + FILES["SAID"])), lambda _, file: read_rows(file)
+    ),
+    "replay parquet": Reader(written("r.parquet", parquet(FILES["REPLIES"])), lambda _, file: read_rows(file)),
     **{
         f"run {name}": Reader(run_file(name), read_whole_run, cost=8)
         for name in ("metrics.json", "environment.json", "verdict.json", "controls.json", "cases.parquet")
     },
-    "reply rows": Reader(written("rows.json", ROWS), read_reply_rows),
+    "reply rows": Reader(written("rows.json", FILES["ROWS"]), read_reply_rows),
     "must hold": Reader(
         written("held.jsonl", lines([{"task": "valse/existence", "case": str(n)} for n in range(4)])),
         lambda _, file: read_must_hold(file),
@@ -619,18 +459,18 @@ READERS = {
         written("v.json", published("vilbert")),
         lambda _, file: parse(read_json(file), str(file)),
     ),
-    "captions coco": Reader(written("c.json", COCO), inputs),
-    "captions lines": Reader(written("c.jsonl", lines(CAPTIONS)), inputs),
-    "answered visual7w": Reader(written("a.json", VISUAL7W), inputs),
-    "answered lines": Reader(written("a.jsonl", lines(ANSWERS)), inputs),
-    "dialogs visdial": Reader(written("d.json", VISDIAL), inputs),
-    "dialogs lines": Reader(written("d.jsonl", lines(DIALOGS)), inputs),
+    "captions coco": Reader(written("c.json", FILES["COCO"]), inputs),
+    "captions lines": Reader(written("c.jsonl", lines(FILES["CAPTIONS"])), inputs),
+    "answered visual7w": Reader(written("a.json", FILES["VISUAL7W"]), inputs),
+    "answered lines": Reader(written("a.jsonl", lines(FILES["ANSWERS"])), inputs),
+    "dialogs visdial": Reader(written("d.json", FILES["VISDIAL"]), inputs),
+    "dialogs lines": Reader(written("d.jsonl", lines(FILES["DIALOGS"])), inputs),
     "frames swig": Reader(swig("swig"), inputs),
     "frames space": Reader(swig("space"), inputs),
-    "interactions hake": Reader(hake("hake.json", HAKE), inputs),
-    "interactions images": Reader(hake("hake.json", HAKE_IMAGES), inputs),
-    "interactions list": Reader(hake("list.txt", HAKE), inputs),
-    "frames lines": Reader(written("f.jsonl", lines(ROLES)), inputs),
+    "interactions hake": Reader(hake("hake.json", FILES["HAKE"]), inputs),
+    "interactions images": Reader(hake("hake.json", FILES["HAKE_IMAGES"]), inputs),
+    "interactions list": Reader(hake("list.txt", FILES["HAKE"]), inputs),
+    "frames lines": Reader(written("f.jsonl", lines(FILES["ROLES"])), inputs),
     "votes form": Reader(votes("json"), lambda _, file: read_votes([file], ASKED)),
     "votes csv": Reader(votes("csv"), lambda _, file: read_votes([file], ASKED)),
     "features tsv": Reader(features("tsv"), read_features, cost=2),

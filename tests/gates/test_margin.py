@@ -39,6 +39,7 @@ def rate(n, share, threshold):
     return sum(comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(least, n + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("misses", [0.05, 0.01])
 def test_the_same_model_passes_in_new_samples(misses):
     random = np.random.default_rng(5)

@@ -7,8 +7,10 @@ that names no choice, or a tie of choices, or of scores for the shapes that have
 from dataclasses import replace
 from pathlib import Path
 
+import builders
 import numpy as np
 import pytest
+from builders import image
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,13 +18,12 @@ from vlgate.gates.decide import Coverage, Judged, decide_all
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
-from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import metrics
 from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.names import LOWER_IS_BETTER
 from vlgate.metrics.shapes import SHAPES
 from vlgate.run.together import asked_together
-from vlgate.types import Ask, Batch, Case, Compare, LazyImage, Match, Prediction, Task
+from vlgate.types import Ask, Case, Match, Task
 
 YES_NO, LETTERS = ("yes", "no"), ("red", "green", "blue")
 SILENCE = (None, "", "I am not sure.", "yes or no", "red or green", "Sorry, I can't help with that.")
@@ -44,10 +45,6 @@ SCORED = [(shape, "compositional", ()) for shape in SHAPES if shape not in {one 
 ROWS = [*ASKED, *SCORED]
 
 
-def image(key):
-    return LazyImage(key=key, load=lambda: pytest.fail("a judge decoded an image"))
-
-
 def task_of(shape, capability, choices, truths):
     """A case per row of truths, each of its own image, in groups of two."""
     cases = []
@@ -64,13 +61,9 @@ def task_of(shape, capability, choices, truths):
 
 
 def judged(task, replies):
-    made = {}
-    for case, row in zip(task.cases, replies, strict=True):
-        for request, reply in zip(case.requests, row, strict=True):
-            how = {"answer": reply} if isinstance(request, Ask | Compare) else {"score": reply}
-            made[request] = Prediction(request=request, **how)
-    verdicts = judge(Batch(task=task, positions=tuple(range(len(task.cases)))), made)
-    columns = verdicts_of(verdicts).columns(task.shape)
+    kinds = [["score" if isinstance(one, Match) else "answer" for one in case.requests] for case in task.cases]
+    said = [[{kind: one} for kind, one in zip(*both, strict=True)] for both in zip(kinds, replies, strict=True)]
+    columns = verdicts_of(builders.judged(task, said)).columns(task.shape)
     n = len(task.cases)
     coverage = Coverage(cases=n, judged=n, unscored=0, skipped=0)
     return Judged(shape=task.shape, coverage=coverage, columns=columns, metrics=metrics(columns))

@@ -53,6 +53,11 @@ def number(image):
     return float(red + 256 * green)
 
 
+def numbers(some):
+    """The method of a model that looks at each image."""
+    return np.array([number(one if isinstance(one, LazyImage) else one.image) for one in some])
+
+
 def pairs(images):
     return [Match(image=image, text=f"a {place % 2}") for place, image in enumerate(images)]
 
@@ -79,7 +84,7 @@ def test_each_item_gets_its_own_image_once(make, loads):
 
     def method(some):
         seen.extend(some)
-        return np.array([number(one if isinstance(one, LazyImage) else one.image) for one in some])
+        return numbers(some)
 
     assert given.ask(match(method), items) == list(range(100))
     assert sorted(counted.loaded) == list(range(100))
@@ -97,9 +102,9 @@ def test_images_are_decoded_while_the_model_works():
     beside = []
 
     def method(some):
-        found = [number(one) for one in some]
+        found = numbers(some)
         beside.append(begun.wait(PATIENCE))  # the first image of the next batch, before this one is done
-        return np.array(found)
+        return found
 
     assert caller().ask(match(method), images) == list(range(16))
     assert beside == [True, True]
@@ -132,11 +137,7 @@ def test_the_number_of_images_held_does_not_grow(step):
 def test_large_images_wait_for_room(monkeypatch):
     monkeypatch.setattr(image_prefetch, "MOST_BYTES", 3 * 3 * 100 * 100)
     counted = Counted()
-    replies = caller().ask(
-        match(lambda some: np.array([number(one) for one in some])),
-        counted.images(60, size=(100, 100)),
-    )
-    assert replies == list(range(60))
+    assert caller().ask(match(numbers), counted.images(60, size=(100, 100))) == list(range(60))
     assert counted.most <= 3 + threads() + 2
 
 
@@ -148,14 +149,11 @@ def bad(key):
 
 
 def test_a_bad_image_costs_itself_only():
-    def method(some):
-        return np.array([number(one.image) for one in some])
-
     found = {}
     for loads in (True, False):
         images = Counted().images(30)
         images[19], images[23] = bad("19"), bad("23")
-        found[loads] = caller(loads=loads).ask(match(method), pairs(images))
+        found[loads] = caller(loads=loads).ask(match(numbers), pairs(images))
     assert found[True] == found[False]
     assert [n for n, reply in enumerate(found[True]) if isinstance(reply, Problem)] == [19, 23]
     assert "is broken" in found[True][19].why
@@ -170,7 +168,7 @@ def test_an_image_that_only_a_thread_cannot_decode_is_decoded_again():
         return plain.load()
 
     images = [*Counted().images(7), LazyImage(key="7", load=load)]
-    assert caller().ask(Call(called="m", method=lambda some: np.array([number(one) for one in some])), images)[7] == 7
+    assert caller().ask(match(numbers), images)[7] == 7
 
 
 def test_an_image_can_be_loaded_again_and_changed():
@@ -178,7 +176,7 @@ def test_an_image_can_be_loaded_again_and_changed():
         first = [one.load() for one in some]
         for image in first:
             image.putpixel((0, 0), (255, 255, 255))
-        return np.array([number(one) for one in some])
+        return numbers(some)
 
     assert caller().ask(match(method), Counted().images(20)) == list(range(20))
 
@@ -187,7 +185,7 @@ def test_memory_that_runs_out_halves_the_batch_and_loses_nothing():
     given = caller(size=16)
 
     def method(some):
-        found = np.array([number(one) for one in some])
+        found = numbers(some)
         if len(some) > 4:
             raise MemoryError
         return found
@@ -216,7 +214,7 @@ def test_the_child_of_a_fork_loads_its_images_itself():
             signal.alarm(PATIENCE)
             os._exit(0 if [number(one) for one in some] == [float(one.key) for one in some] else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        return np.array([number(one) for one in some])
+        return numbers(some)
 
     assert caller().ask(match(method), Counted().images(20)) == list(range(20))
 
@@ -236,7 +234,7 @@ def test_an_image_can_be_sent_to_another_process(loads):
     def method(some):
         sent = pickle.loads(pickle.dumps(some))
         assert all(isinstance(one.load, Plain) for one in sent)
-        return np.array([number(one) for one in sent])
+        return numbers(sent)
 
     images = [LazyImage(key=str(n), load=Plain(n)) for n in range(20)]
     assert caller(loads=loads).ask(match(method), images) == list(range(20))

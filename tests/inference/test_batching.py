@@ -16,14 +16,12 @@ class OutOfMemoryError(RuntimeError):
     """Has the name of torch's own error."""
 
 
-MEMORY = [
-    MemoryError(),
-    RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"),
-    RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"),
-    RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes"),
-    RuntimeError("MPS backend out of memory"),
-    OutOfMemoryError("no words that are known"),
-]
+WORDS = (
+    "CUDA out of memory. Tried to allocate 2.00 GiB", "MPS backend out of memory",
+    "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes",
+    "DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes",
+)  # fmt: skip
+MEMORY = [MemoryError(), *map(RuntimeError, WORDS), OutOfMemoryError("no words that are known")]
 
 
 def match(method, **how):
@@ -53,6 +51,11 @@ def raising(error):
         raise error
 
     return method
+
+
+def ask(method, n=3, *, called="match", kind="numbers", **how):
+    """The replies of a method to n numbers."""
+    return caller().ask(Call(called=called, method=method, kind=kind, **how), range(n))
 
 
 @given(st.lists(st.integers(-100, 100), max_size=30), st.integers(1, 8))
@@ -145,97 +148,62 @@ class Readable:
         return np.array(self.values, dtype=dtype)
 
 
-@pytest.mark.parametrize(
-    ("reply", "says"),
-    [
-        ([1.0, NAN, 3.0], "nan for item 1 of 3"),
-        ([1.0, 2.0, INF], "inf for item 2 of 3"),
-        ([-INF, 2.0, 3.0], "-inf for item 0 of 3"),
-        ([1.0, 2.0], r"shape \(2,\) for n = 3"),
-        ([1.0, 2.0, 3.0, 4.0], r"shape \(4,\) for n = 3"),
-        ([], r"shape \(0,\) for n = 3"),
-        ([[1.0], [2.0], [3.0]], r"shape \(3, 1\) for n = 3.*\(n,\)"),
-        (2.0, r"shape \(\) for n = 3"),
-        (None, r"shape \(\) for n = 3"),
-        ([1.0, None, 3.0], "nan for item 1 of 3"),
-        (["a", "b", "c"], "list .*numbers"),
-        ("abc", "str .*numbers"),
-        ([1.0, [2.0], 3.0], "list .*numbers"),
-        ({0: 1.0, 1: 2.0, 2: 3.0}, "dict .*numbers"),
-        (OnTheAccelerator(), "OnTheAccelerator .*cuda:0"),
-        (WithGradient(), "WithGradient .*requires grad"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "says"), [
+    ([1.0, NAN, 3.0], "nan for item 1 of 3"), ([1.0, 2.0, INF], "inf for item 2 of 3"),
+    ([-INF, 2.0, 3.0], "-inf for item 0 of 3"), ([1.0, 2.0], r"shape \(2,\) for n = 3"),
+    ([1.0, 2.0, 3.0, 4.0], r"shape \(4,\) for n = 3"), ([], r"shape \(0,\) for n = 3"),
+    ([[1.0], [2.0], [3.0]], r"shape \(3, 1\) for n = 3.*\(n,\)"), (2.0, r"shape \(\) for n = 3"),
+    (None, r"shape \(\) for n = 3"), ([1.0, None, 3.0], "nan for item 1 of 3"), (["a", "b", "c"], "list .*numbers"),
+    ("abc", "str .*numbers"), ([1.0, [2.0], 3.0], "list .*numbers"), ({0: 1.0, 1: 2.0, 2: 3.0}, "dict .*numbers"),
+    (OnTheAccelerator(), "OnTheAccelerator .*cuda:0"), (WithGradient(), "WithGradient .*requires grad"),
+])  # fmt: skip
 def test_scores_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
     with pytest.raises(ModelReplyError, match=rf"match\(\).*'lxmert'.*{says}"):
-        caller().ask(match(lambda _: reply), range(3))
+        ask(lambda _: reply)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        [1, 2, 3],
-        (1.0, 2.0, 3.0),
-        np.array([1, 2, 3], dtype=np.float16),
-        np.array([True, False, True]),
-        Readable([1.0, 2.0, 3.0]),
-    ],
-)
+@pytest.mark.parametrize("reply", [
+    [1, 2, 3], (1.0, 2.0, 3.0), np.array([1, 2, 3], dtype=np.float16), np.array([True, False, True]),
+    Readable([1.0, 2.0, 3.0]),
+])  # fmt: skip
 def test_whatever_numpy_reads_as_n_numbers_is_a_reply(reply):
-    assert caller().ask(match(lambda _: reply), range(3)) == np.asarray(reply, dtype=float).tolist()
+    assert ask(lambda _: reply) == np.asarray(reply, dtype=float).tolist()
 
 
 def test_nan_is_a_reply_only_if_it_means_no_opinion_and_infinity_never():
-    found = caller().ask(Call(called="accepts", method=lambda _: [1.0, NAN, 0.0], nan=True), range(3))
+    found = ask(lambda _: [1.0, NAN, 0.0], nan=True)
     assert np.array_equal(found, [1.0, NAN, 0.0], equal_nan=True)
-    with pytest.raises(ModelReplyError, match=r"accepts\(\).*inf for item 1 of 3"):
-        caller().ask(Call(called="accepts", method=lambda _: [NAN, INF, 0.0], nan=True), range(3))
+    with pytest.raises(ModelReplyError, match=r"match\(\).*inf for item 1 of 3"):
+        ask(lambda _: [NAN, INF, 0.0], nan=True)
 
 
-@pytest.mark.parametrize(
-    ("reply", "says"),
-    [
-        ([1.0, 2.0], r"shape \(2,\) for n = 2.*\(n, d\)"),
-        (np.zeros((3, 4)), r"shape \(3, 4\) for n = 2"),
-        (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\) for n = 2"),
-        ([[1.0, 0.0], [0.0, NAN]], "nan for item 1 of 2"),
-        ([[1.0, -INF], [0.0, 1.0]], "-inf for item 0 of 2"),
-        ([[1.0, 2.0], [1.0]], "list .*numbers"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "says"), [
+    ([1.0, 2.0], r"shape \(2,\) for n = 2.*\(n, d\)"), (np.zeros((3, 4)), r"shape \(3, 4\) for n = 2"),
+    (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\) for n = 2"), ([[1.0, 0.0], [0.0, NAN]], "nan for item 1 of 2"),
+    ([[1.0, -INF], [0.0, 1.0]], "-inf for item 0 of 2"), ([[1.0, 2.0], [1.0]], "list .*numbers"),
+])  # fmt: skip
 def test_features_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
     with pytest.raises(ModelReplyError, match=rf"encode_texts\(\).*'lxmert'.*{says}"):
-        caller().ask(Call(called="encode_texts", method=lambda _: reply, kind="rows"), range(2))
+        ask(lambda _: reply, 2, called="encode_texts", kind="rows")
 
 
 def test_each_item_gets_its_row_of_features():
     features = np.arange(10.0).reshape(5, 2)
-    found = caller(2).ask(
-        Call(called="encode_texts", method=lambda items: features[list(items)], kind="rows"), range(5)
-    )
-    assert np.array_equal(found, features)
+    assert np.array_equal(ask(lambda items: features[list(items)], 5, kind="rows"), features)
 
 
-@pytest.mark.parametrize(
-    ("reply", "says"),
-    [
-        (["yes"], "1 answers for 2 questions"),
-        (["yes", "no", "no"], "3 answers for 2 questions"),
-        ("no", "str.*2 strings"),
-        (None, "NoneType"),
-        (iter(["yes", "no"]), "list_iterator"),
-        (["yes", None], "None,"),
-        (["yes", 3], "3,"),
-        ([b"yes", "no"], "b'yes',"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "says"), [
+    (["yes"], "1 answers for 2 questions"), (["yes", "no", "no"], "3 answers for 2 questions"),
+    ("no", "str.*2 strings"), (None, "NoneType"), (iter(["yes", "no"]), "list_iterator"), (["yes", None], "None,"),
+    (["yes", 3], "3,"), ([b"yes", "no"], "b'yes',"),
+])  # fmt: skip
 def test_answers_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
     with pytest.raises(ModelReplyError, match=rf"answer\(\).*'lxmert'.*{says}"):
-        caller().ask(Call(called="answer", method=lambda _: reply, kind="strings"), range(2))
+        ask(lambda _: reply, 2, called="answer", kind="strings")
 
 
 def test_answers_may_be_any_sequence_of_strings():
-    assert caller().ask(Call(called="answer", method=lambda _: ("yes", ""), kind="strings"), range(2)) == ["yes", ""]
+    assert ask(lambda _: ("yes", ""), 2, kind="strings") == ["yes", ""]
 
 
 def good(key):
@@ -297,14 +265,8 @@ def test_items_without_a_reply_are_not_asked_again_and_the_others_keep_theirs():
         return doubled(items)
 
     found = caller(4).ask(match(lengths(calls, only_even)), range(6))
-    assert found == [
-        0.0,
-        Problem(why="2 have no row"),
-        4.0,
-        Problem(why="2 have no row"),
-        8.0,
-        Problem(why="1 have no row"),
-    ]
+    two, one = Problem(why="2 have no row"), Problem(why="1 have no row")
+    assert found == [0.0, two, 4.0, two, 8.0, one]
     assert calls == [4, 2, 2, 1]
 
 
@@ -324,7 +286,7 @@ def test_positions_without_a_reply_are_counted_in_the_batch_that_the_model_was_c
 @pytest.mark.parametrize("positions", [[], [3], [-1]])
 def test_an_error_that_names_no_position_that_was_asked_is_the_models(positions):
     with pytest.raises(ModelReplyError, match=r"NoReplyError.*nothing at all"):
-        caller().ask(match(raising(NoReplyError(positions, "nothing at all"))), range(3))
+        ask(raising(NoReplyError(positions, "nothing at all")))
 
 
 def test_bad_images_missing_rows_and_a_lack_of_memory_may_come_together():
@@ -340,13 +302,8 @@ def test_bad_images_missing_rows_and_a_lack_of_memory_may_come_together():
         return [float(item.text) for item in batch]
 
     found = caller(5).ask(match(difficult), items)
-    assert [reply if isinstance(reply, float) else reply.why.split(";")[0] for reply in found] == [
-        0.0,
-        "image 'b': it is broken",
-        2.0,
-        "no row",
-        4.0,
-    ]
+    said = [reply if isinstance(reply, float) else reply.why.split(";")[0] for reply in found]
+    assert said == [0.0, "image 'b': it is broken", 2.0, "no row", 4.0]
 
 
 class Masked(np.ndarray):
@@ -389,14 +346,14 @@ MASKED = [
 @pytest.mark.parametrize("nan", [False, True])
 def test_a_masked_number_is_refused_whatever_lies_under_the_mask(reply, nan):
     with pytest.raises(ModelReplyError, match=r"match\(\).*some of its numbers are masked; return finite numbers only"):
-        caller().ask(match(lambda _: reply, nan=nan), range(2))
+        ask(lambda _: reply, 2, nan=nan)
 
 
 def test_masked_rows_are_refused():
     rows = np.ma.masked_array(np.ones((2, 3)), mask=np.eye(2, 3) == 1)
     for reply in (rows, list(rows), rows.astype(object)):
         with pytest.raises(ModelReplyError, match="some of its numbers are masked"):
-            caller().ask(Call(called="encode_images", method=lambda _, reply=reply: reply, kind="rows"), range(2))
+            ask(lambda _, reply=reply: reply, 2, kind="rows")
 
 
 def test_missing_numbers_of_pandas_and_masked_tensors_are_refused():
@@ -408,12 +365,9 @@ def test_missing_numbers_of_pandas_and_masked_tensors_are_refused():
     missing = [pandas.array([1.0, None], dtype="Float64"), pandas.Series([1, None], dtype="Int64"), [1.0, pandas.NA]]
     for reply in (*missing, hidden, nested):
         with pytest.raises(ModelReplyError):
-            caller().ask(match(lambda _, reply=reply: reply), range(2))
+            ask(lambda _, reply=reply: reply, 2)
 
 
 @pytest.mark.parametrize("mask", [False, [False, False], np.ma.nomask])
 def test_a_masked_array_in_which_nothing_is_masked_is_an_array(mask):
-    assert caller().ask(match(lambda _: np.ma.masked_array([1.0, 2.0], mask=mask)), range(2)) == [
-        1.0,
-        2.0,
-    ]
+    assert ask(lambda _: np.ma.masked_array([1.0, 2.0], mask=mask), 2) == [1.0, 2.0]

@@ -141,12 +141,7 @@ def test_images_with_the_same_pixels_get_the_same_reply():
             return [str(self.n) for _ in questions]
 
     caller = Caller(name="mine", size=1)
-    asked = [
-        compare(A, B, choices=()),
-        compare(twin, B, choices=()),
-        compare(B, A, choices=()),
-        compare(B, twin, choices=()),
-    ]
+    asked = [compare(*both, choices=()) for both in ((A, B), (twin, B), (B, A), (B, twin))]
     found = answers(predictor(Counting(), caller).predict(asked))
     assert found[0] == found[1] != found[2] == found[3]
     second = [compare(B, A, choices=()), compare(B, twin, choices=())]  # only the second images differ by name

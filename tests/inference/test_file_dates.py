@@ -20,20 +20,11 @@ MOUNTS = """\
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's list of mounts")
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/data/1.png", True),
-        ("/mnt/a stick/1.png", False),
-        ("/mnt/a sticker/1.png", True),
-        ("/home/me/far/1.png", False),
-        ("/home/me/far/near/deep/1.png", True),
-        ("/home/me/further/1.png", True),
-        ("/mnt/c/Users/1.png", False),
-        ("/mnt/share/1.png", False),
-        ("/srv/1.png", False),
-    ],
-)
+@pytest.mark.parametrize(("path", "expected"), [
+    ("/data/1.png", True), ("/mnt/a stick/1.png", False), ("/mnt/a sticker/1.png", True),
+    ("/home/me/far/1.png", False), ("/home/me/far/near/deep/1.png", True), ("/home/me/further/1.png", True),
+    ("/mnt/c/Users/1.png", False), ("/mnt/share/1.png", False), ("/srv/1.png", False),
+])  # fmt: skip
 def test_the_file_system_of_a_path(tmp_path, monkeypatch, path, expected):
     (tmp_path / "mountinfo").write_text(MOUNTS)
     monkeypatch.setattr(image_identity, "_MOUNTS", str(tmp_path / "mountinfo"))

@@ -158,17 +158,13 @@ def test_pairs_that_are_neither_yes_nor_no_are_known_by_their_names(photo):
     assert [replies[one].neither for one in asked] == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("keys", "why"),
-    [
-        (lambda texts: texts[:-1], "returned 2 keys for 3 texts; return one key per text"),
-        (lambda texts: [*texts, "more"], "returned 4 keys for 3 texts"),
-        (lambda _: None, "returned a NoneType for 3 texts"),
-        (lambda _: "abc", "returned 3 keys for 3 texts"),
-        (lambda texts: (text for text in texts), "returned a generator for 3 texts"),
-        (lambda texts: [[text] for text in texts], "a key that is a list"),
-    ],
-)
+@pytest.mark.parametrize(("keys", "why"), [
+    (lambda texts: texts[:-1], "returned 2 keys for 3 texts; return one key per text"),
+    (lambda texts: [*texts, "more"], "returned 4 keys for 3 texts"),
+    (lambda _: None, "returned a NoneType for 3 texts"), (lambda _: "abc", "returned 3 keys for 3 texts"),
+    (lambda texts: (text for text in texts), "returned a generator for 3 texts"),
+    (lambda texts: [[text] for text in texts], "a key that is a list"),
+])  # fmt: skip
 def test_text_keys_that_do_not_fit_the_texts_are_an_error_that_says_so(keys, why):
     model = type("Model", (), {"text_keys": staticmethod(keys)})()
     with pytest.raises(ModelReplyError, match=why):

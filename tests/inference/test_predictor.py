@@ -1,9 +1,11 @@
 import math
 from collections import Counter
 from hashlib import sha256
+from itertools import permutations
 
 import numpy as np
 import pytest
+from builders import task_of
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
@@ -147,7 +149,7 @@ def test_neither_the_order_of_the_requests_nor_the_size_of_the_batches_changes_a
 def test_the_requests_of_a_batch_of_cases_are_asked_once_even_if_cases_share_them():
     true, false, other = (match(A, text) for text in ("true", "false", "other"))
     cases = tuple(Case(id=foil.text, requests=(true, foil), truths=(True, False)) for foil in (false, other, false))
-    task = Task(id="x/y", capability="foil", shape="pair", cases=cases)
+    task = task_of(cases)
     model = Matcher()
     assert set(score(scorer(model), Batch(task=task, positions=(0, 1)))) == {true, false, other}
     assert Counter(item.text for _, item in model.asked) == {"true": 1, "false": 1, "other": 1}
@@ -196,14 +198,10 @@ def test_features_of_different_lengths_are_an_error_that_names_the_model():
         scorer(Askew()).predict([match(A, "one")])
 
 
-@pytest.mark.parametrize(
-    ("model", "request_", "method"),
-    [
-        (Matcher, match(A, "one"), "match"),
-        (Answerer, ask(A, "one?"), "answer"),
-        (Reader, Read(text="one"), "perplexity"),
-    ],
-)
+@pytest.mark.parametrize(("model", "request_", "method"), [
+    (Matcher, match(A, "one"), "match"), (Answerer, ask(A, "one?"), "answer"),
+    (Reader, Read(text="one"), "perplexity"),
+])  # fmt: skip
 def test_a_reply_that_cannot_be_used_names_the_model_and_the_method(model, request_, method):
     broken = type("Broken", (model,), {method: lambda *_: None})
     with pytest.raises(ModelReplyError, match=rf"{method}\(\).*'lxmert'"):
@@ -218,15 +216,10 @@ def test_features_that_are_nan_name_the_encoder(encoder):
 
 
 @pytest.mark.parametrize("model", [Matcher, Dual])
-@pytest.mark.parametrize(
-    ("error", "on_missing", "skipped"),
-    [
-        (ImageError, "fail", False),
-        (ImageError, "skip", False),
-        (MissingImageError, "fail", False),
-        (MissingImageError, "skip", True),
-    ],
-)
+@pytest.mark.parametrize(("error", "on_missing", "skipped"), [
+    (ImageError, "fail", False), (ImageError, "skip", False), (MissingImageError, "fail", False),
+    (MissingImageError, "skip", True),
+])  # fmt: skip
 def test_a_bad_image_affects_its_own_requests_only_and_is_skipped_only_if_missing_and_asked_for(
     model, error, on_missing, skipped
 ):
@@ -242,14 +235,10 @@ def test_a_bad_image_affects_its_own_requests_only_and_is_skipped_only_if_missin
 
 
 @pytest.mark.parametrize(("on_missing", "skipped"), [("fail", False), ("skip", True)])
-@pytest.mark.parametrize(
-    ("model", "request_"),
-    [
-        (Answerer(), lambda about: ask(about, "left?")),
-        (Answerer(), lambda about: match(about, "one")),
-        (Matcher(), lambda about: ask(about, "where?", "left", "right")),
-    ],
-)
+@pytest.mark.parametrize(("model", "request_"), [
+    (Answerer(), lambda about: ask(about, "left?")), (Answerer(), lambda about: match(about, "one")),
+    (Matcher(), lambda about: ask(about, "where?", "left", "right")),
+])  # fmt: skip
 def test_a_missing_image_is_missing_through_an_adapter_too(model, request_, on_missing, skipped):
     missing = request_(image("bad", MissingImageError))
     found = scorer(model, on_missing=on_missing).predict([missing, request_(A)])
@@ -258,15 +247,20 @@ def test_a_missing_image_is_missing_through_an_adapter_too(model, request_, on_m
     assert "image 'bad'" in found[missing].problem
 
 
-def test_a_request_without_a_reply_is_unscored_and_says_why():
-    class Partly(Matcher):
-        def match(self, pairs):
-            missing = [place for place, pair in enumerate(pairs) if pair.text == "two"]
-            if missing:
-                raise NoReplyError(missing, "r.jsonl has no row")
-            return super().match(pairs)
+def all_but_two(method):
+    """A matcher with one method that has no reply to the text "two"."""
 
-    found = scorer(Partly()).predict([match(A, "one"), match(A, "two"), match(A, "three")])
+    def replies(_, pairs):
+        missing = [place for place, pair in enumerate(pairs) if pair.text == "two"]
+        if missing:
+            raise NoReplyError(missing, "r.jsonl has no row")
+        return [1.0] * len(pairs)
+
+    return type("Partly", (Matcher,), {method: replies})()
+
+
+def test_a_request_without_a_reply_is_unscored_and_says_why():
+    found = scorer(all_but_two("match")).predict([match(A, "one"), match(A, "two"), match(A, "three")])
     assert [prediction.problem for prediction in found.values()] == [None, "r.jsonl has no row", None]
     assert not any(prediction.skipped for prediction in found.values())
 
@@ -296,17 +290,13 @@ def test_running_out_of_memory_makes_smaller_batches_for_the_rest_of_the_session
     assert small.caller.size == 2
 
 
-@pytest.mark.parametrize(
-    ("model", "expected"),
-    [
-        (Matcher, {"Match": "match()", "Ask": "adapter"}),
-        (Dual, {"Match": "encode_images() and encode_texts()", "Ask": "adapter"}),
-        (Answerer, {"Match": "adapter", "Ask": "answer()"}),
-        (Reader, {"Match": "adapter", "Ask": "adapter", "Read": "perplexity()"}),
-        (Everything, {"Match": "match()", "Ask": "answer()", "Read": "perplexity()"}),
-        (object, {}),
-    ],
-)
+@pytest.mark.parametrize(("model", "expected"), [
+    (Matcher, {"Match": "match()", "Ask": "adapter"}),
+    (Dual, {"Match": "encode_images() and encode_texts()", "Ask": "adapter"}),
+    (Answerer, {"Match": "adapter", "Ask": "answer()"}),
+    (Reader, {"Match": "adapter", "Ask": "adapter", "Read": "perplexity()"}),
+    (Everything, {"Match": "match()", "Ask": "answer()", "Read": "perplexity()"}), (object, {}),
+])  # fmt: skip
 def test_the_report_says_how_each_kind_of_request_reaches_the_model(model, expected):
     found = scorer(model()).adapters()
     assert list(found) == list(expected)
@@ -350,18 +340,15 @@ def test_a_reader_matches_by_how_plausible_the_text_is_and_never_looks():
     assert model.asked == [("read", "odd"), ("read", "likely")]
 
 
-def test_a_matcher_answers_with_the_choice_that_fits_best_wherever_it_stands():
-    model = fixed({"where? left": 0.2, "where? right": 0.9, "where? above": 0.1})
-    for choices in (("left", "right", "above"), ("right", "above", "left")):
+@pytest.mark.parametrize(("scores", "answer"), [
+    ((0.2, 0.9, 0.1), "right"), ((0.9, 0.9, 0.1), None), ((0.1, 0.9, 0.1), "right"),
+])  # fmt: skip
+def test_a_matcher_answers_with_the_one_choice_that_fits_best_wherever_it_stands(scores, answer):
+    names = ("left", "right", "above")
+    model = fixed({f"where? {name}": one for name, one in zip(names, scores, strict=True)})
+    for choices in permutations(names):
         [prediction] = scorer(model).predict([ask(A, "where?", *choices)]).values()
-        assert (prediction.answer, prediction.score) == ("right", None)
-
-
-def test_choices_that_tie_are_not_an_answer_rather_than_the_first():
-    model = fixed({"where? left": 0.9, "where? right": 0.9, "where? above": 0.1})
-    for choices in (("left", "right", "above"), ("right", "left", "above")):
-        [prediction] = scorer(model).predict([ask(A, "where?", *choices)]).values()
-        assert (prediction.answer, prediction.problem) == (None, None)
+        assert (prediction.answer, prediction.score, prediction.problem) == (answer, None, None)
 
 
 @pytest.mark.parametrize("capability", ["invariance", "directional"])
@@ -384,12 +371,6 @@ def test_an_answerer_that_cannot_tell_yes_from_no_gives_no_score():
     assert [one.problem for one in found.values()] == ["the answers yes and no are equally likely"]
 
 
-def test_a_tie_below_the_best_choice_changes_nothing():
-    model = fixed({"where? left": 0.1, "where? right": 0.9, "where? above": 0.1})
-    [prediction] = scorer(model).predict([ask(A, "where?", "left", "right", "above")]).values()
-    assert prediction.answer == "right"
-
-
 def test_a_matcher_asks_a_choice_that_questions_share_once():
     model = Matcher()
     asked = [ask(A, "where?", "left", "right"), ask(A, "where?", "right", "above")]
@@ -402,20 +383,14 @@ def test_a_matcher_cannot_answer_without_choices():
     assert "without choices" in prediction.problem
 
 
-@pytest.mark.parametrize(("reply", "accepted"), [(0.4, False), (0.5, False), (math.nextafter(0.5, 1), True), (1, True)])
-def test_a_score_exactly_at_the_decision_threshold_is_a_no(reply, accepted):
+@pytest.mark.parametrize(("threshold", "reply", "accepted"), [
+    (0.5, 0.4, False), (0.5, 0.5, False), (0.5, math.nextafter(0.5, 1), True), (0.5, 1, True), (0, 0.1, True),
+    (0, -0.1, False), (None, 0.1, None),
+])  # fmt: skip
+def test_a_score_exactly_at_the_decision_threshold_is_a_no(threshold, reply, accepted):
     model = fixed({"one": reply})
-    model.decision_threshold = 0.5
+    model.decision_threshold = threshold
     assert scorer(model).predict([match(A, "one")])[match(A, "one")].accepted is accepted
-
-
-def test_a_threshold_of_zero_is_a_threshold_and_none_is_none():
-    model = fixed({"one": 0.1, "two": -0.1})
-    model.decision_threshold = 0
-    pairs = [match(A, "one"), match(A, "two")]
-    assert [prediction.accepted for prediction in scorer(model).predict(pairs).values()] == [True, False]
-    model.decision_threshold = None
-    assert [prediction.accepted for prediction in scorer(model).predict(pairs).values()] == [None, None]
 
 
 def test_the_threshold_of_a_matcher_is_none_for_perplexities():
@@ -447,14 +422,7 @@ def test_a_probability_is_not_taken_for_a_yes(said):
 
 
 def test_a_classifier_without_a_reply_to_a_pair_has_no_opinion_about_it():
-    class Partly(Matcher):
-        def accepts(self, pairs):
-            missing = [place for place, pair in enumerate(pairs) if pair.text == "two"]
-            if missing:
-                raise NoReplyError(missing, "no opinion recorded")
-            return [1.0] * len(pairs)
-
-    found = scorer(Partly()).predict([match(A, "one"), match(A, "two")])
+    found = scorer(all_but_two("accepts")).predict([match(A, "one"), match(A, "two")])
     assert [prediction.accepted for prediction in found.values()] == [True, None]
     assert [prediction.problem for prediction in found.values()] == [None, None]
 
@@ -481,16 +449,12 @@ class Cutting:
         self.cut_texts |= {text for text in texts if isinstance(text, str) and len(text) > 8}
 
 
-@pytest.mark.parametrize(
-    ("kind", "requests"),
-    [
-        (Matcher, (match(image("1"), SHORT), match(image("1"), LONG))),
-        (Dual, (match(image("1"), SHORT), match(image("1"), LONG))),
-        (Reader, (Read(text=SHORT), Read(text=LONG))),
-        (Answerer, (ask(image("1"), "cup?"), ask(image("1"), "is it a cup on a table?"))),
-        (Matcher, (ask(image("1"), "?", "no", "yes"), ask(image("1"), "?", "no", "certainly"))),
-    ],
-)
+@pytest.mark.parametrize(("kind", "requests"), [
+    (Matcher, (match(image("1"), SHORT), match(image("1"), LONG))),
+    (Dual, (match(image("1"), SHORT), match(image("1"), LONG))), (Reader, (Read(text=SHORT), Read(text=LONG))),
+    (Answerer, (ask(image("1"), "cup?"), ask(image("1"), "is it a cup on a table?"))),
+    (Matcher, (ask(image("1"), "?", "no", "yes"), ask(image("1"), "?", "no", "certainly"))),
+])  # fmt: skip
 def test_only_the_requests_of_a_text_that_was_cut_are_marked(kind, requests):
     found = scorer(type("Cut", (Cutting, kind), {})()).predict(requests)
     assert [found[request].cut for request in requests] == [False, True]

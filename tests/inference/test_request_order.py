@@ -94,14 +94,11 @@ def test_replies_go_back_to_their_requests_whatever_the_size_of_a_call():
         assert all(reply.score == hash((r.image.key, r.text)) % 997 for r, reply in replies.items())
 
 
-@pytest.mark.parametrize(
-    ("method", "request_", "reply"),
-    [
-        ("match", PAIRS[0], numbers),
-        ("answer", Ask(image=IMAGES[0], question="what?"), lambda questions: ["yes"] * len(questions)),
-        ("perplexity", Read(text="a text"), numbers),
-    ],
-)
+@pytest.mark.parametrize(("method", "request_", "reply"), [
+    ("match", PAIRS[0], numbers),
+    ("answer", Ask(image=IMAGES[0], question="what?"), lambda questions: ["yes"] * len(questions)),
+    ("perplexity", Read(text="a text"), numbers),
+])  # fmt: skip
 def test_models_are_given_tuples(method, request_, reply):
     model = noting(method, reply)
     predictor(model).predict([request_])

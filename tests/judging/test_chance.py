@@ -1,35 +1,29 @@
 from itertools import product
 
 import pytest
+from builders import image, judged, task_of
 
 from vlgate.judging.chance import chance
-from vlgate.judging.verdicts import judge
-from vlgate.metrics.compute import columns, points
+from vlgate.metrics.compute import columns, metrics
 from vlgate.metrics.shapes import SHAPES
-from vlgate.types import Ask, Batch, Case, LazyImage, Prediction, Task
+from vlgate.types import Ask, Case
 
 YES_NO, THREE = ("yes", "no"), ("cup", "plate", "bowl")
 
 
-def never():
-    raise AssertionError("chance decoded an image")
-
-
 def case(name, *asked):
-    image = LazyImage(key=f"{name}.jpg", load=never)
-    requests = tuple(Ask(image=image, question=f"{name}/{n}?", choices=choices) for n, (choices, _) in enumerate(asked))
+    shown = image(f"{name}.jpg")
+    requests = tuple(Ask(image=shown, question=f"{name}/{n}?", choices=choices) for n, (choices, _) in enumerate(asked))
     return Case(id=name, requests=requests, truths=tuple(truth for _, truth in asked))
 
 
 def reached(capability, one):
     """The mean of each metric over all combinations of choices, which are equally likely."""
-    task = Task(id="a/b", capability=capability, shape="questions", cases=(one,))
-    first, second = one.requests
-    found = []
-    for answers in product(first.choices, second.choices):
-        replies = {r: Prediction(request=r, answer=a) for r, a in zip(one.requests, answers, strict=True)}
-        found.append(points(columns("questions", judge(Batch(task=task, positions=(0,)), replies))))
-    return {name: sum(values[name] for values in found) / len(found) for name in found[0]}
+    task = task_of([one], capability=capability, shape="questions")
+    pairs = product(*(request.choices for request in one.requests))
+    replies = ([[{"answer": answer} for answer in pair]] for pair in pairs)
+    found = [metrics(columns("questions", judged(task, reply))) for reply in replies]
+    return {name: sum(values[name].value for values in found) / len(found) for name in found[0]}
 
 
 @pytest.mark.parametrize("capability", ["invariance", "directional"])

@@ -4,21 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
+from builders import image, table
 
 from vlgate.judging.answers import normal_choice, read_answer, read_reply, told_apart_by_the_letter
 from vlgate.judging.labels import listed_aliases
 from vlgate.judging.verdicts import judge
-from vlgate.types import Ask, Batch, Case, LazyImage, Prediction, Task
+from vlgate.types import Ask, Batch, Case, Prediction, Task
 
 FOLDER = Path(__file__).parent / "replies"
-IMAGE = LazyImage(key="a.jpg", load=lambda: pytest.fail("a judge decoded an image"))
+IMAGE = image("a.jpg")
 OTHER = {"yes": "no", "no": "yes", None: None}
-
-
-def rows(name):
-    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
-    cells = [line.replace("\u23ce", "\n").split("\t") for line in lines[1:]]
-    return [(None if expected == "none" else expected, *others) for expected, *others in cells]
 
 
 def exchanged(reply):
@@ -32,21 +27,20 @@ def exchanged(reply):
     return re.sub(r"(?<![a-z])(yes|no)(?![a-z])", other, wide, flags=re.IGNORECASE)
 
 
-@pytest.mark.parametrize(("expected", "reply"), rows("yes_no.tsv"))
+@pytest.mark.parametrize(("expected", "reply"), table(FOLDER / "yes_no.tsv"))
 def test_yes_and_no_are_read_alike(expected, reply):
     assert read_answer(reply, ("yes", "no")) == expected
     assert read_answer(exchanged(reply), ("yes", "no")) == OTHER[expected]
 
 
-@pytest.mark.parametrize(("expected", "choices", "aliases", "reply"), rows("choices.tsv"))
+@pytest.mark.parametrize(("expected", "choices", "aliases", "reply"), table(FOLDER / "choices.tsv"))
 def test_one_of_several_choices_is_read(expected, choices, aliases, reply):
     names = tuple(aliases.split("|")) if aliases else ()
     assert read_answer(reply, choices.split("|"), aliases=names) == expected
 
 
 def test_the_tables_are_as_large_as_they_should_be():
-    assert len(rows("yes_no.tsv")) >= 300
-    assert len(rows("choices.tsv")) >= 300
+    assert min(len(table(FOLDER / name)) for name in ("yes_no.tsv", "choices.tsv")) >= 300
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,17 @@ wins; POPE's labels alternate from line to line; VSR, MMVP and NaturalBench are 
 
 import numpy as np
 import pytest
+from builders import image
 
 from vlgate.asking.items import hashed_order
 from vlgate.judging.chance import chance
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
 from vlgate.metrics.shapes import SHAPES
-from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
+from vlgate.types import Ask, Batch, Case, Match, Prediction, Task
 
 N = 400
 YES_NO = ("yes", "no")
-
-
-def image(name):
-    return LazyImage(key=name, load=None)
 
 
 def case(shape, number):

@@ -1,12 +1,12 @@
 """Twins: a wrong answer about the counterfactual image is the prior, another one, or unread."""
 
 import pytest
+from builders import image, judged, task_of
 
 from vlgate.judging.chance import chance
-from vlgate.judging.verdicts import judge
-from vlgate.types import TIED, Ask, Batch, Case, LazyImage, Match, Prediction, Task
+from vlgate.types import TIED, Ask, Case, Match
 
-NORMAL, COUNTERFACTUAL = (LazyImage(key=key, load=lambda: pytest.fail("an image was decoded")) for key in "ab")
+NORMAL, COUNTERFACTUAL = map(image, "ab")
 CHOICES = ("three", "four", "five")
 
 
@@ -16,11 +16,8 @@ def question(choices=CHOICES):
 
 
 def answered(first, second, choices=CHOICES):
-    case = question(choices)
-    task = Task(id="x/y", capability="directional", shape="twin_questions", cases=(case,))
-    given = zip(case.requests, (first, second), strict=True)
-    replies = {ask: Prediction(request=ask, answer=None if said == TIED else said) for ask, said in given}
-    [verdict] = judge(Batch(task=task, positions=(0,)), replies)
+    task = task_of([question(choices)], capability="directional", shape="twin_questions")
+    [verdict] = judged(task, [[{"answer": None if said == TIED else said} for said in (first, second)]])
     return verdict
 
 
@@ -58,9 +55,8 @@ def test_both_answers_must_be_right():
 def test_captions(usual, own, prior):
     pairs = tuple(Match(image=image, text=text) for image in (NORMAL, COUNTERFACTUAL) for text in ("4", "5"))
     case = Case(id="1", requests=pairs, truths=(True, False, False, True))
-    task = Task(id="x/y", capability="foil", shape="twin_captions", cases=(case,))
-    scores = zip(pairs, (0.8, 0.2, usual, own), strict=True)
-    [verdict] = judge(Batch(task=task, positions=(0,)), {p: Prediction(request=p, score=s) for p, s in scores})
+    task = task_of([case], shape="twin_captions")
+    [verdict] = judged(task, [[{"score": score} for score in (0.8, 0.2, usual, own)]])
     assert verdict.facts["prior_rate"] == prior
     assert verdict.facts["acc_counterfactual"] == (own > usual)
     assert ("the caption of the normal one better" in verdict.why) == prior

@@ -3,21 +3,19 @@
 import itertools
 from collections import Counter
 
+import builders
 import numpy as np
 import pytest
+from builders import image
 
 from vlgate.judging.chance import chance
 from vlgate.judging.verdicts import judge, unread
 from vlgate.metrics.shapes import SHAPES as SPECS
 from vlgate.models.reference.controls import Constant, Oracle, Random
 from vlgate.run.together import asked_together
-from vlgate.types import TIED, Ask, Batch, Case, Compare, LazyImage, Match, Prediction, Task
+from vlgate.types import TIED, Ask, Batch, Case, Compare, Match, Prediction, Task
 
 COLOURS = ("red", "blue", "green")
-
-
-def image(key):
-    return LazyImage(key=key, load=lambda: pytest.fail("an image was decoded"))
 
 
 def quad(number):
@@ -79,25 +77,16 @@ def judged(task, model):
 
 def with_answers(task, answers):
     """The verdict of the only case, whose requests have these answers in their order."""
-    [case] = task.cases
-    pairs = zip(case.requests, answers, strict=True)
-    given = {one: Prediction(request=one, answer=None if said == TIED else said) for one, said in pairs}
-    return judge(Batch(task=task, positions=(0,)), given)[0]
-
-
-class Prepared:
-    """The oracle, prepared with a task."""
-
-    def __new__(cls, task):
-        model = Oracle()
-        model.prepare([task])
-        return model
+    [verdict] = builders.judged(task, [[{"answer": None if said == TIED else said} for said in answers]])
+    return verdict
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_right_answers_make_every_metric_1(shape):
     task = together(shape, 5)
-    for verdict in judged(task, Prepared(task)):
+    oracle = Oracle()
+    oracle.prepare([task])
+    for verdict in judged(task, oracle):
         good = {
             name: value
             for name, value in verdict.facts.items()

@@ -1,17 +1,16 @@
+import builders
 import pytest
 
-from vlgate.judging.verdicts import judge, unread
-from vlgate.types import Ask, Batch, Case, LazyImage, Prediction, Task
+from vlgate.judging.verdicts import unread
+from vlgate.types import Ask, Case
 
-IMAGE = LazyImage(key="a.jpg", load=lambda: pytest.fail("a judge decoded an image"))
+IMAGE = builders.image("a.jpg")
 
 
 def judged(answers, truths=("red", "red"), choices=("red", "blue"), capability="invariance"):
     asks = tuple(Ask(image=IMAGE, question=text, choices=choices) for text in ("First?", "Second?"))
-    case = Case(id="1", requests=asks, truths=truths)
-    task = Task(id="x/y", capability=capability, shape="questions", cases=(case,))
-    replies = {ask: Prediction(request=ask, answer=answer) for ask, answer in zip(asks, answers, strict=True)}
-    [verdict] = judge(Batch(task=task, positions=(0,)), replies)
+    task = builders.task_of([Case(id="1", requests=asks, truths=truths)], capability=capability, shape="questions")
+    [verdict] = builders.judged(task, [[{"answer": answer} for answer in answers]])
     return verdict
 
 
@@ -59,8 +58,8 @@ def test_an_unread_text_is_wrong_even_if_it_is_the_text_of_the_right_answer():
 def test_an_answer_that_only_one_of_the_two_questions_offers_is_not_consistent_with_itself():
     asks = tuple(Ask(image=IMAGE, question="?", choices=choices) for choices in (("red", "blue"), ("big", "small")))
     case = Case(id="1", requests=asks, truths=("red", "big"))
-    task = Task(id="x/y", capability="invariance", shape="questions", cases=(case,))
-    [verdict] = judge(Batch(task=task, positions=(0,)), {ask: Prediction(request=ask, answer="Red.") for ask in asks})
+    task = builders.task_of([case], capability="invariance", shape="questions")
+    [verdict] = builders.judged(task, [[{"answer": "Red."}] * 2])
     assert (verdict.facts["acc"], verdict.facts["cons"], verdict.facts["read"]) == (0.5, 0.0, 0.5)
 
 

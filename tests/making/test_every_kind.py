@@ -44,7 +44,7 @@ def parser():
 @pytest.fixture
 def made(examples, parser, tmp_path, monkeypatch):
     """Make the set of an example; return the number of its cases, and its folder."""
-    monkeypatch.setattr(Tools, "_build", lambda _, name: parser if name == "parser" else examples._NoLexicon())
+    monkeypatch.setattr(Tools, "built", lambda _, name: parser if name == "parser" else examples._NoLexicon())
     monkeypatch.setattr(Tools, "require", lambda *_: None)
 
     def make(name, form, rows=None):

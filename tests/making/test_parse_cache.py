@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlgate.errors import OptionError
-from vlgate.making.parse_cache import FILE, CachedParser
+from vlgate.making.tools import FILE, CachedParser
 from vlgate.perturb.text.parsed import Parsed, Token
 
 PROGRAM = """
@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from test_parse_cache import Words
-from vlgate.making.parse_cache import CachedParser
+from vlgate.making.tools import CachedParser
 texts = [f"text number {place}" for place in range(2_000)]
 parser = Words()
 assert [one.text for one in CachedParser(parser, Path(sys.argv[2])).parse(texts)] == texts

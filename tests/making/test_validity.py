@@ -44,7 +44,7 @@ def dropped(sides, captions_file, tmp_path, monkeypatch):
     """Make a set with a judge as the tools that are named; return the counts of what was dropped, and the report."""
 
     def made(judge, kind=sides, **named):
-        monkeypatch.setattr(Tools, "_build", lambda *_: judge)
+        monkeypatch.setattr(Tools, "built", lambda *_: judge)
         options = Settings(
             kind="sides", files=(captions_file(240),), out=tmp_path / "set", tools=ToolOptions(named=named)
         )

@@ -70,19 +70,6 @@ def test_the_design_effect_lies_between_1_and_that_of_cases_that_are_all_alike(c
     assert metric.high >= free.high - 1e-12
 
 
-def test_the_design_effect_of_many_images_is_the_ratio_of_the_two_variances():
-    random = np.random.default_rng(3)
-    sizes = random.integers(1, 8, 400)
-    names = np.repeat(np.arange(400), sizes).astype(str)
-    right = (random.random(len(names)) < np.repeat(random.beta(2, 1, 400), sizes)).astype(float)
-    value, sums = right.mean(), np.array([right[names == str(image)].sum() for image in range(400)])
-    clustered = 400 / 399 * ((sums - sizes * value) ** 2).sum() / len(right) ** 2
-    metric = proportion(right, clusters(names))
-    assert metric.deff == pytest.approx(clustered / (value * (1 - value) / len(right)), rel=1e-3)
-    effective = len(right) / metric.deff * (student.ppf(0.975, 10**6) / student.ppf(0.975, 399)) ** 2
-    assert ends(metric)[::2] == pytest.approx(wilson(value, effective), abs=1e-4)
-
-
 def slow_effect(contributions, names, independent):
     """The design effect and the factor of the variance in an interval, one cluster at a time."""
     groups = [[u for u, own in zip(contributions, names, strict=True) if own == name] for name in sorted(set(names))]
@@ -255,6 +242,7 @@ GRID += [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", GRID, ids=str)
 def test_a_95_percent_interval_holds_the_truth_93_to_98_times_in_100(setting):
     # 400 runs know a coverage of 0.95 to 0.011; the seeds are fixed.
@@ -272,11 +260,6 @@ def test_the_coverage_of_independent_cases_is_summed_over_the_binomial_distribut
         assert share == pytest.approx(binom.pmf(right, cases, truth)[inside].sum(), abs=1e-9)
     assert min(found) == pytest.approx(lowest, abs=2e-3)
     assert np.mean(found) == pytest.approx(average, abs=2e-3)
-
-
-def test_wilsons_interval_at_a_whole_number_of_cases_is_unchanged():
-    expected = binomtest(338, 505).proportion_ci(method="wilson")
-    assert wilson(338 / 505, 505) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 def test_the_shipped_foil_tasks_keep_the_intervals_of_independent_cases():

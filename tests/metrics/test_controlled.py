@@ -45,6 +45,7 @@ def test_what_has_no_case_has_no_metric():
 CONDITIONS = ("grey", "blank", "other", "told")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [40, 100, 300])
 @pytest.mark.parametrize("kept", [(0.5, 0.5, 0.5, 0.5), (0.5, 0.45, 0.45, 0.45), (0.6, 0.4, 0.4, 0.4)])
 def test_the_interval_of_the_smallest_gain_allows_for_its_choice(n, kept):

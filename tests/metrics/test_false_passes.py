@@ -37,6 +37,7 @@ HARD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", HARD, ids=lambda setting: setting.name)
 def test_a_model_on_its_threshold_seldom_passes(setting):
     assert missed(setting, RUNS)[0] <= MOST
@@ -153,25 +154,21 @@ def test_a_gate_says_how_many_cases_those_of_few_images_are_worth():
     assert why.endswith("; as they share images or classes, the 100 cases are worth about 5")
 
 
-def test_sets_of_cases_have_the_images_of_all_their_cases(columns_of_sets):
+def test_sets_of_cases_have_the_images_of_all_their_cases():
     """Two cases a set; the second image of each set is the first of the next, so all sets are one cluster."""
-    chained, apart = (metrics(columns_of_sets(links))["set_all"] for links in (True, False))
+    rows = np.arange(40)
+
+    def measured(images):
+        cases = Columns(
+            shape="pair",
+            scores=np.zeros((40, 2)),
+            accepted=np.full((40, 2), np.nan),
+            facts={"acc_r": (rows % 8 > 1).astype(float)},
+            images=images,
+            groups={"set_all": rows // 2},
+        )
+        return metrics(cases)["set_all"]
+
+    chained, apart = measured((rows + 1) // 2), measured(rows)
     assert chained.value == apart.value
     assert chained.high - chained.low > 2 * (apart.high - apart.low)
-
-
-@pytest.fixture
-def columns_of_sets():
-    def make(links):
-        n = 40
-        images = np.array([(row + 1) // 2 if links else row for row in range(n)], dtype=np.int64)
-        return Columns(
-            shape="pair",
-            scores=np.zeros((n, 2)),
-            accepted=np.full((n, 2), np.nan),
-            facts={"acc_r": (np.arange(n) % 8 > 1).astype(float)},
-            images=images,
-            groups={"set_all": np.arange(n, dtype=np.int64) // 2},
-        )
-
-    return make

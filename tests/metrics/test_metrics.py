@@ -2,15 +2,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from builders import image, judged, task_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.judging.verdicts import judge
 from vlgate.metrics import score_rules
-from vlgate.metrics.compute import columns, metrics, points
+from vlgate.metrics.compute import columns, metrics
 from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.stats import wilson
-from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
+from vlgate.types import Ask, Case, Match, Read
 
 POLICIES = ("strict", "half", "credit")
 CAPABILITIES = {"pair": "foil", "quad": "compositional", "questions": "directional"}
@@ -18,19 +18,11 @@ few_scores = st.integers(-2, 2).map(float)  # many ties
 opinions = st.sampled_from([True, False, None])
 
 
-def never():
-    raise AssertionError("a metric decoded an image")
-
-
-def image(number):
-    return LazyImage(key=f"{number}.jpg", load=never)
-
-
 def verdicts(shape, replies, ties="strict", images=None, capability=None):
     """Judge cases whose replies are given as one keyword dictionary per request."""
-    cases, predictions = [], {}
+    cases = []
     for number, case in enumerate(replies):
-        about = image(number if images is None else images[number])
+        about = image(f"{number if images is None else images[number]}.jpg")
         texts = [f"{number}/{place}" for place in range(len(case))]
         if shape == "questions":
             requests = tuple(Ask(image=about, question=text) for text in texts)
@@ -39,11 +31,8 @@ def verdicts(shape, replies, ties="strict", images=None, capability=None):
             requests = tuple(Match(image=about, text=text) for text in texts)
             truths = (True, False, False, True)[: len(case)]
         cases.append(Case(id=str(number), requests=requests, truths=truths))
-        predictions |= {
-            request: Prediction(request=request, **reply) for request, reply in zip(requests, case, strict=True)
-        }
-    task = Task(id="x/y", capability=capability or CAPABILITIES[shape], shape=shape, cases=tuple(cases))
-    return judge(Batch(task=task, positions=tuple(range(len(cases))), ties=ties), predictions)
+    task = task_of(cases, capability=capability or CAPABILITIES[shape], shape=shape)
+    return judged(task, replies, ties=ties)
 
 
 def scored(*scores):
@@ -68,6 +57,10 @@ questions = st.lists(st.tuples(answers, answers).map(lambda two: answered(*two))
 
 def all_metrics(shape, replies, ties="strict"):
     return metrics(columns(shape, verdicts(shape, replies, ties)))
+
+
+def points(cases):
+    return {name: metric.value for name, metric in metrics(cases).items()}
 
 
 def mean_fact(judged, fact):
@@ -127,14 +120,6 @@ def test_each_metric_has_its_own_n_and_a_value_inside_its_interval(replies, ties
     assert all(0.0 <= metric.low <= metric.value <= metric.high <= 1.0 for metric in found.values())
 
 
-@given(data=st.data(), ties=st.sampled_from(POLICIES))
-@settings(max_examples=30)
-def test_points_are_the_values_of_the_metrics(data, ties):
-    for shape, drawn in (("pair", pairs), ("quad", quads), ("questions", questions)):
-        judged = columns(shape, verdicts(shape, data.draw(drawn), ties))
-        assert points(judged) == {name: metric.value for name, metric in metrics(judged).items()}
-
-
 @given(pairs, st.sampled_from(POLICIES), st.randoms(use_true_random=False))
 @settings(max_examples=30)
 def test_the_order_of_the_cases_changes_neither_values_nor_intervals(replies, ties, random):
@@ -165,20 +150,6 @@ def test_replies_that_are_alike_for_each_image_count_once_per_image():
     assert (found.low, found.high) == pytest.approx(wilson(2 / 3, 60), abs=0.01)
 
 
-def test_the_interval_widens_with_the_confidence():
-    judged = columns(
-        "pair",
-        verdicts(
-            "pair", [[{"score": s, "accepted": s > 0}, {"score": 0.0, "accepted": s < 0}] for s in (1.0, -1.0)] * 20
-        ),
-    )
-    usual, sure = (metrics(judged, confidence=confidence) for confidence in (0.95, 0.99))
-    for name in score_rules.PAIR_METRICS:
-        assert sure[name].value == usual[name].value
-        assert sure[name].low < usual[name].low
-        assert sure[name].high > usual[name].high
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_without_cases_there_are_no_metrics(shape):
     assert metrics(columns(shape, [])) == {}
@@ -207,12 +178,6 @@ def test_a_verdict_that_is_not_judged_never_reaches_a_metric(state):
 
 def test_cases_without_an_image_are_clusters_of_their_own():
     requests = [(Read(text=f"{n} true"), Read(text=f"{n} false")) for n in range(3)]
-    cases = tuple(Case(id=str(n), requests=pair, truths=(True, False)) for n, pair in enumerate(requests))
-    task = Task(id="x/y", capability="foil", shape="pair", cases=cases)
-    replies = {request: Prediction(request=request, score=1.0) for pair in requests for request in pair}
-    judged = judge(Batch(task=task, positions=(0, 1, 2)), replies)
-    assert columns("pair", judged).images.tolist() == [0, 1, 2]
-
-
-def test_the_headline_is_a_metric_of_its_shape():
-    assert all(SHAPES[shape].headline in SHAPES[shape].metrics for shape in SHAPES)
+    cases = [Case(id=str(n), requests=pair, truths=(True, False)) for n, pair in enumerate(requests)]
+    alone = judged(task_of(cases), [[{"score": 1.0}] * 2] * 3)
+    assert columns("pair", alone).images.tolist() == [0, 1, 2]

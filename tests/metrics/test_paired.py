@@ -71,6 +71,7 @@ def equal_models(images, per_image, rho, random):
     return before, after, clusters([str(code) for code in codes])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("images", "per_image"), [(60, 2), (40, 5), (50, 20)])
 @pytest.mark.parametrize("rho", [0.3, 0.7])
 def test_the_p_value_of_equal_models_counts_images_and_agrees_with_the_interval(images, per_image, rho):

@@ -33,25 +33,6 @@ def test_the_value_lies_in_its_interval_and_the_interval_in_0_to_1(value, n, con
     assert 0.0 <= low <= value <= high <= 1.0
 
 
-@given(st.integers(1, 10**6), confidences)
-def test_none_right_begins_at_0_and_all_right_ends_at_1_and_neither_is_certain(n, confidence):
-    low, high = wilson(0.0, n, confidence)
-    assert low == 0.0
-    assert 0.0 < high < 1.0
-    assert wilson(1.0, n, confidence) == pytest.approx((1.0 - high, 1.0), abs=1e-12)
-    assert wilson(1.0, n, confidence)[1] == 1.0
-
-
-@given(counts(), confidences)
-def test_more_confidence_is_a_wider_interval_and_more_cases_a_narrower_one(count, confidence):
-    k, n = count
-    low, high = wilson(k / n, n, confidence)
-    wide, narrow = wilson(k / n, n, (1 + confidence) / 2), wilson(k / n, 10 * n, confidence)
-    assert wide[0] <= low
-    assert high <= wide[1]
-    assert narrow[1] - narrow[0] < high - low
-
-
 @pytest.mark.parametrize(("value", "n"), [(0.5, 0), (0.5, -1), (1.01, 5), (-0.01, 5), (NAN, 5), (math.inf, 5)])
 def test_wilson_of_a_value_outside_0_to_1_raises_and_names_it(value, n):
     with pytest.raises(ValueError, match=rf"value={value!r}, n={n!r}"):

@@ -47,8 +47,3 @@ def test_captions(ties, right, prior):
         first = right if normal == other else float(normal > other)
         second = right if own == usual else float(own > usual)
         assert given == [first, second, prior if own == usual else float(usual > own)]
-
-
-def test_a_nan_is_refused():
-    with pytest.raises(ValueError, match="NaN"):
-        caption_facts(np.array([[0.0, 1.0, np.nan, 0.0]]))

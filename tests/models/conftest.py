@@ -28,6 +28,14 @@ def one_thread():
     torch.set_num_threads(before)
 
 
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    """No test of a model asks the hub, unless it starts one of its own."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    if constants := sys.modules.get("huggingface_hub.constants"):
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+
+
 @pytest.fixture
 def chat(monkeypatch):
     """A chat-completions server on this machine, running for one test."""

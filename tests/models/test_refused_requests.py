@@ -92,7 +92,7 @@ def requests_of(name, image=IMAGES[0], text="a red square"):
 def test_whatever_a_processor_raises_for_an_image_is_the_reason_of_its_own_requests(name, error, models, monkeypatch):
     model = models(name)
     if name == "llava":
-        monkeypatch.setattr(model._engine._reader, "_processor", Refusing(model._engine._reader._processor, error))
+        monkeypatch.setattr(model._engine, "_processor", Refusing(model._engine._processor, error))
     elif name == "open_clip":
         monkeypatch.setattr(model, "_prepare", refusing_alone(model._prepare, error))
     else:

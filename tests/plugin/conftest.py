@@ -1,9 +1,12 @@
 import json
+from functools import cache
+from importlib.resources import files
 
 import pytest
 import sklearn.feature_extraction.text
 import sklearn.linear_model
 import sklearn.model_selection  # noqa: F401  # runs in this process forget what they imported, and SciPy can't come twice
+from jsonschema import Draft202012Validator
 from PIL import Image
 
 RECORD = {
@@ -15,6 +18,7 @@ RECORD = {
     "provenance_of_foils": "zero_to_something",
     "mturk": {"caption": 3, "foil": 0, "other": 0},
 }
+GATE = '[gate."valse/*".acc_r]\nmin = 0.5\n'
 
 
 class Workplace:
@@ -51,8 +55,12 @@ class Workplace:
         Image.new("RGB", (32, 24), colour).save(file)
         return file
 
-    def thresholds(self, text='[gate."valse/*".acc_r]\nmin = 0.5\n', schema="schema = 1\n"):
+    def thresholds(self, text=GATE, schema="schema = 1\n"):
         (self.path / "thresholds.toml").write_text(schema + text)
+
+    def ready(self, gates=GATE, **records):
+        self.valse(**records)
+        self.thresholds(gates)
 
     def model(self, body, name="my_model"):
         """A module with ``build``; ``body`` is the inside of the class ``Model``."""
@@ -61,20 +69,53 @@ class Workplace:
         (self.path / f"{name}.py").write_text(source)
         return f"--model={name}:build"
 
-    def run(self, *args, data=True, subprocess=False, overwrite=True, model="bag-of-words"):
-        """Start the suite; ``model`` is for tests that name none, None for the default model."""
+    def matching(self, score="-float(len(pair.text))", first="pass", head="", name="my_model"):
+        """A model with these scores of the pairs, by default right on every record of ``valse``.
+
+        ``first``: statements at the beginning of each call; ``head``: attributes of the class.
+        """
+        return self.model(f"{head}\ndef match(self, pairs):\n    {first}\n    return [{score} for pair in pairs]", name)
+
+    def run(
+        self, *args, data=True, subprocess=False, overwrite=True, model="bag-of-words", ret=None, says="", error=""
+    ):
+        """Start the suite; ``model`` is for tests that name none, None for the default model.
+
+        ``ret``: the exit status that it must have. ``says`` and ``error``: a line of its output, and of its errors.
+        """
         where = ["--overwrite"] if overwrite else []
         where += ["--data=data"] if data else []
         start = self.pytester.runpytest_subprocess if subprocess else self.pytester.runpytest_inprocess
         named = any(str(arg).startswith("--model") for arg in args) or model is None
         where += [] if named else [f"--model={model}"]
-        return start("--pyargs", "tests_vl", "--results=out", *where, *args)
+        result = start("--pyargs", "tests_vl", "--results=out", *where, *args)
+        assert ret is None or result.ret == ret
+        result.stdout.fnmatch_lines([says] if says else [])
+        result.stderr.fnmatch_lines([error] if error else [])
+        return result
 
     def metrics(self, folder="out"):
-        return json.loads((self.path / folder / "metrics.json").read_text())
+        return self._valid("metrics", folder)
+
+    def verdict(self, folder="out"):
+        return self._valid("verdict", folder)
+
+    def decisions(self, folder="out"):
+        return {gate["gate"]: gate["decision"] for gate in self.metrics(folder)["gates"]}
+
+    def _valid(self, name, folder):
+        content = json.loads((self.path / folder / f"{name}.json").read_text())
+        validator(name).validate(content)
+        return content
 
     def task(self, name="valse/existence", folder="out"):
         return self.metrics(folder)["tasks"][name]
+
+
+@cache
+def validator(name):
+    file = files("vlgate.record").joinpath(f"{name}.schema.json")
+    return Draft202012Validator(json.loads(file.read_text("utf-8")))
 
 
 @pytest.fixture
@@ -85,18 +126,24 @@ def place(pytester, monkeypatch):
     return Workplace(pytester)
 
 
-LENGTH = """
-def match(self, pairs):
-    return np.array([-float(len(pair.text)) for pair in pairs])
-"""
-"""A model that prefers the shorter text: right on every record of ``Workplace.valse``."""
+@pytest.fixture
+def data(place):
+    """A place with 40 cases and a gate that a model passes which is right on them."""
+    place.ready()
+    return place
+
+
+@pytest.fixture(params=[(), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["serial", "xdist"])
+def workers(request):
+    """Whether a run is in one process or has workers."""
+    return request.param
 
 
 @pytest.fixture
 def right(place):
-    return place.model(LENGTH, name="right_model")
+    return place.matching(name="right_model")
 
 
 @pytest.fixture
 def wrong(place):
-    return place.model(LENGTH.replace("-float", "float"), name="wrong_model")
+    return place.matching("float(len(pair.text))", name="wrong_model")

@@ -25,10 +25,8 @@ def test_a_value_that_could_be_taken_for_a_test_path_is_joined(tmp_path, given, 
     assert joined(given, tmp_path) == made
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 def test_new_results_with_a_space_are_those_of_the_whole_run(place, right, workers):
-    place.valse(12)
-    place.thresholds()
+    place.ready(n=12)
     result = place.pytester.runpytest_subprocess(
         "--pyargs", "tests_vl", "--data", "data", "--results", "new", right, "--device=cpu", *workers
     )

@@ -57,8 +57,7 @@ GATES = "".join(
 def test_the_same_gates_judge_a_model_that_sees_both_images(place, cases):
     cases()
     place.thresholds(GATES)
-    result = place.run(place.model(COMPARE), "--ask=together")
-    assert result.ret == 0
+    result = place.run(place.model(COMPARE), "--ask=together", ret=0)
     result.stdout.fnmatch_lines(["PASS: *3 of 3 gates pass*", "*asked with their images together*mine/crossed, mine/*"])
     metrics = place.metrics()
     assert "compare(): several images in one prompt" in metrics["model"]["adapters"]["Compare"]
@@ -80,8 +79,7 @@ def test_a_model_that_names_a_position_passes_no_gate(place, cases):
     cases()
     place.thresholds(GATES)
     first = "def answer(self, questions):\n    return [q.choices[0] for q in questions]\ncompare = answer"
-    result = place.run(place.model(first), "--ask=together")
-    assert result.ret == 1
+    place.run(place.model(first), "--ask=together", ret=1)
     assert {gate["decision"] for gate in place.metrics()["gates"]} == {"fail"}
     assert place.task("mine/swap")["metrics"]["image"]["value"] == 0.0
 
@@ -102,15 +100,14 @@ def test_the_recorded_replies_judge_the_same_and_the_files_show_both_images(plac
     assert {name: task["metrics"] for name, task in place.metrics()["tasks"].items()} == figures
 
 
-def test_a_run_apart_has_the_files_of_before_and_is_not_compared_with_one_together(place, cases, capsys):
+def test_a_run_apart_has_the_files_of_before_and_is_not_compared_with_one_together(place, cases, vlgate):
     cases()
     place.run("--model=random", "--health=off", "--results=apart")
     assert "images" not in pq.read_table(place.path / "apart" / "predictions.parquet").column_names
     assert "Compare" not in place.metrics("apart")["model"]["adapters"]
     assert (place.path / "apart" / "report.html").exists()  # cases of one task have different numbers of candidates
     place.run("--model=random", "--health=off", "--ask=together")
-    assert main(["compare", str(place.path / "apart"), str(place.path / "out")]) == 4
-    assert "asks something else" in capsys.readouterr().err
+    assert "asks something else" in vlgate("compare", place.path / "apart", place.path / "out", status=4)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +155,7 @@ compare = answer
 """
 
 
-def test_unread_answers_are_counted_in_every_file_whatever_the_shape(place, cases, capsys):
+def test_unread_answers_are_counted_in_every_file_whatever_the_shape(place, cases, vlgate):
     cases(4)
     place.thresholds(GATES)
     place.run(place.model(TWINS), "--ask=together", "--results=together")
@@ -167,8 +164,7 @@ def test_unread_answers_are_counted_in_every_file_whatever_the_shape(place, case
     assert all("no case has answers that could all be read" in one["why"] for one in decisions(place, "together"))
     summary = (place.path / "together" / "summary.md").read_text()
     assert summary.count("4 of 4 judged cases have an answer that names none of the choices") == 4
-    assert main(["misses", str(place.path / "together")]) == 0
-    assert "16 with an answer that could not be read" in capsys.readouterr().out
+    assert "16 with an answer that could not be read" in vlgate("misses", place.path / "together")
 
 
 def decisions(place, folder):

@@ -2,52 +2,24 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
+from builders import table
 
 USAGE = pytest.ExitCode.USAGE_ERROR
-
-
-def prints(result, *lines):
-    result.stderr.fnmatch_lines(list(lines)) if result.ret == USAGE else result.stdout.fnmatch_lines(list(lines))
 
 
 # --- options ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("option", "says"),
-    [
-        ("--model=oracel", "ERROR: *'oracel'*did you mean 'oracle'?*"),
-        ("--model=open_clip:ViT-B-32", "ERROR: *ViT-B-32*"),
-        ("--model=nowhere:build", "ERROR: *nowhere*"),
-        ("--model=replay:no.jsonl", "ERROR: *no.jsonl*"),
-        (
-            "--suite=valse/existance",
-            "ERROR: unknown task in --suite 'valse/existance'; did you mean 'valse/existence'?",
-        ),
-        ("--suite=valse/plurality", "ERROR: *nothing to ask*valse/plurality *--data DIR*"),
-        ("--data=nowhere", "ERROR: --data *nowhere: *not a folder; *"),
-        ("--limit=0", "ERROR: --limit=0: *whole number above 0"),
-        ("--limit=ten", "ERROR: --limit=ten: *whole number above 0"),
-        ("--batch-size=-1", "ERROR: --batch-size=-1: *auto or a whole number above 0"),
-        ("--seed=x", "ERROR: --seed=x: *whole number"),
-        ("--ties=loose", "ERROR: --ties=loose: *strict, half, credit"),
-        ("--items=some", "ERROR: --items=some: *auto, pair, batch"),
-        ("--missing-images=ignore", "ERROR: --missing-images=ignore: *fail, skip"),
-        ("--thresholds=no.toml", "ERROR: *no.toml: cannot be read *"),
-        ("--results=my_file", "ERROR: --results *my_file: cannot be written *"),
-    ],
-)
-def test_an_option_that_cannot_be_used_ends_the_run_before_it_begins(place, option, says):
+@pytest.mark.parametrize(("options", "says"), table(Path(__file__).with_name("wrong_options.tsv")))
+def test_an_option_that_cannot_be_used_ends_the_run_before_it_begins(place, options, says):
     place.valse(n=2)
     (place.path / "my_file").write_text("in the way")
-    result = place.run(option)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines([says])
+    place.run(*options.split(), ret=4, error=says)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -58,11 +30,8 @@ def test_an_option_that_cannot_be_used_ends_the_run_before_it_begins(place, opti
     ],
 )
 def test_a_threshold_that_cannot_be_used_ends_the_run_before_it_begins(place, right, text, says, workers):
-    place.valse(n=2)
-    place.thresholds(text)
-    result = place.run(right, *workers)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines([f"ERROR: *thresholds.toml{says}"])
+    place.ready(text, n=2)
+    place.run(right, *workers, ret=4, error=f"ERROR: *thresholds.toml{says}")
 
 
 @pytest.fixture
@@ -72,6 +41,7 @@ def own_cases(place):
     row = {"task": "mine/swap", "image": "1.png", "caption": "a left of b", "foil": "b left of a"}
     (place.path / "data/cases.jsonl").write_text(json.dumps(row) + "\n")
     place.thresholds('[gate."mine/swap".acc_r]\nmin = 0.5\n')
+    (place.path / "misspelled.toml").write_text('schema = 1\n[gate."valse/existance".acc_r]\nmin = 0.5\n')
     return place
 
 
@@ -87,20 +57,12 @@ NO_FOLDER = "(no data folder was given*--data DIR or VLGATE_DATA)"
         (["--data=data", "--model=my_modle:build"], "ERROR: model='my_modle:build'*"),
         ([], f"ERROR: *thresholds.toml: *'mine/swap'*{NO_FOLDER}"),
         (["--suite=mine/*"], f"ERROR: unknown task in --suite 'mine/[*]'*{NO_FOLDER}"),
+        (["--thresholds=misspelled.toml"], "ERROR: *did you mean 'valse/existence'?"),
     ],
-    ids=["folder", "suite", "protocol", "model", "no folder", "no folder and a suite"],
+    ids=["folder", "suite", "protocol", "model", "no folder", "no folder and a suite", "a misspelled benchmark"],
 )
 def test_a_gate_on_a_task_of_ones_own_hides_no_other_mistake(own_cases, options, says):
-    result = own_cases.run(*options, data=False)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines([says])
-
-
-def test_a_misspelled_benchmark_is_not_blamed_on_a_missing_data_folder(place):
-    place.thresholds('[gate."valse/existance".acc_r]\nmin = 0.5\n')
-    result = place.run(data=False)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines(["ERROR: *did you mean 'valse/existence'?"])
+    own_cases.run(*options, data=False, ret=4, error=says)
 
 
 @pytest.mark.parametrize("option", ["--suite=mine/swap, valse/existence", "--suite= mine/swap ,"])
@@ -116,27 +78,20 @@ def test_spaces_around_the_commas_of_an_option_do_not_matter(own_cases, right, o
 def test_a_json_that_is_cut_off_is_named(place, right):
     file = place.valse(n=4)
     file.write_text(file.read_text()[:-40])
-    result = place.run(right)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines(["ERROR: *existence.json*"])
+    place.run(right, ret=4, error="ERROR: *existence.json*")
 
 
 def test_a_missing_json_is_not_a_task_of_the_run(place, right):
-    place.valse(n=4, file="plurals.json")
-    place.thresholds('[gate."valse/existence".acc_r]\nmin = 0.5\n')
-    result = place.run(right, "--missing-images=skip")
-    assert result.ret == 0
+    place.ready('[gate."valse/existence".acc_r]\nmin = 0.5\n', n=4, file="plurals.json")
+    result = place.run(right, "--missing-images=skip", ret=0)
     assert list(place.metrics()["tasks"]) == ["valse/plurality"]
     result.stdout.fnmatch_lines(["not run: valse/existence:acc_r: none of its tasks is in this run"])
 
 
 @pytest.mark.parametrize("field", ["caption", "foil", "image_file", "mturk"])
 def test_a_record_without_a_field_is_named(place, right, field):
-    place.valse(n=4, change=lambda i, record: record.pop(field) if i == 2 else None)
-    place.thresholds()
-    result = place.run(right)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines([f"*1 of its records cannot be read (record_2: *{field}*"])
+    place.ready(n=4, change=lambda i, record: record.pop(field) if i == 2 else None)
+    place.run(right, ret=1, says=f"*1 of its records cannot be read (record_2: *{field}*")
     assert place.task()["left_out"]["record that cannot be read"] == 1
     [gate] = place.metrics()["gates"]
     assert gate["why"].startswith("1 of 4 cases are skipped or lost to records that cannot be read, more than max_skip")
@@ -155,63 +110,35 @@ def test_a_record_whose_image_name_leaves_the_folder_is_left_out(place, right):
 
 # --- images --------------------------------------------------------------------------------------------------------
 
-LOOKS = """
-def match(self, pairs):
-    return np.array([1.0 / len(pair.text) + 0 * pair.image.load().width for pair in pairs])
-"""
-
 
 @pytest.fixture
 def looks(place):
-    return place.model(LOOKS, name="looking_model")
+    return place.matching("1.0 / len(pair.text) + 0 * pair.image.load().width", name="looking_model")
 
 
 @pytest.mark.parametrize("items", ["pair", "batch"])
-def test_a_missing_image_affects_its_own_cases_only(place, looks, items):
-    place.valse(n=40)
-    place.thresholds()
-    (place.path / "data/images/vg/103.jpg").unlink()
-    result = place.run(looks, f"--items={items}")
-    assert result.ret == 1
-    assert (place.task()["judged"], place.task()["unscored"]) == (38, 2)
+def test_a_missing_image_affects_its_own_cases_only_and_is_skipped_on_request(data, looks, items):
+    (data.path / "data/images/vg/103.jpg").unlink()
+    result = data.run(looks, f"--items={items}", ret=1)
+    assert (data.task()["judged"], data.task()["unscored"]) == (38, 2)
     result.stdout.fnmatch_lines(["*record_6*v7w_103.jpg*images/vg*--missing-images skip*"])
-    assert place.metrics()["gates"][0]["why"] == "2 of 40 cases are unscored"
-
-
-@pytest.mark.parametrize("items", ["pair", "batch"])
-def test_a_missing_image_is_skipped_and_counted_on_request(place, looks, items):
-    place.valse(n=40)
-    place.thresholds()
-    (place.path / "data/images/vg/103.jpg").unlink()
-    result = place.run(looks, f"--items={items}", "--missing-images=skip")
-    assert result.ret == 0
-    assert (place.task()["judged"], place.task()["skipped"]) == (38, 2)
+    assert data.metrics()["gates"][0]["why"] == "2 of 40 cases are unscored"
+    result = data.run(looks, f"--items={items}", "--missing-images=skip", ret=0)
+    assert (data.task()["judged"], data.task()["skipped"]) == (38, 2)
     result.stdout.fnmatch_lines(["skipped: 2 cases in valse/existence (first: image 'v7w_103.jpg': not found)"])
 
 
-def test_a_broken_image_is_not_a_missing_one(place, looks):
-    place.valse(n=40)
-    place.thresholds()
-    file = place.path / "data/images/vg/103.jpg"
-    file.write_bytes(file.read_bytes()[:300])
-    result = place.run(looks, "--missing-images=skip", "--items=batch")
-    assert result.ret == 1
-    assert (place.task()["judged"], place.task()["unscored"], place.task()["skipped"]) == (38, 2, 0)
+@pytest.mark.parametrize("cut", [True, False], ids=["cut off", "a text"])
+def test_a_broken_image_is_not_a_missing_one(data, looks, cut):
+    file = data.path / "data/images/vg/103.jpg"
+    file.write_bytes(file.read_bytes()[:300] if cut else b"not an image at all")
+    result = data.run(looks, "--missing-images=skip", "--items=batch", ret=1)
+    assert (data.task()["judged"], data.task()["unscored"], data.task()["skipped"]) == (38, 2, 0)
     result.stdout.fnmatch_lines(["2 of 40 cases could not be scored", "*record_6*103.jpg*"])
 
 
-def test_a_text_file_named_jpg_is_named(place, looks):
-    place.valse(n=40)
-    place.thresholds()
-    (place.path / "data/images/vg/103.jpg").write_text("not an image at all")
-    result = place.run(looks)
-    assert place.task()["unscored"] == 2
-    result.stdout.fnmatch_lines(["*record_6*103.jpg*"])
-
-
 def test_an_own_model_that_opens_no_images_runs_without_them_if_they_may_be_skipped(place, right):
-    place.valse(n=40, images=False)
-    place.thresholds()
+    place.ready(n=40, images=False)
     assert place.run(right, "--missing-images=skip").ret == 0
     assert place.task()["judged"] == 40
 
@@ -233,46 +160,21 @@ SEVEN = "any('There are 7 dogs.' == pair.text for pair in pairs)"
     ],
     ids=["nan", "too-few", "none", "raises", "exits"],
 )
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
-def test_a_model_that_fails_on_one_batch_fails_that_test_and_the_gate(place, body, says, workers):
-    place.valse(n=40)
-    place.thresholds()
-    model = place.model(f"def match(self, pairs):\n    {body}")
-    result = place.run(model, *workers)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines([says])
-    assert (place.task()["judged"], place.task()["unscored"]) == (39, 1)
-    assert place.metrics()["gates"][0]["decision"] == "inconclusive"
+def test_a_model_that_fails_on_one_batch_fails_that_test_and_the_gate(data, body, says, workers):
+    model = data.model(f"def match(self, pairs):\n    {body}")
+    data.run(model, *workers, ret=1, says=says)
+    assert (data.task()["judged"], data.task()["unscored"]) == (39, 1)
+    assert data.metrics()["gates"][0]["decision"] == "inconclusive"
 
 
-def test_a_worker_that_is_killed_loses_only_what_it_ran(place):
-    place.valse(n=40)
-    place.thresholds()
-    kill = f"if {SEVEN}: os.kill(os.getpid(), 9)\n    return {SHORTER}"
-    model = place.model(f"def match(self, pairs):\n    {kill}")
-    result = place.run(model, "-n", "2")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["*worker 'gw?' crashed while running*record_7*"])
-    assert (place.task()["judged"], place.task()["unscored"]) == (39, 1)
+@pytest.mark.slow
+def test_a_worker_that_is_killed_loses_only_what_it_ran(data):
+    model = data.matching(first=f"if {SEVEN}: os.kill(os.getpid(), 9)")
+    result = data.run(model, "-n", "2", ret=1, says="*worker 'gw?' crashed while running*record_7*")
+    assert (data.task()["judged"], data.task()["unscored"]) == (39, 1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - inconclusive*"])
-
-
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
-def test_a_model_that_cannot_be_built_is_reported_once(place, workers):
-    place.valse(n=40)
-    place.thresholds()
-    (place.path / "bad_model.py").write_text("def build():\n    raise OSError('no weights here')\n")
-    result = place.run("--model=bad_model:build", *workers)
-    assert result.ret == USAGE
-    assert result.stdout.str().count("no weights here") == 1
-
-
-def test_a_model_without_any_method_is_named(place):
-    place.valse(n=4)
-    (place.path / "bad_model.py").write_text("def build():\n    return object()\n")
-    result = place.run("--model=bad_model:build")
-    assert result.ret == USAGE
-    result.stdout.fnmatch_lines(["*match*encode_images*answer*perplexity*"])
+    assert not data.metrics()["complete"]
+    assert re.search("worker gw.*crashed", data.metrics()["why"])
 
 
 def test_a_replay_without_a_row_leaves_the_case_unscored(place):
@@ -282,7 +184,6 @@ def test_a_replay_without_a_row_leaves_the_case_unscored(place):
         '{"image": "v7w_100.jpg", "text": "There are no 0 dogs.", "score": 1.0}',
     ]
     (place.path / "replies.jsonl").write_text("\n".join(rows) + "\n")
-    result = place.run("--model=replay:replies.jsonl")
-    assert result.ret == 1
+    result = place.run("--model=replay:replies.jsonl", ret=1)
     assert (place.task()["judged"], place.task()["unscored"]) == (1, 2)
     result.stdout.fnmatch_lines(["*record_1*replies.jsonl*"])

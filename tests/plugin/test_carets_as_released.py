@@ -98,7 +98,9 @@ def values(task, variant=""):
     return {name: value for (name, of), value in found.items() if of == variant}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", [*FILES[:1], *(pytest.param(one, marks=pytest.mark.slow) for one in FILES[1:])], ids=lambda file: file.stem
+)
 def test_each_released_file_scores_as_the_release_and_as_the_paper_with_answers_outside_the_choices(place, file):
     said, tasks = replayed(place, [file])
     test, pairs = TESTS[suffix_of(file)], pairs_of(file)
@@ -111,6 +113,7 @@ def test_each_released_file_scores_as_the_release_and_as_the_paper_with_answers_
     assert 0 < task["unread"] == unread
 
 
+@pytest.mark.slow
 def test_the_release_s_grouping_comes_with_its_figures(place):
     """All files of the ontological test that are there; the last one of default.yml is that of 679 object choices."""
     files = [file for file in FILES if suffix_of(file) == "ontology_ontology"]

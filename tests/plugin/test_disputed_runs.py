@@ -17,10 +17,9 @@ def write(place, *lines, name="disputes.jsonl"):
 
 
 def test_disputes_are_applied_and_counted_everywhere(place, right):
-    place.valse(40)
-    place.thresholds('[defaults]\nmax_disputed = 0.1\n[gate."valse/*".acc_r]\nmin = 0.5\n')
+    place.ready('[defaults]\nmax_disputed = 0.1\n[gate."valse/*".acc_r]\nmin = 0.5\n', n=40)
     assert place.run(right).ret == 0
-    before = json.loads((place.path / "out" / "verdict.json").read_text())
+    before = place.verdict()
     assert not any("disput" in gate["why"] for gate in place.metrics()["gates"])
     write(place, {"case": "record_3", "claim": "wrong"}, {"case": "record_4", "claim": "ambiguous"})
     write(place, {"case": "record_5", "claim": "swapped"}, name="more.jsonl")
@@ -47,8 +46,7 @@ def test_disputes_are_applied_and_counted_everywhere(place, right):
 def test_an_unknown_case_refuses_the_run(place, right):
     place.valse(40)
     write(place, {"case": "record_33", "claim": "wrong"}, {"case": "rekord_7", "claim": "wrong"})
-    result = place.run(right, "--disputes=disputes.jsonl")
-    assert result.ret == 4
+    result = place.run(right, "--disputes=disputes.jsonl", ret=4)
     result.stderr.fnmatch_lines(
         ["*disputes.jsonl, record on line 2: valse/existence has no case 'rekord_7'; did you mean 'record_7'? (*"]
     )
@@ -72,21 +70,19 @@ def many(n, claim, first=0):
     ids=str,
 )
 def test_more_disputes_than_allowed_make_a_gate_inconclusive(place, right, lines, key, said):
-    place.valse(40)
-    place.thresholds(f'[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n{key}\n')
+    place.ready(f'[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n{key}\n', n=40)
     write(place, *lines)
     swapped = all(line["claim"] == "swapped" for line in lines)
-    model = place.model("def match(self, pairs):\n    return np.array([float(len(p.text)) for p in pairs])", "other")
-    result = place.run(model if swapped else right, "--disputes=disputes.jsonl", "--health=off")
-    assert result.ret == (1 if said else 0)
+    model = place.matching("float(len(pair.text))", name="other")
+    place.run(model if swapped else right, "--disputes=disputes.jsonl", "--health=off", ret=1 if said else 0)
     assert said in place.metrics()["gates"][0]["why"]
     again = judge_again(read_run(place.path / "out", "out"), place.path / "thresholds.toml", require_gates=False)
     assert said in again.decisions[0].why
 
 
+@pytest.mark.slow
 def test_with_workers_and_of_a_sample_the_share_is_that_of_the_whole_task(place, right):
-    place.valse(80)
-    place.thresholds('[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n')
+    place.ready('[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n', n=80)
     write(place, *many(4, "ambiguous"))
     disputed = (right, "--disputes=disputes.jsonl", "--limit=40", "--health=off")
     assert place.run(*disputed).ret == 0
@@ -96,8 +92,7 @@ def test_with_workers_and_of_a_sample_the_share_is_that_of_the_whole_task(place,
 
 
 def test_a_gate_on_a_comparison_is_inconclusive_too(place, right):
-    place.valse(40)
-    place.thresholds('[gate."valse/*".acc_r]\nmax_broken = 2\n')
+    place.ready('[gate."valse/*".acc_r]\nmax_broken = 2\n', n=40)
     write(place, *many(9, "ambiguous"))
     disputed = (right, "--disputes=disputes.jsonl", "--health=off")
     place.run(*disputed, "--results=before")

@@ -12,7 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="needs the released files in ../shared/data")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not DATA.is_dir(), reason="needs the released files in ../shared/data"),
+]
 
 MODEL = """
 from hashlib import blake2b
@@ -133,10 +136,7 @@ CARETS = {
 }
 
 
-SHORT = {
-    "object_verification_conjunction": "conjunction",
-    "object_verification_disjunction": "disjunction",
-}
+SHORT = {"object_verification_conjunction": "conjunction", "object_verification_disjunction": "disjunction"}
 
 
 def carets_pairs(test, suffix):

@@ -6,9 +6,7 @@ import pytest
 
 from vlgate.plugin.collected import batch_name
 from vlgate.record.results_folder import NAMES
-from vlgate.run import examining
-
-BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
+from vlgate.run import concluding
 
 
 @pytest.mark.parametrize(
@@ -23,11 +21,8 @@ def test_brackets_in_the_path_hide_no_batch(nodeid, name):
     assert batch_name(nodeid) == name
 
 
-@BOTH
-def test_a_second_test_of_the_same_cases_fails_the_run(place, wrong, workers):
-    place.valse()
-    place.thresholds()
-    (place.path / "test_flattering.py").write_text(
+def test_a_second_test_of_the_same_cases_fails_the_run(data, wrong, workers):
+    (data.path / "test_flattering.py").write_text(
         "import pytest\n"
         "from dataclasses import replace\n"
         "from vlgate.judging.verdicts import judge\n"
@@ -37,43 +32,8 @@ def test_a_second_test_of_the_same_cases_fails_the_run(place, wrong, workers):
         "    replies = {r: replace(p, score=-p.score) for r, p in score(model, batch).items()}\n"
         "    ledger.record(judge(batch, replies))\n"
     )
-    result = place.run(wrong, "test_flattering.py", *workers)
-    assert result.ret == 1
+    result = data.run(wrong, "test_flattering.py", *workers, ret=1)
     result.stdout.fnmatch_lines(["*valse/existence:asked-once: two tests ask the same cases*"])
-
-
-def test_a_fixture_of_the_users_cannot_take_the_models_place(place):
-    place.valse()
-    place.thresholds()
-    (place.path / "conftest.py").write_text(
-        "import pytest\n"
-        "from vlgate.types import Prediction\n\n"
-        "class Fake:\n"
-        "    def predict(self, requests):\n"
-        "        return {r: Prediction(request=r, score=-float(len(r.text))) for r in requests}\n\n"
-        "@pytest.fixture\n"
-        "def model():\n"
-        "    return Fake()\n"
-    )
-    result = place.run("--model=constant")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["*the fixture 'model' is not vlgate's*"])
-    assert place.task()["judged"] == 0
-
-
-def test_a_conftest_that_deselects_leaves_the_gate_inconclusive(place, right):
-    place.valse()
-    place.thresholds()
-    (place.path / "conftest.py").write_text("def pytest_collection_modifyitems(items):\n    del items[0]\n")
-    assert place.run(right).ret == 1
-    assert place.metrics()["gates"][0]["decision"] == "inconclusive"
-
-
-def test_a_named_task_without_data_ends_the_run_before_it_begins(place, right):
-    place.valse()
-    result = place.run(right, "--suite=valse/existence,valse/foil-it")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: found no data for valse/foil-it in *"])
 
 
 def test_suites_add_up(place, right):
@@ -84,8 +44,7 @@ def test_suites_add_up(place, right):
 
 
 def test_a_data_folder_in_addopts_leaves_the_rootdir_alone(place, pytester, right, monkeypatch):
-    place.valse()
-    place.thresholds('[gate."valse/*".acc_r]\nmin = 0.99\n')
+    place.ready('[gate."valse/*".acc_r]\nmin = 0.99\n')
     (place.path / "pytest.ini").write_text("[pytest]\n")
     monkeypatch.setenv("PYTEST_ADDOPTS", f"--data {place.path / 'data'}")
     result = pytester.runpytest_subprocess("--pyargs", "tests_vl", "--results=out", right)
@@ -107,8 +66,7 @@ def test_ini_paths_are_relative_to_the_ini_file(place, pytester, right, monkeypa
 
 
 def test_a_model_that_abstains_does_not_choose_what_it_is_graded_on(place):
-    place.valse()
-    place.thresholds('[gate."valse/*".p_c]\nmin = 0.5\n')
+    place.ready('[gate."valse/*".p_c]\nmin = 0.5\n')
     body = """
     def match(self, pairs):
         return np.array([-float(len(pair.text)) for pair in pairs])
@@ -116,8 +74,7 @@ def test_a_model_that_abstains_does_not_choose_what_it_is_graded_on(place):
     def accepts(self, pairs):
         return np.array([1.0 if int(pair.text.split()[-2]) < 35 else np.nan for pair in pairs])
     """
-    result = place.run(place.model(body.replace("\n    ", "\n")))
-    assert result.ret == 1
+    place.run(place.model(body.replace("\n    ", "\n")), ret=1)
     assert "35 of 40 judged cases" in place.metrics()["gates"][0]["why"]
 
 
@@ -125,37 +82,23 @@ def test_a_model_that_abstains_does_not_choose_what_it_is_graded_on(place):
 def test_a_decision_threshold_that_is_not_a_number_is_refused(place, threshold):
     place.valse()
     model = place.model(f"decision_threshold = {threshold}\ndef match(self, pairs):\n    return np.zeros(len(pairs))")
-    result = place.run(model)
-    assert result.ret == 4
-    result.stdout.fnmatch_lines(["*decision_threshold=*make it a finite number*"])
+    place.run(model, ret=4, says="*decision_threshold=*make it a finite number*")
 
 
-def test_no_file_of_an_earlier_run_remains_if_a_run_crashes(place, right):
-    place.valse()
-    place.thresholds()
-    assert place.run(right).ret == 0
-    dying = place.model("def match(self, pairs):\n    os._exit(0)", name="dying_model")
-    place.run(dying, "--overwrite", subprocess=True)
-    assert not {file.name for file in (place.path / "out").iterdir()} & set(NAMES)
+def test_no_file_of_an_earlier_run_remains_if_a_run_crashes(data, right):
+    assert data.run(right).ret == 0
+    dying = data.matching(first="os._exit(0)", name="dying_model")
+    data.run(dying, "--overwrite", subprocess=True)
+    assert not {file.name for file in (data.path / "out").iterdir()} & set(NAMES)
 
 
-def test_a_run_none_of_whose_gates_has_a_task_does_not_say_that_gates_pass(place, right):
-    place.valse()
-    place.thresholds('[gate."scenes/foil-it".acc_r]\nmin = 0.9\n')
-    assert place.run(right).ret == 0
-    assert "no gate was judged" in (place.path / "out" / "summary.md").read_text()
-
-
-def test_a_minimum_that_text_alone_reaches_is_reported(place, right):
-    place.valse()
-    place.thresholds()
-    result = place.run(right)
+def test_a_minimum_that_text_alone_reaches_is_reported(data, right):
+    result = data.run(right)
     result.stdout.fnmatch_lines(
         ["valse/existence:acc_r: a text-only model reaches 1.000, so min = 0.5 can be reached*"]
     )
 
 
-@BOTH
 def test_a_reversed_score_fails_the_run_by_its_own_name(place, workers):
     place.thresholds('[gate."scenes/foil-it".acc_r]\nmax = 0.99\n')
     (place.path / "reversed_model.py").write_text(
@@ -170,8 +113,7 @@ def test_a_reversed_score_fails_the_run_by_its_own_name(place, workers):
         "def build():\n"
         "    return Reversed()\n"
     )
-    result = place.run("--model=reversed_model:build", "--suite=scenes/foil-it", *workers, data=False)
-    assert result.ret == 1
+    result = place.run("--model=reversed_model:build", "--suite=scenes/foil-it", *workers, data=False, ret=1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::model:polarity - inconclusive: *"])
     assert [check["outcome"] for check in place.metrics()["model"]["checks"]] == ["suspect", "ok", "ok"]
 
@@ -179,8 +121,7 @@ def test_a_reversed_score_fails_the_run_by_its_own_name(place, workers):
 def test_answers_that_cannot_be_read_are_wrong_and_counted_and_can_be_gated(place):
     place.thresholds('[gate."scenes/negation-dir".c_acc]\nmin = 0.2\n[gate."scenes/negation-dir".read]\nmin = 0.5\n')
     model = place.model("def answer(self, questions):\n    return ['maybe ' + q.question for q in questions]")
-    result = place.run(model, "--suite=scenes/negation-dir", "--limit=40", data=False)
-    assert result.ret == 1
+    result = place.run(model, "--suite=scenes/negation-dir", "--limit=40", data=False, ret=1)
     task = place.task("scenes/negation-dir")
     assert (task["judged"], task["unscored"], task["unread"]) == (40, 0, 40)
     assert [task["metrics"][name]["value"] for name in ("c_acc", "read")] == [0.0, 0.0]
@@ -195,12 +136,14 @@ def test_answers_that_cannot_be_read_are_wrong_and_counted_and_can_be_gated(plac
     assert line.count("'maybe ") == 3
 
 
-@pytest.mark.parametrize("reply", ["np.str_('yes')", "'\\ud800'"], ids=["numpy", "surrogate"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "reply", ["'\\ud800'", pytest.param("np.str_('yes')", marks=pytest.mark.slow)], ids=["surrogate", "numpy"]
+)
 def test_odd_strings_do_not_stop_the_workers(place, reply):
     place.thresholds('[gate."scenes/order-inv".c_acc]\nmin = 0.5\n')
     model = place.model(f"def answer(self, questions):\n    return [{reply}] * len(questions)")
-    result = place.run(model, "--suite=scenes/order-inv", "--limit=4", "-n", "2", data=False)
-    assert result.ret == 1
+    place.run(model, "--suite=scenes/order-inv", "--limit=4", "-n", "2", data=False, ret=1)
     assert place.task("scenes/order-inv")["cases"] == 4
 
 
@@ -208,8 +151,7 @@ def test_variants_averages_flaws_and_shortcuts_are_reported_with_the_figures(pla
     def change(i, record):
         record["foil"] = record["caption"] if i == 3 else record["foil"]
 
-    place.valse(n=60, change=change)
-    place.thresholds()
+    place.ready(n=60, change=change)
     result = place.run(right, "--protocol=valse_paper_ties")
     task = place.task()
     assert task["metrics"]["acc_r"]["value"] == pytest.approx(59 / 60)
@@ -224,8 +166,7 @@ def test_variants_averages_flaws_and_shortcuts_are_reported_with_the_figures(pla
 
 
 def test_a_run_is_its_own_replay(place):
-    place.valse(n=60)
-    place.thresholds()
+    place.ready(n=60)
     place.run("--model=random")
     first = place.metrics()
     place.run("--model=replay:out/predictions.parquet", "--results=again")
@@ -235,9 +176,8 @@ def test_a_run_is_its_own_replay(place):
 
 @pytest.mark.parametrize(("health", "says"), [("auto", True), ("on", False), ("off", False)])
 def test_the_summary_says_if_large_tasks_were_not_examined(place, right, monkeypatch, health, says):
-    monkeypatch.setattr(examining, "EXAMINED_CASES", 39)
-    place.valse(n=40)
-    place.thresholds()
+    monkeypatch.setattr(concluding, "EXAMINED_CASES", 39)
+    place.ready(n=40)
     place.run(right, f"--health={health}")
     assert ("not examined" in (place.path / "out" / "summary.md").read_text()) == says
     assert ("probes" in place.task()) == (health == "on")

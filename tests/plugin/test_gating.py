@@ -5,78 +5,52 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 
-
-@BOTH
-def test_a_model_that_is_right_passes(place, right, workers):
-    place.valse()
-    place.thresholds()
-    result = place.run(right, *workers)
-    assert result.ret == 0
+def test_a_model_that_is_right_passes(data, right, workers):
+    result = data.run(right, *workers, ret=0)
     result.assert_outcomes(passed=41)
-    assert place.task()["metrics"]["acc_r"]["value"] == 1.0
-    assert place.metrics()["gates"][0]["decision"] == "pass"
+    assert data.task()["metrics"]["acc_r"]["value"] == 1.0
+    assert data.metrics()["gates"][0]["decision"] == "pass"
 
 
-@BOTH
-def test_a_gate_that_fails_fails_the_run_by_its_own_name(place, wrong, workers):
-    place.valse()
-    place.thresholds()
-    result = place.run(wrong, *workers, "--junitxml=junit.xml", "--alluredir=allure")
-    assert result.ret == 1
+def test_a_gate_that_fails_fails_the_run_by_its_own_name(data, wrong, workers):
+    result = data.run(wrong, *workers, "--junitxml=junit.xml", "--alluredir=allure", ret=1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - fail: acc_r is 0.0000*"])
     result.stdout.fnmatch_lines(["*1 failed, 40 missed in*"])
-    cases = ET.parse(place.path / "junit.xml").getroot().iter("testcase")
+    cases = ET.parse(data.path / "junit.xml").getroot().iter("testcase")
     failed = [case.get("name") for case in cases if case.find("failure") is not None]
     assert failed == ["valse/existence:acc_r"]
-    results = [json.loads(file.read_text()) for file in (place.path / "allure").glob("*-result.json")]
+    results = [json.loads(file.read_text()) for file in (data.path / "allure").glob("*-result.json")]
     missed = [r for r in results if r["name"].startswith("valse/") and r["status"] == "failed"]
     assert len(missed) == 40
     failed = sorted(r["name"] for r in results if r["status"] == "failed" and r not in missed)
     assert failed == ["results of wrong_model:build", "thresholds.toml::valse/existence:acc_r"]
-    environment = (place.path / "allure/environment.properties").read_text().splitlines()
+    environment = (data.path / "allure/environment.properties").read_text().splitlines()
     assert environment[0] == "model = wrong_model:build"
     labels = {label["name"]: label["value"] for label in missed[0]["labels"]}
     assert (labels["epic"], labels["feature"], labels["story"]) == ("valse", "foil", "valse/existence")
 
 
-@BOTH
-def test_an_inconclusive_gate_fails_the_run(place, right, workers):
-    place.valse(n=40)
-    place.thresholds('[gate."valse/*".acc_r]\nmin = 0.95\n')
-    result = place.run(right, *workers)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - inconclusive: *"])
-
-
 def test_missed_cases_alone_do_not_fail_a_run(place, wrong):
-    place.valse()
-    place.thresholds('[gate."scenes/foil-it".acc_r]\nmin = 0.9\n')
-    result = place.run(wrong)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["*40 missed*"])
+    place.ready('[gate."scenes/foil-it".acc_r]\nmin = 0.9\n')
+    place.run(wrong, ret=0, says="*40 missed*")
     assert place.metrics()["gates"][0]["decision"] == "not run"
 
 
 def test_a_verbose_run_names_the_missed_and_the_gates(place, wrong):
-    place.valse(n=2)
-    place.thresholds()
+    place.ready(n=2)
     result = place.run(wrong, "-v")
     result.stdout.fnmatch_lines(["*record_0] MISSED*", "thresholds.toml::valse/existence:acc_r FAILED*"])
 
 
-def test_a_run_without_junit_allure_or_xdist_is_the_same_run(place, wrong):
-    place.valse()
-    place.thresholds()
-    result = place.run(wrong, "-p", "no:xdist", "-p", "no:allure_pytest", "-p", "no:junitxml", subprocess=True)
-    assert result.ret == 1
+def test_a_run_without_junit_allure_or_xdist_is_the_same_run(data, wrong):
+    result = data.run(wrong, "-p", "no:xdist", "-p", "no:allure_pytest", "-p", "no:junitxml", subprocess=True, ret=1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r*"])
 
 
+@pytest.mark.slow
 def test_every_kind_of_run_gives_the_same_bytes(place, monkeypatch):
-    place.valse(n=60)
-    place.thresholds()
+    place.ready(n=60)
     backwards = "import os\n\ndef pytest_collection_modifyitems(items):\n    'R' in os.environ and items.reverse()\n"
     (place.path / "conftest.py").write_text(backwards)
     ways = {
@@ -98,74 +72,39 @@ def test_every_kind_of_run_gives_the_same_bytes(place, monkeypatch):
     assert 0 < content["tasks"]["valse/existence"]["metrics"]["acc_r"]["value"] < 1
 
 
-def test_a_part_of_a_task_cannot_pass_its_gate(place, right):
-    place.valse()
-    place.thresholds()
-    result = place.run(right, "-k", "record_1")
-    assert result.ret == 1
-    assert (place.task()["cases"], place.task()["deselected"]) == (11, 29)
+def test_a_part_of_a_task_cannot_pass_its_gate(data, right):
+    result = data.run(right, "-k", "record_1", ret=1)
+    assert (data.task()["cases"], data.task()["deselected"]) == (11, 29)
     result.stdout.fnmatch_lines(["inconclusive: valse/existence:acc_r: 29 of the task's 40 cases were deselected"])
 
 
-def test_another_capability_alone_runs_no_gate_of_this_one(place, wrong):
-    place.valse()
-    place.thresholds()
-    result = place.run(wrong, "-m", "foil")
-    assert result.ret == 1
-    result = place.run(wrong, "-m", "compositional")
-    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
-
-
-def test_a_run_that_ends_early_cannot_pass(place):
-    place.valse()
-    place.thresholds()
-    model = place.model(
-        """
-        def match(self, pairs):
-            if any("There are 7 dogs." == pair.text for pair in pairs):
-                raise ValueError("no sevens")
-            return np.array([-float(len(pair.text)) for pair in pairs])
-        """.replace("\n        ", "\n")
-    )
-    result = place.run(model, "-x")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - inconclusive: *"])
-    assert place.task()["unscored"] > 1
+def test_another_capability_alone_runs_no_gate_of_this_one(data, wrong):
+    data.run(wrong, "-m", "foil", ret=1)
+    data.run(wrong, "-m", "compositional", ret=pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 def test_tasks_that_a_full_run_requires(place, right):
-    place.valse()
-    place.thresholds('[defaults]\nrequire = ["valse/ex*", "valse/plurality"]\n')
-    result = place.run(right)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/plurality:required - fail: *"])
+    place.ready('[defaults]\nrequire = ["valse/ex*", "valse/plurality"]\n')
+    place.run(right, ret=1, says="FAILED thresholds.toml::valse/plurality:required - fail: *")
     assert place.run(right, "--suite=valse/existence").ret == 0
 
 
-def test_the_files_of_a_run(place, wrong):
-    place.valse()
-    place.thresholds()
-    place.run(wrong)
-    files = {file.name for file in (place.path / "out").iterdir()}
-    tables = {"cases.parquet", "predictions.parquet"}
-    written = {"badge.json", "metrics.json", "verdict.json", "report.html", "summary.md", "environment.json"}
-    assert files == written | tables
-    assert place.metrics()["model"]["name"] == "wrong_model:build"
-    assert "gates do not pass" in (place.path / "out" / "summary.md").read_text()
+def test_no_gate_passes_and_the_decision_says_why(place, right):
+    place.ready(n=60)
+    result = place.run(right, "--quick", "--no-require-gates", ret=1)
+    result.stdout.fnmatch_lines(
+        [
+            "INCONCLUSIVE: right_model:build may not be released: 1 of 1 gate is inconclusive (exit status 1)",
+            "inconclusive: valse/existence:acc_r: --quick asks at most 30 cases *",
+            "30 cases: 30 right, 0 missed",
+        ]
+    )
+    run = place.metrics()
+    assert (run["run"]["quick"], run["run"]["limit"]) == (True, None)
+    assert run["tasks"]["valse/existence"]["left_out"] == {"beyond --quick": 30}
 
 
-def test_figures_of_an_earlier_run_do_not_remain_if_a_run_crashes(place, right):
-    place.valse()
-    place.thresholds()
-    assert place.run(right).ret == 0
-    dying = place.model("def match(self, pairs):\n    os._exit(0)", name="dying_model")
-    place.run(dying, subprocess=True)
-    assert not (place.path / "out" / "metrics.json").exists()
-
-
-def test_every_figure_has_that_of_the_blind_model(place, right):
-    place.valse()
-    place.thresholds()
-    result = place.run(right)
-    assert place.task()["metrics"]["acc_r"]["blind"]["value"] == 1.0
-    result.stdout.fnmatch_lines(["capability*blind*decision", "foil *valse/existence*acc_r*40*1.000*1.000*pass"])
+def test_a_drop_that_the_sample_could_not_show_does_not_refuse_the_run(place, right):
+    place.ready('[gate."valse/existence".acc_r]\nmax_drop = 0.02\n', n=60)
+    assert place.run(right, "--quick").ret == 1
+    assert {gate["decision"] for gate in place.metrics()["gates"]} == {"inconclusive"}

@@ -23,8 +23,7 @@ def build(dtype):
 @pytest.fixture
 def precise(place):
     (place.path / "half_model.py").write_text(MODEL)
-    place.valse(80)
-    place.thresholds()
+    place.ready(n=80)
     return "--model=half_model:build"
 
 
@@ -46,11 +45,9 @@ def test_a_run_in_float32_asks_nothing_twice(place, precise):
     assert set(checks(place)) == {"polarity", "batch_invariance", "determinism"}
 
 
-def test_a_model_without_a_dtype_is_not_loaded_again(place, right):
-    place.valse()
-    place.thresholds()
-    place.run(right, "--dtype=bfloat16", "--device=cpu")
-    found = checks(place)["precision"]
+def test_a_model_without_a_dtype_is_not_loaded_again(data, right):
+    data.run(right, "--dtype=bfloat16", "--device=cpu")
+    found = checks(data)["precision"]
     assert found["outcome"] == "not applicable"
     assert "built without a dtype" in found["why"]
 

@@ -9,13 +9,10 @@ LIMIT = '[limit."valse/existence".acc_r]\nmax = 0.6\nwhy = "it does not see what
 
 
 def test_a_limit_that_holds_is_shown_and_fails_nothing(place, wrong):
-    place.valse()
-    place.thresholds(MOST + LIMIT)
-    result = place.run(wrong, "-rx", "--alluredir=allure")
-    assert result.ret == 0
+    place.ready(MOST + LIMIT)
+    result = place.run(wrong, "-rx", "--alluredir=allure", ret=0)
     result.stdout.fnmatch_lines(["XFAIL thresholds.toml::limit:valse/existence:acc_r - cannot: acc_r is 0.0000 *"])
     result.stdout.fnmatch_lines(["cannot   valse/existence *(known limit 0.6: it does not see what is missing)"])
-    assert "(known limit 0.6: it does not see what is missing)" in (place.path / "out/summary.md").read_text()
     found = {gate["gate"]: (gate["kind"], gate["decision"]) for gate in place.metrics()["gates"]}
     assert found["limit:valse/existence:acc_r"] == ("limit", "cannot")
     assert "1 cannot" in (place.path / "out/summary.md").read_text()
@@ -26,37 +23,27 @@ def test_a_limit_that_holds_is_shown_and_fails_nothing(place, wrong):
 
 
 def test_a_model_that_is_better_than_its_limit_fails_the_run(place, right):
-    place.valse()
-    place.thresholds(GATE + LIMIT)
-    result = place.run(right)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["fail: limit:valse/existence:acc_r: acc_r is 1.0000*better than the known limit*"])
+    place.ready(GATE + LIMIT)
+    place.run(right, ret=1, says="fail: limit:valse/existence:acc_r: acc_r is 1.0000*better than the known limit*")
     [held] = [gate for gate in place.metrics()["gates"] if gate["kind"] == "gate"]
     assert held["decision"] == "pass"
 
 
 def test_limits_alone_let_no_model_through(place, wrong):
-    place.valse()
-    place.thresholds(LIMIT)
-    result = place.run(wrong, "--require-gates")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["*no gate was judged*"])
+    place.ready(LIMIT)
+    place.run(wrong, "--require-gates", ret=1, says="*no gate was judged*")
 
 
 def test_a_limit_of_another_model_is_not_run(place, right):
-    place.valse()
-    place.thresholds(GATE + LIMIT + 'model = "tiny-lxmert"\n')
-    result = place.run(right)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["not run: limit:valse/existence:acc_r: it is about the model tiny-lxmert"])
+    place.ready(GATE + LIMIT + 'model = "tiny-lxmert"\n')
+    place.run(right, ret=0, says="not run: limit:valse/existence:acc_r: it is about the model tiny-lxmert")
 
 
 def test_gates_that_are_not_run_for_the_same_reason_take_one_line(place, right):
     place.valse()
     others = [f'[gate."valse/{name}".acc_r]\nmin = 0.5\nwhy = "{name}"\n' for name in OTHERS]
     place.thresholds("".join([GATE.replace("valse/*", "valse/existence"), *others]))
-    result = place.run(right, "-rs")
-    assert result.ret == 0
+    result = place.run(right, "-rs", ret=0)
     first = ", ".join(f"valse/{name}:acc_r" for name in OTHERS[:3])
     result.stdout.fnmatch_lines([f"not run: {first} and 2 more: none of its tasks is in this run"])
     result.stdout.fnmatch_lines(["SKIPPED [[]5[]] thresholds.toml:0: not run: none of its tasks is in this run"])

@@ -14,23 +14,14 @@ def images_may_be_missing(place):
     (place.path / "pytest.ini").write_text("[pytest]\nvlgate_missing_images = skip\n")
 
 
-BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
-
-
 @pytest.fixture
 def two_tasks(place):
     """Two tasks that the right model passes, with a gate on each."""
     place.valse()
-    place.valse(file="plurals.json")
-    place.thresholds()
+    place.ready(file="plurals.json")
     return place
 
 
-def outcomes(place, folder="out"):
-    return {gate["gate"]: gate["decision"] for gate in place.metrics(folder)["gates"]}
-
-
-@BOTH
 @pytest.mark.parametrize("how", ["-k", "conftest", "PYTEST_ADDOPTS"])
 def test_a_task_that_was_left_out_as_a_whole_is_inconclusive(two_tasks, right, workers, how, monkeypatch):
     if how == "conftest":
@@ -40,40 +31,27 @@ def test_a_task_that_was_left_out_as_a_whole_is_inconclusive(two_tasks, right, w
         )
     if how == "PYTEST_ADDOPTS":
         monkeypatch.setenv("PYTEST_ADDOPTS", "-k existence")
-    result = two_tasks.run(right, *(["-k", "existence"] if how == "-k" else []), *workers)
-    assert result.ret == 1
-    assert outcomes(two_tasks) == {"valse/existence:acc_r": "pass", "valse/plurality:acc_r": "inconclusive"}
+    result = two_tasks.run(right, *(["-k", "existence"] if how == "-k" else []), *workers, ret=1)
+    assert two_tasks.decisions() == {"valse/existence:acc_r": "pass", "valse/plurality:acc_r": "inconclusive"}
     result.stdout.fnmatch_lines(["inconclusive: valse/plurality:acc_r: none of 40 cases was judged*40 deselected*"])
-
-
-def test_options_select_what_is_held_against_the_gates(two_tasks, right):
-    assert two_tasks.run(right, "--suite=valse/existence").ret == 0
 
 
 def test_the_last_failed_tests_alone_do_not_pass(place, monkeypatch):
     place.valse()
-    place.valse(file="plurals.json")
-    place.thresholds()
-    model = place.model(
-        "def match(self, pairs):\n"
-        "    if 'FAIL' in os.environ and any('There are 7 dogs.' == pair.text for pair in pairs):\n"
-        "        raise ValueError('no sevens')\n"
-        "    return np.array([-float(len(pair.text)) for pair in pairs])"
-    )
+    place.ready(file="plurals.json")
+    seven = "any('There are 7 dogs.' == pair.text for pair in pairs)"
+    model = place.matching(first=f"if 'FAIL' in os.environ and {seven}: raise ValueError('no sevens')")
     monkeypatch.setenv("FAIL", "1")
     assert place.run(model, "--suite=valse/existence").ret == 1
     monkeypatch.delenv("FAIL")
-    result = place.run(model, "--lf")
-    assert result.ret == 1
-    assert outcomes(place)["valse/plurality:acc_r"] == "inconclusive"
-    assert outcomes(place)["valse/existence:acc_r"] == "inconclusive"
+    place.run(model, "--lf", ret=1)
+    assert place.decisions()["valse/plurality:acc_r"] == "inconclusive"
+    assert place.decisions()["valse/existence:acc_r"] == "inconclusive"
 
 
-@BOTH
 def test_the_suite_deselected_in_favour_of_other_tests_does_not_pass(two_tasks, right, workers):
     (two_tasks.path / "test_own.py").write_text("def test_own():\n    pass\n")
-    result = two_tasks.run(right, "test_own.py", "-k", "test_own", *workers)
-    assert result.ret == 1
+    result = two_tasks.run(right, "test_own.py", "-k", "test_own", *workers, ret=1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - inconclusive: none of 40*"])
 
 
@@ -82,9 +60,8 @@ def test_a_required_task_that_was_left_out_is_inconclusive_without_a_gate(two_ta
         '[defaults]\nrequire = ["valse/ex*", "valse/plurality"]\n[gate."valse/existence".acc_r]\nmin = 0.5\n'
     )
     assert two_tasks.run(right).ret == 0
-    result = two_tasks.run(right, "-k", "existence")
-    assert result.ret == 1
-    assert outcomes(two_tasks) == {"valse/plurality:required": "inconclusive", "valse/existence:acc_r": "pass"}
+    result = two_tasks.run(right, "-k", "existence", ret=1)
+    assert two_tasks.decisions() == {"valse/plurality:required": "inconclusive", "valse/existence:acc_r": "pass"}
     result.stdout.fnmatch_lines(["*valse/plurality:required*40 of its 40 cases were deselected*"])
 
 
@@ -102,21 +79,19 @@ def test_a_required_task_that_was_left_out_is_inconclusive_without_a_gate(two_ta
     ids=str,
 )
 def test_a_run_without_a_judged_gate_fails_if_gates_are_required(place, right, monkeypatch, how, status):
-    place.valse()
-    place.thresholds('[gate."scenes/foil-it".acc_r]\nmin = 0.9\n')
+    place.ready('[gate."scenes/foil-it".acc_r]\nmin = 0.9\n')
     ini = f"vlgate_require_gates = {how['ini']}\n" if "ini" in how else ""
     (place.path / "pytest.ini").write_text(f"[pytest]\n{ini}")
     if "ci" in how:
         monkeypatch.setenv("CI", how["ci"])
-    result = place.run(right, *how.get("args", "").split())
-    assert result.ret == status
+    result = place.run(right, *how.get("args", "").split(), ret=status)
     said = "thresholds.toml::run:require-gates - inconclusive: no gate was judged" in result.stdout.str()
     assert said == bool(status)
 
 
 def test_a_judged_gate_satisfies_the_requirement(two_tasks, right):
     assert two_tasks.run(right, "--require-gates").ret == 0
-    assert "run:require-gates" not in outcomes(two_tasks)
+    assert "run:require-gates" not in two_tasks.decisions()
 
 
 def test_thresholds_of_the_folder_where_the_user_starts_come_first(place, pytester, wrong, monkeypatch):
@@ -130,30 +105,25 @@ def test_thresholds_of_the_folder_where_the_user_starts_come_first(place, pytest
     result = pytester.runpytest_subprocess("--pyargs", "tests_vl", "--data=../data", "--results=../out", wrong)
     assert result.ret == 1
     assert place.metrics()["run"]["thresholds"] == str(below / "thresholds.toml")
+    result.stdout.fnmatch_lines([f"gates from {below / 'thresholds.toml'}; results in *"])
 
 
-def test_collecting_says_that_figures_in_the_folder_are_older(place, right):
-    place.valse()
-    place.thresholds()
+def test_collecting_says_that_figures_in_the_folder_are_older(data, right):
     line = "nothing was run: *metrics.json holds the figures of an earlier run"
-    place.run(right, "--collect-only").stdout.no_fnmatch_line(line)
-    assert place.run(right).ret == 0
-    before = (place.path / "out" / "metrics.json").read_bytes()
-    result = place.run(right, "--collect-only")
+    data.run(right, "--collect-only").stdout.no_fnmatch_line(line)
+    assert data.run(right).ret == 0
+    before = (data.path / "out" / "metrics.json").read_bytes()
+    result = data.run(right, "--collect-only")
     result.stdout.fnmatch_lines([line])
-    assert (place.path / "out" / "metrics.json").read_bytes() == before
+    assert (data.path / "out" / "metrics.json").read_bytes() == before
 
 
 def test_skipped_cases_make_a_gate_inconclusive(place):
-    looking = place.model(
-        "def match(self, pairs):\n    return np.array([-float(len(p.text)) for p in pairs if p.image.load()])"
-    )
-    place.valse()
-    place.thresholds()
+    looking = place.matching("-float(len(pair.text)) + 0 * pair.image.load().width")
+    place.ready()
     for name in ("101", "102"):  # two records each
         (place.path / "data" / "images" / "vg" / f"{name}.jpg").unlink()
-    result = place.run(looking, "--missing-images=skip")
-    assert result.ret == 1
+    result = place.run(looking, "--missing-images=skip", ret=1)
     result.stdout.fnmatch_lines(["inconclusive: valse/existence:acc_r: 4 of 40 cases are skipped*max_skipped = 0.05"])
     place.thresholds('[gate."valse/*".acc_r]\nmin = 0.5\nmax_skipped = 0.1\n')
     assert place.run(looking, "--missing-images=skip").ret == 0
@@ -163,11 +133,8 @@ def test_copies_of_one_case_are_one_case(place, right):
     def same(_, record):
         record.update(image_file="v7w_100.jpg", caption="There are 3 dogs.", foil="There are no 3 dogs.")
 
-    place.valse(change=same)
-    place.thresholds()
-    result = place.run(right)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["inconclusive: valse/existence:acc_r: only 1 of 40 cases have different requests*"])
+    place.ready(change=same)
+    place.run(right, ret=1, says="inconclusive: valse/existence:acc_r: only 1 of 40 cases have different requests*")
 
 
 def _same(place, change=None):
@@ -241,11 +208,15 @@ COPIES = {
 }
 
 
-@pytest.mark.parametrize("how", COPIES)
+QUICK = ["other-names", "other-files"]
+
+
+@pytest.mark.parametrize(
+    "how", [*QUICK, *(pytest.param(one, marks=pytest.mark.slow) for one in COPIES if one not in QUICK)]
+)
 def test_copies_of_one_image_are_one_case(place, right, how):
     COPIES[how](place)
-    result = place.run(right, "--health=off")
-    assert result.ret == 1
+    result = place.run(right, "--health=off", ret=1)
     named = "record_1, record_2, record_3 and 36 more ask what other cases ask, of images that look the same"
     result.stdout.fnmatch_lines([f"*: only 1 of 40 cases have different requests, fewer than min_cases = 30: {named}"])
     judged = ["judge", "out", "--thresholds", "thresholds.toml", "--no-require-gates"]
@@ -262,9 +233,7 @@ def test_some_copies_among_enough_cases_do_no_harm(place):
     _same(
         place, lambda i, record: record.update(caption=f"There are {i % 30 + 1} dogs.", foil=f"No {i % 30 + 1} dogs.")
     )
-    model = place.model(
-        "def match(self, pairs):\n    return np.array([float('There' in p.text) for p in pairs])", "other"
-    )
+    model = place.matching("float('There' in pair.text)", name="other")
     assert place.run(model, "--health=off").ret == 0
     _same(
         place, lambda i, record: record.update(caption=f"There are {i % 29 + 1} dogs.", foil=f"No {i % 29 + 1} dogs.")
@@ -283,21 +252,19 @@ def test_images_are_compared_only_if_the_texts_are_too_few(place, right):
 
 
 @pytest.mark.parametrize(("ties", "status"), [("half", 0), ("credit", 1)])
-def test_gates_name_the_rule_for_ties(place, right, ties, status):
-    place.valse()
-    place.thresholds()
-    result = place.run(right, f"--ties={ties}")
-    assert result.ret == status
-    [gate] = place.metrics()["gates"]
+def test_gates_name_the_rule_for_ties(data, right, ties, status):
+    data.run(right, f"--ties={ties}", ret=status)
+    [gate] = data.metrics()["gates"]
     assert f"--ties {ties}" in gate["why"]
     assert gate["decision"] == ("pass" if ties == "half" else "inconclusive")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["strict", "half", "credit"])
 @pytest.mark.parametrize("model", ["constant", "random"])
 def test_no_shipped_gate_passes_for_a_model_that_does_not_look(place, model, ties):
     place.run(f"--model={model}", f"--ties={ties}", "--health=off", data=False)
-    judged = {gate: found for gate, found in outcomes(place).items() if found != "not run"}
+    judged = {gate: found for gate, found in place.decisions().items() if found != "not run"}
     assert len(judged) >= 3
     assert "pass" not in judged.values()
     assert json.dumps(place.metrics()["run"]["thresholds"]).endswith('thresholds.toml"')

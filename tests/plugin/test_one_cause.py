@@ -1,24 +1,12 @@
 """A cause that many tests share is printed once; every test keeps its own entry in JUnit."""
 
-import json
 import xml.etree.ElementTree as ET
 
-import pytest
-
-BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
-RIGHT = "return np.array([-float(len(pair.text)) for pair in pairs])"
 CUT = """
 def match(self, pairs):
     from vlgate.errors import NoReplyError
     raise NoReplyError([0], f"the answer is cut off at max_tokens=8: '{pairs[0].text}'; write ?max_tokens=64")
 """
-
-
-@pytest.fixture
-def data(place):
-    place.valse(n=40)
-    place.thresholds()
-    return place
 
 
 def blocks(result):
@@ -29,10 +17,8 @@ def failed(result):
     return [line for line in result.outlines if line.startswith("FAILED ") and "thresholds.toml" not in line]
 
 
-@BOTH
 def test_forty_cases_without_a_reply_for_one_cause_are_one_line(data, workers):
-    result = data.run(data.model(CUT), "--items=pair", "--junitxml=junit.xml", *workers)
-    assert result.ret == 1
+    result = data.run(data.model(CUT), "--items=pair", "--junitxml=junit.xml", *workers, ret=1)
     assert len(failed(result)) == 1
     assert "cut off at max_tokens=8" in str(result.stdout)
     line = "40 of 40 cases unscored: the answer is cut off at max_tokens=8: e.g. 'There are*'; write ?max_tokens=64"
@@ -43,7 +29,7 @@ def test_forty_cases_without_a_reply_for_one_cause_are_one_line(data, workers):
     cases = ET.parse(data.path / "junit.xml").getroot().findall(".//testcase[failure]")
     assert len([case for case in cases if "record_" in case.get("name")]) == 40
     assert str(result.stdout).count("cut off") <= 6
-    verdict = json.loads((data.path / "out" / "verdict.json").read_text())
+    verdict = data.verdict()
     assert verdict["verdict"] == "broken"
 
 
@@ -59,13 +45,11 @@ def test_two_causes_are_two_lines_and_each_says_its_count(data):
 
 def test_a_case_that_fails_alone_keeps_its_own_name(data):
     seven = "if any('There are 7 dogs.' == one.text for one in pairs): raise ValueError('seven')"
-    body = f"def match(self, pairs):\n    {seven}\n    {RIGHT}"
-    result = data.run(data.model(body), "--items=pair", "--batch-size=2")
+    result = data.run(data.matching(first=seven), "--items=pair", "--batch-size=2")
     assert len(failed(result)) == 1
     result.stdout.fnmatch_lines(["FAILED *valse/existence:record_7* - *seven*", "*2 failed*"])
 
 
-@BOTH
 def test_a_model_that_raises_everywhere_is_shown_once(data, workers):
     body = "def match(self, pairs):\n    raise ValueError(f'no weights for {pairs[0].text!r}')"
     result = data.run(data.model(body), "--items=pair", *workers)
@@ -80,7 +64,7 @@ def test_missing_images_and_missing_rows_are_one_cause_each(place):
     for name in range(100, 138):
         place.image(f"vg/{name}.jpg")
     place.thresholds()
-    result = place.run(place.model(f"def match(self, pairs):\n    [one.image.load() for one in pairs]\n    {RIGHT}"))
+    result = place.run(place.matching("0 * pair.image.load().width - len(pair.text)"))
     result.stdout.fnmatch_lines(["4 of 80 cases unscored: image e.g. 'v7w_13?.jpg': not found; looked in *"])
     assert len(failed(result)) == 1
     (place.path / "replies.jsonl").write_text('{"image": "x.jpg", "text": "y", "score": 1.0}\n')

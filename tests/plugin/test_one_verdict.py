@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -76,6 +77,14 @@ MADE = [
     if gates == "pass" or (run not in SLOW and (gates == "none" or run in {"plain", "neighbour", "quick"}))
 ]
 """The runs that are made: with all thresholds only those that are quick, and whose verdict depends on them."""
+QUICK = [("plain", "pass"), ("plain", "fail"), ("plain", "none"), ("neighbour", "pass"), ("unscored", "pass")]
+
+
+def slowly(points):
+    """The points of a table, those that are not about a quick run marked as slow."""
+    return [one if one[:2] in QUICK else pytest.param(*one, marks=pytest.mark.slow) for one in points]
+
+
 RELEASABLE = {"pass": 0, "not gated": 0}
 
 
@@ -191,7 +200,7 @@ def expected_of(word, gates):
     }
 
 
-@pytest.mark.parametrize(("run", "gates"), MADE)
+@pytest.mark.parametrize(("run", "gates"), slowly(MADE))
 def test_the_exit_status_and_all_files_of_a_run_say_the_same(place, run, gates):
     folder, status = place.run(run, gates)
     word = RUNS[run][1][gates]
@@ -203,7 +212,7 @@ def test_the_exit_status_and_all_files_of_a_run_say_the_same(place, run, gates):
     assert said_by(folder, folder.name) == expected_of(word, gates)
 
 
-@pytest.mark.parametrize(("run", "gates"), MADE)
+@pytest.mark.parametrize(("run", "gates"), slowly(MADE))
 def test_the_page_that_is_written_again_says_the_same(place, run, gates, tmp_path):
     folder = shutil.copytree(place.run(run, gates)[0], tmp_path / "run")
     before = first_words(folder)
@@ -211,7 +220,7 @@ def test_the_page_that_is_written_again_says_the_same(place, run, gates, tmp_pat
     assert first_words(folder) == before
 
 
-@pytest.mark.parametrize(("run", "gates"), MADE)
+@pytest.mark.parametrize(("run", "gates"), slowly(MADE))
 def test_only_a_run_that_passes_is_a_baseline_without_a_reason(place, run, gates, tmp_path, capsys):
     folder, _ = place.run(run, gates)
     word = RUNS[run][1][gates]
@@ -220,8 +229,10 @@ def test_only_a_run_that_passes_is_a_baseline_without_a_reason(place, run, gates
     assert (tmp_path / "kept").exists() == (word == "pass")
 
 
-@pytest.mark.parametrize("gates", THRESHOLDS)
-@pytest.mark.parametrize(("run", "own"), [(run, own) for run, own in MADE if own in {"pass", "none"}])
+@pytest.mark.parametrize(
+    "gates", ["pass", *(pytest.param(name, marks=pytest.mark.slow) for name in THRESHOLDS if name != "pass")]
+)
+@pytest.mark.parametrize(("run", "own"), slowly((run, own) for run, own in MADE if own in {"pass", "none"}))
 def test_a_run_judged_again_is_the_run_with_that_file(place, run, own, gates, tmp_path, capsys):
     folder, _ = place.run(run, own)
     command = ["judge", str(folder), f"--thresholds={place.gates(gates)}", f"--results={tmp_path / 'again'}"]
@@ -241,8 +252,7 @@ def test_a_run_judged_again_is_the_run_with_that_file(place, run, own, gates, tm
 MERGED = {"plain": (), "neighbour": ("test_neighbour.py",), "quick": (), "unscored": ()}
 
 
-@pytest.mark.parametrize("gates", THRESHOLDS)
-@pytest.mark.parametrize("run", MERGED)
+@pytest.mark.parametrize(("run", "gates"), slowly(product(MERGED, THRESHOLDS)))
 def test_parts_that_are_joined_are_the_run(place, run, gates, tmp_path, capsys):
     parts = [str(place.run(run, "pass", f"--shard={number}/2")[0]) for number in (1, 2)]
     to = tmp_path / "joined"
@@ -257,6 +267,7 @@ def test_parts_that_are_joined_are_the_run(place, run, gates, tmp_path, capsys):
         assert (to / "verdict.json").read_bytes() == (place.run(run, gates)[0] / "verdict.json").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
 def test_gates_on_a_comparison_pass_only_a_run_that_may_pass(place, run, capsys):
     before, later = place.run("quick" if run == "quick" else "plain", "pass")[0], place.run(run, "pass")[0]
@@ -269,6 +280,7 @@ def test_gates_on_a_comparison_pass_only_a_run_that_may_pass(place, run, capsys)
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_a_drop_that_a_quick_run_could_not_show_is_judged_as_in_the_run(place, capsys):
     place.gates("drop").write_text(f"schema = 1\n{GATE}max_drop = 0.02\n")
     folder, status = place.run("quick", "drop")

@@ -4,25 +4,17 @@ import json
 
 import pytest
 
-BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 BY_POSITION = "def match(self, pairs):\n    return np.arange(len(pairs))[::-1].astype(float)"
 
 
-def gates(place):
-    return {gate["gate"]: gate["decision"] for gate in place.metrics()["gates"]}
-
-
-@pytest.mark.parametrize("items", ["pair", "batch"])
-@BOTH
+@pytest.mark.parametrize("items", ["pair", pytest.param("batch", marks=pytest.mark.slow)])
 def test_a_score_that_follows_the_position_does_not_pass(place, workers, items):
-    place.valse(n=100)
-    place.thresholds()
-    result = place.run(place.model(BY_POSITION), f"--items={items}", *workers)
-    assert result.ret == 1
+    place.ready(n=100)
+    result = place.run(place.model(BY_POSITION), f"--items={items}", *workers, ret=1)
     assert 0.3 < place.task()["metrics"]["acc_r"]["value"] < 0.7
-    assert gates(place)["model:batch_invariance"] == "inconclusive"
+    assert place.decisions()["model:batch_invariance"] == "inconclusive"
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::model:batch_invariance - inconclusive: *"])
-    assert gates(place)["valse/existence:acc_r"] != "pass"
+    assert place.decisions()["valse/existence:acc_r"] != "pass"
 
 
 LATE = """
@@ -33,57 +25,38 @@ if os.environ.get("PYTEST_XDIST_WORKER") == "gw0":
 """
 
 
+@pytest.mark.slow
 def test_the_model_is_checked_although_the_first_worker_has_no_test(place, monkeypatch):
-    place.valse(n=100)
-    place.thresholds()
+    place.ready(n=100)
     (place.path / "late.py").write_text(LATE)
     monkeypatch.setenv("PYTHONPATH", str(place.path))
-    result = place.run(place.model(BY_POSITION), "--items=batch", "-n", "2", "-p", "late", subprocess=True)
-    assert result.ret == 1
-    assert gates(place)["model:batch_invariance"] == "inconclusive"
+    place.run(place.model(BY_POSITION), "--items=batch", "-n", "2", "-p", "late", subprocess=True, ret=1)
+    assert place.decisions()["model:batch_invariance"] == "inconclusive"
     assert place.metrics()["complete"]
 
 
-def test_a_model_that_forgets_what_it_said_is_inconclusive_in_every_report(place):
-    place.valse()
-    place.thresholds()
-    model = place.model(
-        "calls = 0\n"
-        "def match(self, pairs):\n"
-        "    self.calls += 1\n"
-        "    return np.array([-float(len(pair.text)) + self.calls for pair in pairs])"
-    )
-    result = place.run(model, "--junitxml=junit.xml")
-    assert result.ret == 1
-    assert gates(place)["model:determinism"] == "inconclusive"
+def test_a_model_that_forgets_what_it_said_is_inconclusive_in_every_report(data):
+    model = data.matching("-float(len(pair.text)) + self.calls", "self.calls += 1", "calls = 0")
+    result = data.run(model, "--junitxml=junit.xml", ret=1)
+    assert data.decisions()["model:determinism"] == "inconclusive"
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::model:determinism - inconclusive: *"])
-    assert 'name="model:determinism"' in (place.path / "junit.xml").read_text()
+    assert 'name="model:determinism"' in (data.path / "junit.xml").read_text()
 
 
 def test_a_suspect_check_that_the_thresholds_allow_stops_nothing(place):
     place.valse()
-    body = (
-        "def match(self, pairs):\n    return np.array([-float(len(pair.text)) + 0.001 * len(pairs) for pair in pairs])"
-    )
-    model = place.model(body)
+    model = place.matching("-float(len(pair.text)) + 0.001 * len(pairs)")
     place.thresholds()
     assert place.run(model).ret == 1
     place.thresholds(
         '[checks]\nbatch_invariance = { allow = true, why = "a known sum" }\n[gate."valse/*".acc_r]\nmin = 0.5\n'
     )
-    result = place.run(model)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["not run: model:batch_invariance: *allowed because a known sum"])
+    place.run(model, ret=0, says="not run: model:batch_invariance: *allowed because a known sum")
 
 
-def test_rounding_is_reported_and_stops_nothing(place):
-    place.valse()
-    place.thresholds()
-    body = (
-        "def match(self, pairs):\n    return np.array([-float(len(pair.text)) + 1e-7 * len(pairs) for pair in pairs])"
-    )
-    assert place.run(place.model(body)).ret == 0
-    [check] = [check for check in place.metrics()["model"]["checks"] if check["name"] == "batch_invariance"]
+def test_rounding_is_reported_and_stops_nothing(data):
+    assert data.run(data.matching("-float(len(pair.text)) + 1e-7 * len(pairs)")).ret == 0
+    [check] = [check for check in data.metrics()["model"]["checks"] if check["name"] == "batch_invariance"]
     assert check["outcome"] == "ok"
     assert "could change 0 of 9 verdicts" in check["why"]
 
@@ -103,20 +76,14 @@ def pytest_configure(config):
 
 @pytest.mark.parametrize(
     "change",
-    [
-        "record.update(caption=record['foil'], foil=record['caption'])",
-        "record['image_file'] = 'v7w_100.jpg'",
-    ],
+    ["record.update(caption=record['foil'], foil=record['caption'])", "record['image_file'] = 'v7w_100.jpg'"],
     ids=["texts", "images"],
 )
-def test_data_that_change_while_a_run_starts_fail_it(place, wrong, change):
-    place.valse()
-    place.thresholds()
-    (place.path / "conftest.py").write_text(CHANGING.replace("CHANGE", change))
-    result = place.run(wrong, "-n", "1")
-    assert result.ret == 1
-    assert gates(place)["run:same-data"] == "fail"
-    assert place.task()["judged"] == 0
+def test_data_that_change_while_a_run_starts_fail_it(data, wrong, change):
+    (data.path / "conftest.py").write_text(CHANGING.replace("CHANGE", change))
+    result = data.run(wrong, "-n", "1", ret=1)
+    assert data.decisions()["run:same-data"] == "fail"
+    assert data.task()["judged"] == 0
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::run:same-data - fail: the worker gw0 read other data*"])
 
 
@@ -129,22 +96,11 @@ def match(self, pairs):
 """
 
 
-def test_an_own_model_never_sees_the_truths(place):
-    place.valse()
-    place.thresholds()
-    result = place.run(place.model(PREPARED))
-    assert result.ret == 1
-    assert place.task()["metrics"]["acc_r"]["value"] == 0.0
-    [note] = place.metrics()["model"]["notes"]
+def test_an_own_model_never_sees_the_truths(data):
+    data.run(data.model(PREPARED), ret=1)
+    assert data.task()["metrics"]["acc_r"]["value"] == 0.0
+    [note] = data.metrics()["model"]["notes"]
     assert "prepare()" in note
-
-
-def test_a_reference_model_sees_the_truths(place):
-    place.valse()
-    place.thresholds()
-    assert place.run("--model=oracle").ret == 0
-    [note] = place.metrics()["model"]["notes"]
-    assert "image_names" in note
 
 
 WRAPPING = """
@@ -163,49 +119,47 @@ def model(model):
 """
 
 
-@BOTH
-def test_a_fixture_that_wraps_the_model_is_refused(place, wrong, workers):
-    place.valse()
-    place.thresholds()
-    (place.path / "conftest.py").write_text(WRAPPING)
-    result = place.run(wrong, *workers)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["*the fixture 'model' is not vlgate's*"])
-    assert place.task()["judged"] == 0
+TAKING = """
+import pytest
+from vlgate.types import Prediction
+
+class Fake:
+    def predict(self, requests):
+        return {r: Prediction(request=r, score=-float(len(r.text))) for r in requests}
+
+@pytest.fixture
+def model():
+    return Fake()
+"""
 
 
-def test_a_fixture_cannot_put_another_model_into_vlgates(place, wrong):
-    place.valse()
-    place.thresholds()
-    (place.path / "conftest.py").write_text(
-        WRAPPING.replace("return Wrapped(model)", "model.predictor = Wrapped(model.predictor)\n    return model")
-    )
-    result = place.run(wrong)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["*FrozenInstanceError*"])
+@pytest.mark.parametrize(
+    ("conftest", "says"),
+    [
+        (WRAPPING, "*the fixture 'model' is not vlgate's*"),
+        (TAKING, "*the fixture 'model' is not vlgate's*"),
+        (
+            WRAPPING.replace("return Wrapped(model)", "model.predictor = Wrapped(model.predictor)\n    return model"),
+            "*FrozenInstanceError*",
+        ),
+    ],
+    ids=["wraps", "takes the place", "puts another inside"],
+)
+def test_a_fixture_of_the_users_cannot_replace_the_model(data, wrong, workers, conftest, says):
+    (data.path / "conftest.py").write_text(conftest)
+    data.run(wrong, *workers, ret=1, says=says)
+    assert data.task()["judged"] == 0
 
 
-def test_a_model_that_ends_the_process_does_not_end_it_with_success(place):
-    place.valse()
-    place.thresholds()
-    result = place.run(place.model("def match(self, pairs):\n    os._exit(0)"), subprocess=True)
-    assert result.ret == 1
+def test_a_model_that_ends_the_process_does_not_end_it_with_success(data):
+    result = data.run(data.matching(first="os._exit(0)"), subprocess=True, ret=1)
     result.stderr.fnmatch_lines(["*ended the process*"])
-    assert not (place.path / "out" / "metrics.json").exists()
+    assert not (data.path / "out" / "metrics.json").exists()
 
 
-def test_children_of_the_process_can_end_with_success(place):
-    place.valse()
-    place.thresholds()
-    body = (
-        "def match(self, pairs):\n"
-        "    child = os.fork()\n"
-        "    if child == 0:\n"
-        "        os._exit(0)\n"
-        "    assert os.waitpid(child, 0)[1] == 0\n"
-        "    return np.array([-float(len(pair.text)) for pair in pairs])"
-    )
-    assert place.run(place.model(body), subprocess=True).ret == 0
+def test_children_of_the_process_can_end_with_success(data):
+    ends = "child = os.fork()\n    if child == 0: os._exit(0)\n    assert os.waitpid(child, 0)[1] == 0"
+    assert data.run(data.matching(first=ends), subprocess=True).ret == 0
 
 
 ALTERNATING = """
@@ -236,7 +190,7 @@ def pope(place, label):
         ("--items=pair", "--batch-size=1"),
         ("--items=batch", "--batch-size=1"),
         ("--items=pair", "--batch-size=7"),
-        ("--items=pair", "--batch-size=1", "-n", "2"),
+        pytest.param(("--items=pair", "--batch-size=1", "-n", "2"), marks=pytest.mark.slow),
         ("--items=pair", "--batch-size=1", "--shard=1/1"),
     ],
     ids=" ".join,

@@ -37,8 +37,7 @@ def test_the_release_s_figures_stand_beside_the_metrics_and_in_every_file(place)
     write(place)
     place.thresholds('[gate."pope/*".accuracy]\nmin = 0.1\nmin_cases = 1\n')
     for folder, more in (("out", []), ("again", ["--baseline=out", "--results=again"])):
-        found = place.run("--model=replay:replies.jsonl", "--protocol=release", "--no-header", *more)
-        assert found.ret == 1
+        found = place.run("--model=replay:replies.jsonl", "--protocol=release", "--no-header", *more, ret=1)
         said = place.task("pope/coco-random", folder)["metrics"]
         assert (said["accuracy"]["value"], said["accuracy@release"]["value"], said["recall@release"]["value"]) == (
             0,
@@ -67,8 +66,7 @@ def test_the_release_s_figures_stand_beside_the_metrics_and_in_every_file(place)
 def test_no_gate_rests_on_a_metric_of_the_release(place, kind):
     write(place)
     place.thresholds(f'[{kind}."whatsup/*"."top1_text@release"]\nmax = 0.99\n')
-    found = place.run("--model=replay:replies.jsonl", "--protocol=release")
-    assert found.ret == 4
+    found = place.run("--model=replay:replies.jsonl", "--protocol=release", ret=4)
     said = " ".join(" ".join(found.errlines + found.outlines).split())
     assert "top1_text@release is top1_text by another definition" in said
     assert "one score for everything is always right" in said

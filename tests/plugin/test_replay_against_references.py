@@ -54,7 +54,9 @@ def reference(records, rows, ties):
 def compare(place, files, rows, data, ties):
     lines = [json.dumps({"image": i, "text": t, **row}) for (i, t), row in rows.items()]
     (place.path / "replies.jsonl").write_text("\n".join(lines) + "\n")
-    place.run("--model=replay:replies.jsonl", f"--data={data}", f"--ties={ties}", data=False)
+    place.run(
+        "--model=replay:replies.jsonl", f"--data={data}", f"--ties={ties}", f"--suite={','.join(files)}", data=False
+    )
     found = place.metrics()["tasks"]
     for task, file in files.items():
         expected = reference(list(json.loads(file.read_text()).values()), rows, ties)
@@ -76,6 +78,7 @@ def test_metrics_of_written_records(place, ties):
     assert found["valse/existence"]["judged"] == 60
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the released files in ../shared/data")
 @pytest.mark.parametrize("ties", ["strict", "half", "credit"])
 def test_metrics_of_the_released_files(place, ties):

@@ -26,8 +26,7 @@ def files(folder):
 @pytest.fixture
 def first(place, right):
     """The files of a first run, in ``out``."""
-    place.valse()
-    place.thresholds()
+    place.ready()
     assert place.run(right, overwrite=False).ret == 0
     return files(place.path / "out")
 
@@ -37,23 +36,20 @@ def first(place, right):
 
 @pytest.mark.parametrize("more", [(), ("--overwrite",)], ids=["plain", "overwrite"])
 def test_a_replay_never_deletes_its_own_replies(place, first, more):
-    result = place.run("--model=replay:out/predictions.parquet", *more, overwrite=False)
-    assert result.ret == USAGE
+    result = place.run("--model=replay:out/predictions.parquet", *more, overwrite=False, ret=4)
     result.stderr.fnmatch_lines(["ERROR: *--results *out*replay:out/predictions.parquet*"])
     assert files(place.path / "out") == first
 
 
 def test_a_link_to_the_replies_protects_them_too(place, first):
     (place.path / "replies.parquet").symlink_to(place.path / "out" / "predictions.parquet")
-    result = place.run("--model=replay:replies.parquet", "--overwrite", overwrite=False)
-    assert result.ret == USAGE
+    result = place.run("--model=replay:replies.parquet", "--overwrite", overwrite=False, ret=4)
     result.stderr.fnmatch_lines(["ERROR: *--results *out*replay:replies.parquet*"])
     assert files(place.path / "out") == first
 
 
 def test_replies_of_another_name_can_lie_in_the_results_folder(place):
-    place.valse(n=1)
-    place.thresholds(EASY)
+    place.ready(EASY, n=1)
     (place.path / "out").mkdir()
     row = {"image": "v7w_100.jpg", "text": "There are 0 dogs.", "score": 2.0}
     rows = [row, {**row, "text": "There are no 0 dogs.", "score": 1.0}]
@@ -68,9 +64,7 @@ def test_replies_of_another_name_can_lie_in_the_results_folder(place):
 
 
 def test_the_files_of_another_run_are_not_overwritten_unasked(place, right, first):
-    result = place.run(right, overwrite=False)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines([f"ERROR: --results {place.path / 'out'}: *metrics.json*--overwrite*"])
+    place.run(right, overwrite=False, ret=4, error=f"ERROR: --results {place.path / 'out'}: *metrics.json*--overwrite*")
     assert files(place.path / "out") == first
 
 
@@ -91,8 +85,7 @@ def test_the_files_of_another_run_are_overwritten_on_request(place, wrong, how):
     if how == "ini":
         (place.path / "pytest.ini").write_text("[pytest]\nvlgate_overwrite = on\n")
     (place.path / "out" / "mine.txt").write_text("a note")
-    result = place.run(wrong, *(["--overwrite"] if how == "option" else []), overwrite=False)
-    assert result.ret == 1
+    place.run(wrong, *(["--overwrite"] if how == "option" else []), overwrite=False, ret=1)
     assert place.metrics()["model"]["name"] == "wrong_model:build"
     assert (place.path / "out" / "mine.txt").read_text() == "a note"
 
@@ -100,14 +93,11 @@ def test_the_files_of_another_run_are_overwritten_on_request(place, wrong, how):
 def test_an_ini_value_of_overwrite_that_is_not_a_choice_is_refused(place, right):
     place.valse(n=2)
     (place.path / "pytest.ini").write_text("[pytest]\nvlgate_overwrite = perhaps\n")
-    result = place.run(right, overwrite=False)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines(["ERROR: *overwrite*perhaps*"])
+    place.run(right, overwrite=False, ret=4, error="ERROR: *overwrite*perhaps*")
 
 
 def test_other_files_in_the_folder_do_not_matter(place, right):
-    place.valse(n=2)
-    place.thresholds(EASY)
+    place.ready(EASY, n=2)
     (place.path / "out").mkdir()
     (place.path / "out" / "allure").mkdir()
     (place.path / "out" / "mine.txt").write_text("a note")
@@ -115,8 +105,7 @@ def test_other_files_in_the_folder_do_not_matter(place, right):
 
 
 def test_two_runs_of_one_second_have_folders_of_their_own(place, pytester, right, monkeypatch):
-    place.valse(n=2)
-    place.thresholds(EASY)
+    place.ready(EASY, n=2)
     monkeypatch.setattr("vlgate.plugin.parse_options.time_name", lambda: "20250101-000000")
     for _ in range(2):
         assert pytester.runpytest_inprocess("--pyargs", "tests_vl", "--data=data", right).ret == 0
@@ -138,8 +127,7 @@ def match(self, pairs):
 @pytest.fixture
 def running(place):
     """A run into ``out`` that waits in its first call for a file ``go``."""
-    place.valse(n=4)
-    place.thresholds(EASY)
+    place.ready(EASY, n=4)
     command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "--results=out", "--data=data"]
     process = subprocess.Popen([*command, place.model(WAITS, name="waiting_model")], stdout=subprocess.DEVNULL)
     while not (place.path / "started").exists():
@@ -150,21 +138,15 @@ def running(place):
     process.wait()
 
 
-@pytest.mark.parametrize("more", [(), ("--overwrite",)], ids=["plain", "overwrite"])
+@pytest.mark.parametrize(
+    "more", [(), pytest.param(("--overwrite",), marks=pytest.mark.slow)], ids=["plain", "overwrite"]
+)
 def test_a_second_run_into_the_folder_of_a_running_one_is_refused(place, running, right, more):
-    result = place.run(right, *more, subprocess=True, overwrite=False)
-    assert result.ret == USAGE
+    result = place.run(right, *more, subprocess=True, overwrite=False, ret=4)
     result.stderr.fnmatch_lines([f"ERROR: --results *out: *process {running.pid}*"])
     (place.path / "go").touch()
     assert running.wait() == 0
     assert place.metrics()["model"]["name"] == "waiting_model:build"
-
-
-def test_the_folder_of_a_run_that_was_killed_can_be_taken(place, running, right):
-    running.kill()
-    running.wait()
-    assert place.run(right, "--overwrite", subprocess=True, overwrite=False).ret == 0
-    assert place.metrics()["model"]["name"] == "right_model:build"
 
 
 def test_a_run_leaves_no_lock_behind(first):

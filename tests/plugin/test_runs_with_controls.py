@@ -15,14 +15,10 @@ def score(self, pair):
     looks = abs(red - 5 * (number // 2 * 2 + 1)) <= 3  # the colour of its own image
     return float(" no " not in pair.text) if looks else float(hash_of(pair.text) % 2)
 """
-RAISING = """
-image_names = True
-
-def match(self, pairs):
-    if any(pair.image.key.startswith("uniform") for pair in pairs):
-        raise RuntimeError("I see nothing")
-    return np.array([-float(len(pair.text)) for pair in pairs])
-"""
+RAISING = {
+    "first": "if any(pair.image.key.startswith('uniform') for pair in pairs): raise RuntimeError('I see nothing')",
+    "head": "image_names = True",
+}
 
 
 @pytest.fixture
@@ -60,11 +56,6 @@ def test_a_gate_on_the_gain_is_judged_and_every_report_has_the_control(place, lo
     assert place.metrics()["controls"]["look"]["lacking"] == ""
     assert len(json.loads((place.path / "out/controls.json").read_text())["controls"]["look"]["tasks"]) == 1
     result.stdout.fnmatch_lines(["*= control look =*", "valse/existence *"])
-    summary, page = ((place.path / "out" / name).read_text() for name in ("summary.md", "report.html"))
-    assert "## Control: look" in summary
-    assert "| valse/existence | 36 |" in summary
-    assert '<h3 id="control/look">' in page
-    assert "What the model knows without looking" in page
 
 
 def test_cases_without_their_image_are_neither_drawn_nor_shown(place, looking):
@@ -78,6 +69,7 @@ def test_cases_without_their_image_are_neither_drawn_nor_shown(place, looking):
     assert found["figures"]["other"]["n"] == 10
 
 
+@pytest.mark.slow
 def test_several_workers_find_the_same(place, looking):
     place.thresholds(GAIN.format(0.05))
     place.run(looking, "--controls=look", "--results=one", subprocess=True)
@@ -88,8 +80,7 @@ def test_several_workers_find_the_same(place, looking):
 
 
 def test_a_model_that_reads_only_the_text_does_not_pass(place, right):
-    place.valse(n=40)
-    place.thresholds(GAIN.format(0.2))
+    place.ready(GAIN.format(0.2), n=40)
     result = place.run(right, "--controls=look")
     assert control(place)["figures"]["visual_gain"]["value"] == 0.0
     assert gate(place) == "fail"
@@ -112,16 +103,14 @@ def test_a_run_is_judged_again_without_its_model(place, looking, capsys):
 
 
 def test_a_control_that_was_not_asked_is_about_no_case(place, right):
-    place.valse(n=40)
-    place.thresholds(GAIN.format(0.1))
+    place.ready(GAIN.format(0.1), n=40)
     result = place.run(right)
     [row] = [line.split() for line in result.outlines if line.startswith("foil ") and "visual_gain" in line]
     assert row[2:6] == ["visual_gain", "-", "-", "-"]
 
 
 def test_a_negative_threshold_passes_and_says_that_it_asks_for_nothing(place, right):
-    place.valse(n=40)
-    place.thresholds(GAIN.format(-0.2))
+    place.ready(GAIN.format(-0.2), n=40)
     result = place.run(right, "--controls=look")
     assert (result.ret, gate(place)) == (0, "pass")
     says = "valse/existence:visual_gain: min = -0.2 is not above 0, what a model gains that does not look"
@@ -129,30 +118,14 @@ def test_a_negative_threshold_passes_and_says_that_it_asks_for_nothing(place, ri
     assert says in (place.path / "out/summary.md").read_text()
 
 
-def _more_right(content):
-    measured = content["controls"]["look"]["tasks"]["valse/existence"]
-    measured["columns"][measured["figures"]["visual_gain"]["before"]] = [0] * len(measured["cases"])
-
-
-def _one_image(content):
-    measured = content["controls"]["look"]["tasks"]["valse/existence"]
-    measured["images"] = ["one.jpg"] * len(measured["images"])
-
-
-def _other_figure(content):
-    content["controls"]["look"]["tasks"]["valse/existence"]["figures"].pop("other")
-
-
-def _no_task(content):
-    content["controls"]["look"]["tasks"].clear()
-
-
-def _unknown_column(content):
-    content["controls"]["look"]["tasks"]["valse/existence"]["figures"]["visual_gain"]["before"] = "nope"
-
-
-def _two_names(content):
-    content["controls"]["delivery"] = content["controls"]["look"]
+LOOK = ("controls", "look", "tasks", "valse/existence")
+OTHER_FILES = [
+    (("columns", "right"), [0] * 40),
+    (("images",), ["one.jpg"] * 40),
+    (("figures", "other"), None),
+    ((), None),
+    (("figures", "visual_gain", "before"), "nope"),
+]
 
 
 def test_a_file_of_controls_that_is_not_of_the_run_is_refused(place, looking, capsys):
@@ -164,55 +137,32 @@ def test_a_file_of_controls_that_is_not_of_the_run_is_refused(place, looking, ca
     judge = ["judge", str(place.path / "out"), "--thresholds", str(place.path / "thresholds.toml")]
     whole = file.read_text()
     assert main(judge) == 0
-    for change in (_more_right, _one_image, _other_figure, _no_task, _two_names):
-        content = json.loads(whole)
-        change(content)
+    before = json.loads(whole)["controls"]["look"]["tasks"]["valse/existence"]["figures"]["visual_gain"]["before"]
+    for path, value in OTHER_FILES:
+        content = inner = json.loads(whole)
+        *keys, last = (*LOOK, *(before if key == "right" else key for key in path))
+        for key in keys:
+            inner = inner[key]
+        inner.pop(last)
+        inner |= {} if value is None else {last: value}
         file.write_text(json.dumps(content))
         capsys.readouterr()
         assert main(judge) == 4
         said = capsys.readouterr().err
         assert "controls.json" in said
-        assert "metrics.json" in said
-        assert "name a folder whose files are of one run" in said
+        assert ("metrics.json" in said and "name a folder whose files are of one run" in said) == (value != "nope")
     content = json.loads(whole)
-    _unknown_column(content)
+    content["controls"]["delivery"] = content["controls"]["look"]
     file.write_text(json.dumps(content))
     assert main(judge) == 4
-    assert "controls.json" in capsys.readouterr().err
-
-
-def test_no_control_is_asked_without_the_option(place, right):
-    place.valse(n=4)
-    place.thresholds()
-    result = place.run(right)
-    assert "controls" not in place.metrics()
-    assert not (place.path / "out/controls.json").exists()
-    result.stdout.no_fnmatch_line("*control look*")
 
 
 def test_a_model_that_raises_ends_the_control_and_not_the_run(place):
-    place.valse(n=8)
-    place.thresholds()
-    result = place.run(place.model(RAISING, name="failing_model"), "--controls=look")
+    place.ready(n=8)
+    result = place.run(place.matching(**RAISING), "--controls=look")
     assert place.metrics()["controls"]["look"]["lacking"] == "the model raised RuntimeError: I see nothing"
     assert place.metrics()["complete"]
     result.stdout.fnmatch_lines(["not all was asked: the model raised RuntimeError: I see nothing"])
-
-
-@pytest.mark.parametrize(("args", "says"), [
-    (("--controls=lok",), "unknown control in --controls 'lok'; did you mean 'look'?"),
-    (("--controls=",), "--controls=: expected NAME*, but a value is empty*"),
-    (("--controls=none,look",), "--controls=none,look: leave out none, or the others"),
-    (("--controls=look", "--controls-limit=0"), "--controls-limit=0: expected a whole number above 0"),
-    (("--controls-limit=9",), "--controls-limit=9: no control is asked; name some with --controls"),
-    (("--controls=look", "--shard=1/2"), "--shard=1/2: --controls asks about a sample of the whole run"),
-])  # fmt: skip
-def test_what_cannot_be_asked_is_refused_at_the_start(place, right, args, says):
-    place.valse(n=8)
-    place.thresholds()
-    result = place.run(right, *args)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"*{says}*"])
 
 
 def test_which_controls_are_asked_by_default():
@@ -228,10 +178,10 @@ FLIPS = '[gate."valse/*".flip_rate]\nmax = {}\n'
 
 
 def test_a_gate_on_flips_does_not_pass_a_model_that_does_not_look(place, capsys):
-    place.valse(n=40)
-    place.thresholds(FLIPS.format(0.2))
-    body = "def match(self, pairs):\n    return np.array([float(len(pair.text)) for pair in pairs])"
-    result = place.run(place.model(body, name="blind_model"), "--controls=delivery", "--controls-limit=36")
+    place.ready(FLIPS.format(0.2), n=40)
+    result = place.run(
+        place.matching("float(len(pair.text))", name="blind_model"), "--controls=delivery", "--controls-limit=36"
+    )
     [found] = place.metrics()["gates"]
     assert (result.ret, found["value"], found["decision"]) == (1, 0.0, "inconclusive")
     assert "within max = 0.2, but answers that do not depend on the picture survive every change" in found["why"]
@@ -242,8 +192,7 @@ def test_a_gate_on_flips_does_not_pass_a_model_that_does_not_look(place, capsys)
 
 
 def test_a_gate_on_flips_does_not_pass_without_the_canaries(place):
-    place.valse(n=40)
-    place.thresholds(FLIPS.format(0.2))
+    place.ready(FLIPS.format(0.2), n=40)
     body = """
 image_names = True
 
@@ -259,9 +208,8 @@ def match(self, pairs):
 
 
 def test_a_gate_says_that_the_model_raised_in_its_control(place):
-    place.valse(n=40)
-    place.thresholds(GAIN.format(0.05))
-    result = place.run(place.model(RAISING, name="failing_model"), "--controls=look")
+    place.ready(GAIN.format(0.05), n=40)
+    result = place.run(place.matching(**RAISING), "--controls=look")
     [found] = [one for one in place.metrics()["gates"] if one["gate"] == "valse/existence:visual_gain"]
     assert (result.ret, found["decision"]) == (1, "inconclusive")
     assert found["why"] == (
@@ -271,8 +219,7 @@ def test_a_gate_says_that_the_model_raised_in_its_control(place):
 
 
 def test_the_time_of_a_control_is_said_for_a_short_run_too(place):
-    place.valse(n=12)
-    place.thresholds()
+    place.ready(n=12)
     body = """
 def match(self, pairs):
     import time

@@ -1,12 +1,5 @@
 """Scores that say nothing: first words that are neither yes nor no, and replies that are a yes or a no only."""
 
-import json
-from importlib.resources import files
-
-import pytest
-from jsonschema import Draft202012Validator
-
-SCHEMA = Draft202012Validator(json.loads(files("vlgate.record").joinpath("metrics.schema.json").read_text("utf-8")))
 WEAK = """
 decision_threshold = 0.5
 fingerprint = "{name}"
@@ -19,17 +12,8 @@ def match(self, pairs):
 REASON = "in {} of 80 replies yes and no together have less than half of the probability of the first word"
 
 
-@pytest.fixture
-def data(place):
-    place.valse(n=40)
-    place.thresholds()
-    return place
-
-
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 def test_gates_on_first_words_that_are_neither_yes_nor_no_are_inconclusive(data, workers):
-    result = data.run(data.model(WEAK.format(name="all", which="True")), *workers)
-    assert result.ret == 1
+    result = data.run(data.model(WEAK.format(name="all", which="True")), *workers, ret=1)
     [gate] = data.metrics()["gates"]
     assert gate["decision"] == "inconclusive"
     assert REASON.format(80) in gate["why"]
@@ -38,7 +22,6 @@ def test_gates_on_first_words_that_are_neither_yes_nor_no_are_inconclusive(data,
     result.stdout.fnmatch_lines(["unknown *valse/existence *not measured: its replies begin with neither yes nor no*"])
     result.stdout.fnmatch_lines(["with a score although yes and no have less than half of the first word: 40 cases *"])
     assert data.task()["neither"] == {"replies": 80, "of": 80}
-    SCHEMA.validate(data.metrics())
     page = (data.path / "out" / "report.html").read_text()
     assert "not measured: its replies begin with neither yes nor no" in page
 
@@ -61,9 +44,7 @@ def test_half_of_the_replies_are_not_most_of_them(data):
 
 
 def test_known_limits_and_falls_are_inconclusive_too(data):
-    data.run(
-        data.model("def match(self, pairs):\n    return np.array([1.0 / len(one.text) for one in pairs])", name="base")
-    )
+    data.run(data.matching("1.0 / len(pair.text)", name="base"))
     (data.path / "out").rename(data.path / "earlier")
     data.thresholds('[limit."valse/existence".acc_r]\nmax = 0.5\n[gate."valse/*".p_c]\nmax_drop = 0.9\n')
     data.run(data.model(WEAK.format(name="some", which="True")), "--baseline=earlier")
@@ -103,7 +84,6 @@ def test_a_model_that_says_yes_or_no_only_is_not_measured_by_ties(data):
     remedy = "ask both texts as questions, or gate acc, p_c or p_f"
     result.stdout.fnmatch_lines([f"with a tie: 40 cases in valse/existence; every reply is a yes or a no: {remedy}"])
     assert data.task()["yes_or_no"] is True
-    SCHEMA.validate(data.metrics())
     for name in ("summary.md", "report.html"):
         assert "not measured: yes/no replies only" in (data.path / "out" / name).read_text()
     assert "ask both texts as questions" in (data.path / "out" / "summary.md").read_text()

@@ -1,25 +1,29 @@
 """Sessions that judge nothing: lists, plugins that end them, and options of a run without the suite."""
 
+import itertools
+
 import pytest
 
-BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 SAID = "vlgate: no gate was judged: "
 
 
 @pytest.fixture
 def ready(place):
-    place.valse(n=4)
-    place.thresholds()
+    place.ready(n=4)
     return place
 
 
 def start(place, *args):
     """Start the suite in a process of its own, whose status a caller gets."""
-    model = place.model("def match(self, pairs):\n    open('asked', 'w').close()\n    return np.zeros(len(pairs))")
+    model = place.matching("0.0", "open('asked', 'w').close()")
     ended = place.pytester.runpytest_subprocess("--pyargs", "tests_vl", "--results=out", "--data=data", model, *args)
     assert "INTERNALERROR" not in ended.stdout.str() + ended.stderr.str()
     assert not (place.path / "asked").exists()
     return ended
+
+
+def slowly(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
 
 
 LISTS = ["--help", "-h", "--markers", "--fixtures", "--funcargs", "--fixtures-per-test", "--collect-only", "--co"]
@@ -28,7 +32,7 @@ LISTS = ["--help", "-h", "--markers", "--fixtures", "--funcargs", "--fixtures-pe
 @pytest.mark.parametrize(
     ("option", "how"),
     [
-        *((option, "PYTEST_ADDOPTS") for option in [*LISTS, "--version --version"]),
+        *(slowly(option, "PYTEST_ADDOPTS") for option in [*LISTS, "--version --version"]),
         *((option, "addopts") for option in ("--help", "--fixtures", "--collect-only")),
     ],
 )
@@ -46,7 +50,7 @@ def test_a_list_that_nobody_typed_does_not_end_with_0(ready, monkeypatch, option
     assert not (ready.path / "out").exists()
 
 
-@pytest.mark.parametrize("option", [*LISTS, "--version --version", "--version"])
+@pytest.mark.parametrize("option", ["--help", "--co", *map(slowly, [*LISTS[1:-1], "--version --version", "--version"])])
 def test_a_list_that_a_user_typed_ends_with_0(ready, monkeypatch, option):
     if option not in {"--collect-only", "--co"}:  # of which CI has its own rule
         monkeypatch.setenv("CI", "true")
@@ -85,7 +89,10 @@ WHERE = ["-p", "conftest", "PYTEST_PLUGINS"]
 
 @pytest.mark.parametrize(
     ("name", "where"),
-    [*((name, WHERE[i % 3]) for i, name in enumerate(ENDS)), ("wraps", "-p"), ("wraps", "conftest"), ("exits", "-p")],
+    [
+        *((name, WHERE[i % 3]) if i < 4 else slowly(name, WHERE[i % 3]) for i, name in enumerate(ENDS)),
+        *itertools.starmap(slowly, (("wraps", "-p"), ("wraps", "conftest"), ("exits", "-p"))),
+    ],
 )
 def test_a_plugin_that_ends_the_session_does_not_end_it_with_0(ready, monkeypatch, name, where):
     file = "conftest.py" if where == "conftest" else "odd_plugin.py"
@@ -97,7 +104,6 @@ def test_a_plugin_that_ends_the_session_does_not_end_it_with_0(ready, monkeypatc
     assert result.ret not in {0, -6}
 
 
-@BOTH
 @pytest.mark.parametrize("ci", ["true", "false"])
 def test_a_run_without_the_suite_says_how_to_name_it(place, monkeypatch, workers, ci):
     monkeypatch.setenv("CI", ci)

@@ -31,6 +31,7 @@ def released(items, *, drop_first):
     return right / len(kept), len(kept)
 
 
+@pytest.mark.slow
 def test_missing_images_are_dropped_before_a_thousand_items_are_taken(place):
     anno = next(line for line in (REAL / YAML).read_text().splitlines() if "ANNO_PATH" in line).split('"')[1]
     for name in (YAML, anno):

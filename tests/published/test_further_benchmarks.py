@@ -46,6 +46,7 @@ PUBLISHED = {  # the repository's main_results.PNG: text, image and group of all
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", PUBLISHED)
 def test_the_recorded_comparisons_of_bivlc_give_the_published_scores(model):
     names = ("text_score_i0", "text_score_i1", "image_score_c0", "image_score_c1")

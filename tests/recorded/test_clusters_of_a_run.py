@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from builders import image
 
 from tests.report.page.page_runs import result_of
 from vlgate.audit.shortcuts import shortcuts
@@ -19,15 +20,11 @@ from vlgate.record.options import Options
 from vlgate.record.parquet import case_table
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.together import asked_together
-from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
+from vlgate.types import Ask, Case, Match, Read, Task
 
 ASKED = {"questions": 1, "single": 1, "question_quad": 2, "twin_questions": 2}
 SEVERAL = ("quad", "image_quad", "twin_captions", "image_choice", "question_quad", "twin_questions")
 CASES = 24
-
-
-def image(key):
-    return LazyImage(key=key, load=lambda: pytest.fail("an image was decoded"))
 
 
 def requests_of(shape, number, own, others):

@@ -1,13 +1,17 @@
 """What the model can and cannot do, from the intervals of the headline metrics."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from builders import json_table
 
 from vlgate.gates.records import Decision, Gate
 from vlgate.record.results import RunResult
 from vlgate.report.abilities import HEADING, abilities, ability_lines
 from vlgate.types import Metric
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 
 @pytest.fixture
@@ -25,17 +29,7 @@ def result(passing):
 
 @pytest.mark.parametrize(
     ("low", "value", "high", "blind", "word"),
-    [
-        (0.75, 0.80, 0.85, None, "can"),
-        (0.74, 0.80, 0.85, None, "unknown"),
-        (0.60, 0.65, 0.74, None, "cannot"),
-        (0.60, 0.65, 0.75, None, "unknown"),
-        (0.75, 0.80, 0.85, 0.4, "can"),
-        (0.79, 0.85, 0.90, 0.6, "unknown"),
-        (0.60, 0.65, 0.79, 0.6, "unknown"),
-        (0.60, 0.65, 0.74, 0.9, "cannot"),
-        (1.00, 1.00, 1.00, 1.0, "unknown"),
-    ],
+    json_table(TABLES, "the_middles_between_chance_or_text_alone_and_no_miss_decide"),
 )
 def test_the_middles_between_chance_or_text_alone_and_no_miss_decide(result, low, value, high, blind, word):
     run = RunResult(results=(result(low, value, high, blind=blind),), decisions=())

@@ -8,7 +8,7 @@ def shown(task, shape, judged, **values):
     metrics = {
         name: Metric(value=value, low=value - 0.05, high=value + 0.05, n=judged) for name, value in values.items()
     }
-    return Shown(task=task, shape=shape, metrics=metrics, judged=judged)
+    return Shown(task=task, shape=shape, metrics=metrics)
 
 
 COLORS = shown("colorswap/test", "quad", 300, text=0.4, image=0.2, group=0.12)

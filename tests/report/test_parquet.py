@@ -30,11 +30,6 @@ def one(task, **keys):
     return row
 
 
-def test_there_is_a_row_for_each_case_that_was_asked(cases, run):
-    expected = [(result.task.id, verdict.case.id) for result in run.results for verdict in result.verdicts]
-    assert [(row["task"], row["case"]) for row in cases.to_pylist()] == expected
-
-
 def test_a_row_holds_the_requests_replies_and_verdict(cases):
     row = one(cases, case="pair 30")
     facts = ("right", "acc_r", "tied", "p_c", "p_f")
@@ -90,11 +85,6 @@ def test_a_column_has_one_type_whatever_the_run_holds(write, run, tmp_path):
     assert {column: found for column, found in types.items() if len(found) > 1} == {}
 
 
-def test_there_is_a_row_for_each_distinct_request(predictions):
-    asked = [(row["image"], row["text"] or row["question"]) for row in predictions.to_pylist()]
-    assert len(asked) == len(set(asked)) == 40 * 2 + 2 * 4 + 2 * 2
-
-
 def test_a_request_of_several_cases_and_tasks_has_one_row(run, tmp_path):
     [result, *_] = run.results
     asked_anew = tuple(
@@ -104,25 +94,6 @@ def test_a_request_of_several_cases_and_tasks_has_one_row(run, tmp_path):
     again = replace(result, task=replace(result.task, id="scenes/foil-it"), verdicts=asked_anew)
     write_predictions(tmp_path / "p.parquet", RunResult(results=(result, again), decisions=()))
     assert len(pq.read_table(tmp_path / "p.parquet")) == 40 * 2
-
-
-def test_each_kind_of_request_has_the_columns_of_its_kind(predictions):
-    pair = one(predictions, image="0.jpg", text="a red cup")
-    assert pair == dict.fromkeys(pair) | {
-        "image": "0.jpg",
-        "text": "a red cup",
-        "score": 0.75,
-        "match": True,
-    }
-    asked = one(predictions, image="1.jpg", question="left or right?")
-    assert asked == dict.fromkeys(asked) | {
-        "image": "1.jpg",
-        "question": "left or right?",
-        "answer": "Right.",
-    }
-    broken = one(predictions, image="broken.jpg", text="a red cup")
-    assert broken["score"] is None
-    assert "cut off" in broken["problem"]
 
 
 def replayed(run, folder):

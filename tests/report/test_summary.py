@@ -4,7 +4,7 @@ import pytest
 
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
-from vlgate.report.rows import HEADINGS, rows
+from vlgate.report.rows import HEADINGS
 from vlgate.report.summary import write_summary
 
 
@@ -39,31 +39,6 @@ def test_the_outcomes_are_counted_and_the_ties_and_seed_named(written, run, pass
     assert "\nGates: 2 fail, 3 inconclusive, 1 not run. Ties: strict. Seed: 7.\n" in written(run, card, options)
     assert "\nGates: 1 pass. Ties: credit." in written(passing, card, replace(options, ties="credit"))
     assert "\nGates: none. " in written(RunResult(results=run.results, decisions=()), card, options)
-
-
-def test_the_task_holds_the_same_cells_as_the_terminals(written, run, card, options):
-    head, rule, *body = task_of(written(run, card, options))
-    assert head == list(HEADINGS)
-    assert set(rule) == {"---"}
-    assert body == [list(row.cells) for row in rows(run)]
-
-
-def test_each_gate_that_did_not_pass_gives_its_reason_and_those_that_passed_none(written, run, passing, card, options):
-    text = written(run, card, options)
-    for decision in run.decisions:
-        assert f"\n- **{decision.outcome}** `{decision.gate.id}`: {decision.why}\n" in text
-    assert "**pass**" not in written(passing, card, options)
-
-
-def test_coverage_adapters_and_notes_are_listed(written, run, card, options):
-    lines = written(run, card, options).splitlines()
-    assert (
-        "- scenes/existence: 38 of 40 cases judged; 1 unscored, 1 skipped, 4 with a tie, 2 caption equals foil "
-        "(first: image 'missing.jpg': not found)" in lines
-    )
-    assert "- Match requests: match(): scores pairs together" in lines
-    assert "- Ask requests: answer()" in lines
-    assert "- 3 texts were cut at the model's context length" in lines
 
 
 def test_a_bar_in_a_cell_is_escaped(written, run, card, options):

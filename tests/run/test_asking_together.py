@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import image
 
 from vlgate.errors import OptionError
 from vlgate.metrics.compute import columns_of
@@ -11,9 +12,9 @@ from vlgate.record.digests import digest
 from vlgate.record.options import Options
 from vlgate.run.planning import make_plan
 from vlgate.run.together import asked_together
-from vlgate.types import Ask, Case, Compare, LazyImage, Match, Task, images_of, text_of
+from vlgate.types import Ask, Case, Compare, Match, Task, images_of, text_of
 
-A, B, C = (LazyImage(key=key, load=lambda: pytest.fail("an image was decoded")) for key in "abc")
+A, B, C = map(image, "abc")
 
 
 def options(**changes):
@@ -114,7 +115,7 @@ def test_cases_about_one_image_stay_in_one_cluster():
     choices = [
         Case(
             id=str(n),
-            requests=tuple(Match(image=image, text=f"{n}") for image in (A, LazyImage(key=f"o{n}", load=A.load))),
+            requests=tuple(Match(image=image, text=f"{n}") for image in (A, image(f"o{n}"))),
             truths=(True, False),
         )
         for n in range(20)

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
 from vlgate.models.reference.blind import Blind
@@ -115,6 +116,7 @@ def permuted(task, seed):
     return replace(task, cases=tuple(replace(case, truths=t) for case, t in zip(task.cases, truths, strict=True)))
 
 
+@pytest.mark.slow
 def test_the_baseline_of_balanced_questions_is_at_chance_with_their_own_and_with_permuted_answers(tmp_path):
     own, mixed = [], []
     for seed in range(8):

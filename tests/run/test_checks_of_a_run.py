@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from builders import coloured, pair_case, task_of
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.checks.polarity import CAPTIONS
@@ -14,7 +14,6 @@ from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.record.options import Options
 from vlgate.run.loading import CHECKED_CASES, checks_of
-from vlgate.types import Case, LazyImage, Match, Task
 
 ASKED = 2 * CHECKED_CASES  # requests of the one task, in each round
 ALONE, GROUPS = 4 * 5, 5  # near-copies: five of each request of two cases alone, and five groups
@@ -25,13 +24,9 @@ OPTIONS = Options(folder=Path(), thresholds=None, results=Path(), model="none:bu
 def task(n=80, each=1):
     cases = []
     for number in range(n):
-        name = f"{number // each * each}.jpg"
-        image = LazyImage(key=name, load=lambda: Image.new("RGB", (2, 2)), where=name)
         texts = (f"It is the number {number}.", f"It is the number {number + n}.")
-        cases.append(
-            Case(id=str(number), requests=tuple(Match(image=image, text=one) for one in texts), truths=(True, False))
-        )
-    return Task(id="own/numbers", capability="foil", shape="pair", cases=tuple(cases))
+        cases.append(pair_case(number, *texts, coloured(f"{number // each * each}.jpg")))
+    return task_of(cases, "own/numbers")
 
 
 class Counting:

@@ -72,9 +72,9 @@ def test_the_second_gpu_is_as_the_first(tmp_path):
 
 def test_another_version_of_a_library_changes_the_key(tmp_path, monkeypatch):
     first = model_key(loaded(), options(tmp_path))
-    monkeypatch.setattr(module, "_version", lambda package: "99" if package == "torch" else "1")
+    monkeypatch.setattr(module, "installed_version", lambda package: "99" if package == "torch" else "1")
     second = model_key(loaded(), options(tmp_path))
-    monkeypatch.setattr(module, "_version", lambda _: "1")
+    monkeypatch.setattr(module, "installed_version", lambda _: "1")
     assert len({first, second, model_key(loaded(), options(tmp_path))}) == 3
 
 

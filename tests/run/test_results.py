@@ -1,41 +1,26 @@
 """The figures of one task and of a run, from verdicts."""
 
 import pytest
+from builders import image, judged, pair_case, task_of
 
-from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import metrics
 from vlgate.record.results import averages, task_metrics
 from vlgate.sources.registry import shapes_of
-from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
+from vlgate.types import Ask, Case, Task
 
 VALSE, CHECKLIST = shapes_of("valse", ()), shapes_of("vl-checklist", ())
 
 
-def image(key):
-    return LazyImage(key=key, load=lambda: pytest.fail("the figures decoded an image"))
-
-
 def result_of(task, replies):
     """The figures of a task whose requests get these replies, by request."""
-    predictions = {request: Prediction(request=request, **reply) for request, reply in replies.items()}
-    verdicts = judge(Batch(task=task, positions=tuple(range(len(task.cases)))), predictions)
-    return task_metrics(task, verdicts, ())
+    return task_metrics(task, judged(task, [[replies[one] for one in case.requests] for case in task.cases]), ())
 
 
 def pairs(name, n, right):
     """The result of n pairs, some of them right; all of them have the tag ``part=all``."""
-    cases = tuple(
-        Case(
-            id=str(i),
-            requests=tuple(Match(image=image(f"{i}.jpg"), text=text) for text in ("true", "false")),
-            truths=(True, False),
-            tags={"part": "all"},
-        )
-        for i in range(n)
-    )
-    task = Task(id=name, capability="foil", shape="pair", cases=cases)
+    task = task_of([pair_case(i, tags={"part": "all"}) for i in range(n)], name)
     scores = {}
-    for i, case in enumerate(cases):
+    for i, case in enumerate(task.cases):
         true, false = case.requests
         scores[true] = {"score": i / n, "accepted": True}
         scores[false] = {"score": i / n + (0.5 if i >= right else -0.5), "accepted": False}

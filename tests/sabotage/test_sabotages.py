@@ -12,11 +12,11 @@ from vlgate.gates.decide import Coverage, decide, expand
 from vlgate.gates.thresholds import read_thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
-from vlgate.metrics.shapes import SHAPES as SPECS
+from vlgate.metrics.shapes import SHAPES
 from vlgate.models import spoilt, tiny
 from vlgate.models.reference.defects import SAYS, defective
 from vlgate.run.planning import sample
-from vlgate.sources.scenes import SHAPES
+from vlgate.sources.scenes import TASK_SHAPES
 from vlgate.sources.scenes.scenes import shipped
 from vlgate.studies.sensitivity.sabotage import sabotages
 from vlgate.types import Batch, Prepared
@@ -41,7 +41,7 @@ def task_of(name):
 
 @cache
 def gates_of(file):
-    return expand(read_thresholds(file, SHAPES), SHAPES)[0]
+    return expand(read_thresholds(file, TASK_SHAPES).rules, TASK_SHAPES)[0]
 
 
 def outcome(model, name, file, limit=None):
@@ -64,13 +64,13 @@ def few(claimed):
     found = {}
     while len(found) < len(claimed):
         left = {name: tasks for name, tasks in claimed.items() if name not in found}
-        best = max(sorted(SHAPES), key=lambda task: sum(task in tasks for tasks in left.values()))
+        best = max(sorted(TASK_SHAPES), key=lambda task: sum(task in tasks for tasks in left.values()))
         found |= {name: best for name, tasks in left.items() if best in tasks}
     return found
 
 
 READERS = {name: one for name, one in sabotages().items() if name in SAYS}
-FINE = frozenset(SHAPES) - {"scenes/visual-inv"}  # its cases are about few images
+FINE = frozenset(TASK_SHAPES) - {"scenes/visual-inv"}  # its cases are about few images
 ASKED = few({name: one.claimed & FINE or one.claimed for name, one in READERS.items()})
 
 
@@ -89,7 +89,7 @@ def test_the_intact_reader_passes():
 def test_the_reader_has_a_gate_on_every_drawn_task():
     gates = gates_of(READERS["constant"].thresholds)
     assert {(one.task, one.metric) for one in gates} == {
-        (name, SPECS[shape].headline) for name, shape in SHAPES.items()
+        (name, SHAPES[shape].headline) for name, shape in TASK_SHAPES.items()
     }
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from vlgate.fixtures.reader.misreading import centre_only
+from vlgate.fixtures.reader.defects import centre_only
 from vlgate.fixtures.reader.reader import Faculties, Reader
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.fixtures.scenes.graph import PlacedObject, graph_of
@@ -86,9 +86,12 @@ def test_the_other_thing_of_a_comparison_stays():
     assert [moves[0].says for moves in found if moves[0].kind.startswith("remove")] == ["the blue ball taken away"]
 
 
-def test_things_stay_whole_and_apart():
+def test_things_stay_whole_and_apart_and_the_sizes_of_a_direction_increase():
     graph = graph_of((CUP, BALL), "paper")
     for direction in scene_edits(graph):
+        sizes = [edit.size for edit in direction]
+        assert sizes == sorted(sizes)
+        assert 0 < sizes[0] <= sizes[-1] <= 1
         for edit in direction:
             objects = edit.redraw(graph)["objects"]
             for one in objects.values():
@@ -102,13 +105,6 @@ def test_things_stay_whole_and_apart():
                     upper["x"] - lower["x"] - lower["w"],
                 )
                 assert apart >= 8
-
-
-def test_the_sizes_of_a_direction_increase_and_end_at_most_at_one():
-    for direction in scene_edits(graph_of((CUP, BALL), "paper")):
-        sizes = [edit.size for edit in direction]
-        assert sizes == sorted(sizes)
-        assert 0 < sizes[0] <= sizes[-1] <= 1
 
 
 def test_an_edit_draws_the_image_again_and_leaves_the_case_as_it_was():

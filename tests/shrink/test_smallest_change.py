@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
-import numpy as np
 import pytest
+from builders import noise
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PIL import Image
 
 from vlgate.errors import MissingImageError
 from vlgate.probes.shrink.record import recorded, says
 from vlgate.probes.shrink.search import smallest_change
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
 
+SEEN = noise(1, (40, 30))
 NESTED = [HealthCheck.nested_given, HealthCheck.too_slow]  # the search is a search by hypothesis
-
-
-def image(key="1.jpg", size=(40, 30)):
-    image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (*size[::-1], 3), dtype=np.uint8))
-    return LazyImage(key=key, load=lambda: image)
 
 
 def batch_of(requests, truths, shape="pair", ties="strict"):
@@ -32,14 +27,11 @@ def batch_of(requests, truths, shape="pair", ties="strict"):
 
 
 def captions():
-    seen = image()
-    return batch_of(
-        [Match(image=seen, text="A cup in the room."), Match(image=seen, text="A hat in the room.")], [True, False]
-    )
+    return batch_of([Match(image=SEEN, text=f"A {thing} in the room.") for thing in ("cup", "hat")], [True, False])
 
 
 def questions(first="Is there a cup in the picture?", second="Is there no cup in the picture?"):
-    asked = [Ask(image=image(), question=text, choices=("yes", "no")) for text in (first, second)]
+    asked = [Ask(image=SEEN, question=text, choices=("yes", "no")) for text in (first, second)]
     return batch_of(asked, ["yes", "no"], "questions")
 
 
@@ -91,10 +83,28 @@ def test_the_threshold_of_a_single_change_is_found_exactly(kind, place, seed):
     assert [(move.kind, move.strength) for move in found.find.moves] == [(kind, least.strength)]
 
 
-def test_the_smaller_of_two_changes_that_break_the_case_is_kept():
-    model = Model(lambda key, _: strength(key) >= 6.0 or strength(key, "turn") >= 1.5)
-    found = smallest_change(captions(), model, budget=200)
-    assert found.find.says == "turned by 1.5 degrees"
+@pytest.mark.parametrize(
+    ("make", "breaks", "says"),
+    [
+        (captions, lambda key, _: strength(key) >= 6.0 or strength(key, "turn") >= 1.5, "turned by 1.5 degrees"),
+        (
+            captions,
+            lambda key, _: strength(key) >= 3.0 and strength(key, "crop") >= 0.02,
+            "blur with sigma 3, and 2.0% cropped from each side",
+        ),
+        (
+            questions,
+            lambda _, text: text.startswith("Does this photo contain a"),
+            "'Is there a cup in the picture?' to 'Does this photo contain a cup?'",
+        ),
+        (questions, lambda _, text: "anywhere" in text and " no " not in text, "anywhere in this photo"),
+    ],
+    ids=["smaller of two kinds", "two together", "one wording", "nearest wording"],
+)
+def test_the_smallest_change_that_breaks_the_case_is_kept(make, breaks, says):
+    found = smallest_change(make(), Model(breaks), budget=400)
+    assert says in found.find.says
+    assert len(found.find.moves) == 1 + (" and " in says)
 
 
 def test_a_larger_change_of_another_kind_costs_two_calls_only():
@@ -105,28 +115,6 @@ def test_a_larger_change_of_another_kind_costs_two_calls_only():
         "1.jpg#turn10",  # does the strongest break it, and does one that is as near as the blur?
         "1.jpg#turn0.5",
     }
-
-
-def test_a_model_that_breaks_on_one_wording_only():
-    model = Model(lambda _, text: text.startswith("Does this photo contain a"))
-    found = smallest_change(questions(), model, budget=200)
-    assert found.find.says == "'Is there a cup in the picture?' to 'Does this photo contain a cup?'"
-    assert [reply.request.image.key for reply in found.find.verdict.predictions] == ["1.jpg"] * 2
-
-
-def test_the_nearest_of_the_wordings_that_break_it_is_kept():
-    model = Model(lambda _, text: "anywhere" in text and " no " not in text)
-    found = smallest_change(questions(), model, budget=200)
-    assert (
-        found.find.says == "'the picture?' to 'anywhere in this photo?'" or "anywhere in this photo" in found.find.says
-    )
-    assert len(found.find.moves) == 1
-
-
-def test_a_model_that_breaks_on_two_changes_together():
-    model = Model(lambda key, _: strength(key) >= 3.0 and strength(key, "crop") >= 0.02)
-    found = smallest_change(captions(), model, budget=400)
-    assert found.find.says == "blur with sigma 3, and 2.0% cropped from each side"
 
 
 @pytest.mark.parametrize("budget", [2, 3, 17, 50, 200])
@@ -205,9 +193,10 @@ def test_the_same_search_gives_the_same_result(seed, budget):
     assert recorded(questions(), searches[0]) == recorded(questions(), searches[1])
 
 
+FOLDERS = [str(folder) for folder in Path(__file__).parents[:2]]
 ELSEWHERE = """
 import sys
-sys.path.insert(0, {folder!r})
+sys.path[:0] = {folders!r}
 import colorsys, json.tool, {more}
 import test_smallest_change as t
 model = t.Model(lambda key, _: 3 < t.strength(key) < 9 and "turn" in key)
@@ -220,7 +209,7 @@ def test_what_else_is_imported_does_not_change_the_search():
     """Hypothesis mixes the constants of a program's modules into what it draws."""
     said = {
         subprocess.run(
-            [sys.executable, "-c", ELSEWHERE.format(folder=os.path.dirname(__file__), more=more)],  # noqa: PTH120
+            [sys.executable, "-c", ELSEWHERE.format(folders=FOLDERS, more=more)],
             capture_output=True,
             text=True,
             check=True,

@@ -148,8 +148,7 @@ def test_answers_that_cannot_be_exchanged_are_named_instead(tmp_path):
 def test_two_answers_of_other_words_are_exchanged_if_both_are_offered(tmp_path):
     asked = tuple(replace(one, choices=("red", "blue")) for one in ASKED)
     colours = replace(
-        QUESTIONS,
-        cases=tuple(replace(case, requests=asked, truths=("red", "blue")) for case in QUESTIONS.cases),
+        QUESTIONS, cases=tuple(replace(case, requests=asked, truths=("red", "blue")) for case in QUESTIONS.cases)
     )
     found, _ = outcome(tmp_path, colours, line(colours, claim="swapped"))
     assert (found.cases[1].truths, found.corrected) == (("blue", "red"), 1)

@@ -15,7 +15,6 @@ from vlgate.types import TIED, Answerer, Ask, Comparer, DualEncoder, LanguageMod
 COMPARES = "compare(), for questions about several images"
 _SHOWN = 80  # characters of an answer in a message
 YES_OR_NO = "the score of a match is 1 for yes and 0 for no"
-"""What the note of a model says whose ``match()`` gives nothing between."""
 ANSWERED = "adapter: the score is 1 if answer() to"
 _ADAPTERS = {
     "match": "match(): scores pairs together",
@@ -30,22 +29,19 @@ _ADAPTERS = {
 
 
 def adapters(model: object, *, together: bool = False) -> dict[str, str]:
-    """Describe for the report how each kind of request reaches a model; a kind it cannot reply to is left out.
-
-    A dual encoder may add, as ``reading``, how it reads texts. Questions about several images are only described if a
-    run asks them (``together``).
-    """
-    found = {"Match": match_adapter(model), "Ask": ask_adapter(model), "Read": read_adapter(model)}
+    """Describe for the report how each kind of request reaches a model; a kind it cannot reply to is left out."""
+    read = "perplexity" if isinstance(model, LanguageModel) else None
+    found = {"Match": match_adapter(model), "Ask": ask_adapter(model), "Read": read}
     found |= {"Compare": "compare"} if together and isinstance(model, Comparer) else {}
     lines = {kind: _ADAPTERS[name] for kind, name in found.items() if name is not None}
-    reading = getattr(model, "reading", None)
+    reading = getattr(model, "reading", None)  # how a dual encoder reads texts
     if found["Match"] == "encode" and isinstance(reading, str) and reading:
         lines["Match"] += f"; {printable(reading)}"
     return lines
 
 
 def match_adapter(model: object) -> str | None:
-    """Return the name of the method or adapter that scores a pair with a model; None if the model cannot do it."""
+    """The name of the method or adapter that scores a pair with a model; None if the model cannot do it."""
     if isinstance(model, Matcher):
         return "match"
     if isinstance(model, DualEncoder):
@@ -56,54 +52,41 @@ def match_adapter(model: object) -> str | None:
 
 
 def ask_adapter(model: object) -> str | None:
-    """Return the name of the method or adapter that answers a question with a model; None if it cannot do it."""
     if isinstance(model, Answerer):
         return "answer"
     return "answer by match" if isinstance(model, Matcher | DualEncoder | LanguageModel) else None
 
 
-def read_adapter(model: object) -> str | None:
-    """Return the name of the method that gives a text's perplexity; None if the model has none."""
-    return "perplexity" if isinstance(model, LanguageModel) else None
-
-
 def described(pair: Match) -> Ask:
-    """Turn a pair into a question for an answerer."""
     question = f'Does "{pair.text}" describe the image?'
     return Ask(image=pair.image, question=question, choices=("yes", "no"))
 
 
 def agreement(answer: Prediction) -> float | Problem:
-    """Return the score of a pair from the answer to the question whether its text describes its image.
-
-    An answer that is neither yes nor no gives none: as a 0, it would make a foil look rejected.
-    """
+    """The score of a pair from the answer to the question whether its text describes its image."""
     if answer.problem is not None:
         return Problem(why=answer.problem, skipped=answer.skipped)
     if answer.answer is None:
         return Problem(why="the answers yes and no are equally likely")
     said = read_answer(answer.answer, ("yes", "no"))
-    return (
-        Problem(why=f"the answer {answer.answer[:_SHOWN]!r} is neither yes nor no")
-        if said is None
-        else float(said == "yes")
-    )
+    if said is None:  # as a 0, it would make a foil look rejected
+        return Problem(why=f"the answer {answer.answer[:_SHOWN]!r} is neither yes nor no")
+    return float(said == "yes")
 
 
 def plausible(read: Prediction) -> float | Problem:
-    """Return the score of a pair from the perplexity of its text alone."""
+    """The score of a pair from the perplexity of its text alone."""
     if read.score is None:
         return Problem(why=read.problem or "no perplexity", skipped=read.skipped)
     return -read.score
 
 
 def completed(question: Ask, choice: str) -> Match:
-    """Turn a question and one of its choices into a pair for a matcher."""
     return Match(image=question.image, text=f"{question.question} {choice}")
 
 
 def best_choice(question: Ask, scores: Mapping[Request, Prediction]) -> str | Problem:
-    """Return the choice whose pair scores highest; ``TIED`` if several do."""
+    """The choice whose pair scores highest; ``TIED`` if several do."""
     if not question.choices:
         why = "a model that only matches cannot answer a question without choices"
         return Problem(why=f'{why}; add "choices" to the case, or give the model a method answer()')

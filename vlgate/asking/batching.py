@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Siz
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
@@ -33,37 +33,27 @@ class Problem:
     skipped: bool = False
 
     def __post_init__(self) -> None:
-        """Clean the reason: half of a surrogate pair would stop every file of the run."""
+        # half of a surrogate pair would stop every file of the run
         object.__setattr__(self, "why", printable(self.why))
 
 
-class Sizes(Protocol):
-    """What is known of the batch sizes that fit a model."""
+class Sizes:
+    """What is known of the batch sizes that fit a model; these are found anew in each run."""
 
     def halved(self, size: int) -> None:
         """Note that memory ran out with twice as many items."""
 
-    def note(self, size: int) -> str:
-        """Return a note about the size that a run ended with, for the readers of the results; empty for nothing."""
-
-
-class Forgotten:
-    """Sizes that are found anew in each run."""
-
-    def halved(self, size: int) -> None:
-        pass
-
-    def note(self, size: int) -> str:  # noqa: ARG002  # as Sizes
+    def note(self, size: int) -> str:  # noqa: ARG002
+        """A note about the size that a run ended with, for the readers of the results; empty for nothing."""
         return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One way to ask a model: a ``method`` and its name, the kind of its replies, and whether NaN is one of them.
+    """One way to ask a model: a ``method`` and its name, the kind of its replies, and whether NaN is one of them."""
 
-    ``numbers`` is an array of shape (n,), ``rows`` one of shape (n, d), ``strings`` a sequence of n; ``plain`` is
-    anything, which only a model on a cluster is asked for. Such a model has the method elsewhere, so it is None.
-    """
+    # ``numbers`` is an array of shape (n,), ``rows`` one of shape (n, d), ``strings`` a sequence of n; ``plain`` is
+    # anything, which only a model on a cluster is asked for. Such a model has the method elsewhere, so it is None.
 
     called: str
     method: Callable[[Sequence[Any]], object] | None = None
@@ -97,11 +87,9 @@ def in_batches(caller: Caller, then: Asking, call: Call, items: Sequence[Any]) -
 
 
 def watched(caller: Caller, _: Asking, call: Call, chunk: Sequence[Any]) -> list[Any]:
-    """The last step: one call of the model, within its time limit.
-
-    The model gets copies of the items. It is asked again without those that cannot have a reply, so that a bad image
-    does not affect its neighbours.
-    """
+    """The last step: one call of the model, within its time limit."""
+    # The model gets copies of the items. It is asked again without those that cannot have a reply, so that a bad image
+    # does not affect its neighbours.
     problems: dict[int, Problem] = {}
     while len(problems) < len(chunk):
         left = [place for place in range(len(chunk)) if place not in problems] if problems else range(len(chunk))
@@ -135,50 +123,47 @@ def watched(caller: Caller, _: Asking, call: Call, chunk: Sequence[Any]) -> list
 
 
 def chain(caller: Caller, *steps: Step) -> Asking:
-    """Return the function that asks through some steps, the first one first, and then through the caller's own."""
-    ask: Asking = _no_model
+    """The function that asks through some steps, the first one first, and then through the caller's own."""
+
+    def ask(call: Call, _: Sequence[Any]) -> list[Any]:
+        raise TypeError(f"{call.called}(): the last step of a chain asks the model itself")
+
     for step in reversed((*steps, *caller.steps)):
         ask = partial(step, caller, ask)
     return ask
 
 
-def _no_model(call: Call, _: Sequence[Any]) -> list[Any]:
-    raise TypeError(f"{call.called}(): the last step of a chain asks the model itself")
-
-
 @dataclass(slots=True, kw_only=True)
 class Caller:
-    """Calls a model's methods on batches of at most ``size`` items; ``size`` is halved if memory runs out.
+    """Calls a model's methods on batches of at most ``size`` items; ``size`` is halved if memory runs out."""
 
-    No other field changes. ``watch`` may limit the time of a call. While the model works on a batch, ``ahead`` decodes
-    the images of the next. ``sizes`` remembers the size, ``room`` says how much memory there is, and ``dtype`` is the
-    model's precision, for messages. The model gets ``copies`` of the items. ``steps`` are the last ones on the way to
-    the model; a model on a cluster has its own.
-    """
+    # No other field changes. ``watch`` may limit the time of a call. While the model works on a batch, ``ahead``
+    # decodes the images of the next. ``sizes`` remembers the size, ``room`` says how much memory there is, and
+    # ``dtype`` is the model's precision, for messages. The model gets ``copies`` of the items. ``steps`` are the last
+    # ones on the way to the model; a model on a cluster has its own.
 
     name: str
     size: int
     watch: Watch = unwatched
     ahead: Ahead = field(default_factory=Ahead)
-    sizes: Sizes = field(default_factory=Forgotten)
+    sizes: Sizes = field(default_factory=Sizes)
     room: Callable[[], str] = str
     dtype: str = "float32"
     copies: Copies = field(default_factory=Copies)
     steps: tuple[Step, ...] = (in_batches, watched)
 
     def ask(self, call: Call, items: Sequence[Any]) -> list[Any]:
-        """Return one reply or problem per item."""
         return chain(self)(call, items)
 
     def text_keys(self, model: object, texts: Iterable[str]) -> Mapping[str, Hashable]:
-        """Return what each text is to a model that tells its tokens; empty if it does not tell them."""
+        """What each text is to a model that tells its tokens; empty if it does not tell them."""
         if not isinstance(model, TextKeys):
             return {}
         distinct = list(dict.fromkeys(texts))
         return dict(zip(distinct, self.keys_of(model, distinct), strict=True))
 
     def keys_of(self, model: TextKeys, texts: Sequence[str]) -> Sequence[Hashable]:
-        """Return one key per text; the model gets the texts in an order that tells nothing."""
+        # the model gets the texts in an order that tells nothing
         order = hashed_order(texts, 0)
         reply: object = model.text_keys([copied(texts[place]) for place in order])
         if isinstance(reply, str) or not isinstance(reply, Sequence | np.ndarray) or len(reply) != len(texts):
@@ -191,16 +176,23 @@ class Caller:
         return [keys[place] for place in range(len(texts))]
 
     def neither(self, model: object, requests: Iterable[object]) -> AbstractSet[object]:
-        """Return the pairs among some requests whose answer probably begins with neither yes nor no."""
+        """The pairs among some requests whose answer probably begins with neither yes nor no."""
         unsure: AbstractSet[Match] = getattr(model, "neither", frozenset())
         if not unsure:
             return frozenset()
         return {one for one in requests if isinstance(one, Match) and self.copies.of((one,))[0] in unsure}
 
     def checked(self, reply: object, n: int, call: Call) -> list[Any]:
-        """Return the model's reply to n items as a list."""
         if call.kind == "strings":
-            return self._checked_strings(reply, n, call.called)
+            if isinstance(reply, str) or not isinstance(reply, Sequence):
+                raise self._unusable(call.called, f"a {type(reply).__name__}; return a sequence of {n} strings")
+            if len(reply) != n:
+                raise self._unusable(call.called, f"{len(reply)} answers for {n} questions; return one per question")
+            for answer in reply:
+                if not isinstance(answer, str):
+                    what = f"the answer {answer!r}, which is not a string; return strings only"
+                    raise self._unusable(call.called, what)
+            return [Problem(why=f"the answer {answer!r} {HALF}") if halved(answer) else str(answer) for answer in reply]
         array = self._checked_array(reply, n, call)
         return array.tolist() if call.kind == "numbers" else list(array)
 
@@ -221,22 +213,11 @@ class Caller:
             raise self._unusable(called, f"{array[wrong][0]} for item {place} of {n}; {remedy}")
         return array
 
-    def _checked_strings(self, reply: object, n: int, called: str) -> list[str | Problem]:
-        if isinstance(reply, str) or not isinstance(reply, Sequence):
-            raise self._unusable(called, f"a {type(reply).__name__}; return a sequence of {n} strings")
-        if len(reply) != n:
-            raise self._unusable(called, f"{len(reply)} answers for {n} questions; return one per question")
-        for answer in reply:
-            if not isinstance(answer, str):
-                raise self._unusable(called, f"the answer {answer!r}, which is not a string; return strings only")
-        return [Problem(why=f"the answer {answer!r} {HALF}") if halved(answer) else str(answer) for answer in reply]
-
     def _unusable(self, called: str, what: str) -> ModelReplyError:
         return ModelReplyError(f"{called}() of the model {self.name!r} returned {what}")
 
 
 def truncated_texts(model: object) -> AbstractSet[str]:
-    """Return the texts so far that a model did not read to the end."""
     texts: AbstractSet[str] = getattr(model, "cut_texts", frozenset())
     return texts
 
@@ -257,23 +238,22 @@ def _on_cpu(reply: object) -> object:
 
 def _is_masked(reply: Any) -> bool:
     """Whether a number of a reply is masked: ``np.asarray`` would take what lies under the mask."""
+    if isinstance(reply, float | int | np.generic | str | bytes):
+        return False
     if hasattr(reply, "detach"):  # a MaskedTensor of torch marks what is valid
         return hasattr(reply, "get_mask") and not bool(reply.get_mask().all())
-    mask = np.ma.getmaskarray(reply) if isinstance(reply, np.ma.MaskedArray) else np.asarray(_mask_of(reply))
+    own: object = np.ma.getmaskarray(reply) if isinstance(reply, np.ma.MaskedArray) else getattr(reply, "mask", False)
+    mask = np.asarray(own)
     if mask.dtype.kind in "bui" and mask.any():
         return True
     if isinstance(reply, np.ndarray):
         return reply.dtype.kind == "O" and any(map(_is_masked, reply.flat))
-    if isinstance(reply, np.generic | str | bytes | Mapping):
-        return False
     if hasattr(reply, "__array__"):
         return _is_masked(np.asanyarray(reply))
     is_sequence = hasattr(reply, "__len__") and hasattr(reply, "__getitem__")  # what numpy takes for one
-    return is_sequence and any(_is_masked(reply[place]) for place in range(len(reply)))
-
-
-def _mask_of(reply: object) -> object:
-    return False if isinstance(reply, float | int | np.generic) else getattr(reply, "mask", False)
+    return (
+        is_sequence and not isinstance(reply, Mapping) and any(_is_masked(reply[place]) for place in range(len(reply)))
+    )
 
 
 def out_of_memory(error: BaseException) -> bool:

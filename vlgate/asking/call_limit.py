@@ -32,7 +32,6 @@ Watch = Callable[[str, int], AbstractContextManager[None]]
 
 
 def unwatched(called: str, n: int) -> AbstractContextManager[None]:  # noqa: ARG001  # a Watch that watches nothing
-    """Return a context without a limit."""
     return _IDLE
 
 
@@ -46,11 +45,10 @@ class Allowed:
 
 @dataclass(slots=True, kw_only=True)
 class CallLimit:
-    """The limit on the calls of one process. Without ``allowed`` there is none, and no guard is started.
+    """The limit on the calls of one process; without ``allowed`` there is none, and no guard is started."""
 
-    ``who`` is how the message calls this process, ``stderr`` a file descriptor for the message. ``note`` is a file that
-    says which call was late, for another process to read; None for none.
-    """
+    # ``who`` is how the message calls this process, ``stderr`` a file descriptor for it. ``note`` is a file that says
+    # which call was late, for another process to read.
 
     who: str
     stderr: int
@@ -59,29 +57,22 @@ class CallLimit:
     _guard: subprocess.Popen[str] | None = field(default=None, init=False, repr=False)
 
     def watch(self, called: str, n: int) -> AbstractContextManager[None]:
-        """Return the context for one call of the method ``called`` with ``n`` requests; see ``Watch``."""
         return _IDLE if self.allowed is None else self._limited(called, n, self.allowed)
 
     def start(self) -> None:
-        """Start the guard, unless it runs already."""
         if self._guard is not None:
             return
         command = [sys.executable, "-I", str(_GUARD), str(self.note or "")]
+        null, pipe = subprocess.DEVNULL, subprocess.PIPE
         try:
-            self._guard = subprocess.Popen(  # noqa: S603  # our own script
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=self.stderr,
-                text=True,
-                start_new_session=True,  # Ctrl-C is for the run
+            self._guard = subprocess.Popen(  # noqa: S603  # our own script, in its own session: Ctrl-C is for the run
+                command, stdin=pipe, stdout=null, stderr=self.stderr, text=True, start_new_session=True
             )
         except OSError as error:
             message = f"--call-timeout: the process that watches the model cannot be started ({error.strerror})"
             raise OptionError(f"{message}; free some memory, or leave the option out") from None
 
     def close(self) -> None:
-        """End the guard."""
         guard, self._guard = self._guard, None
         if guard is not None:
             with suppress(OSError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vlgate.asking.batching import Asking, Call, Caller, Problem
 from vlgate.asking.items import Ordered, hashed_order, images_in, with_images_in
-from vlgate.types import Ask, Compare, LazyImage, Match, images_of
+from vlgate.types import Ask, Compare, LazyImage, Match, images_of, text_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -24,17 +24,13 @@ Reply = TypeVar("Reply")
 
 
 def keys_of(requests: Sequence[Match | Ask | Compare], texts: Mapping[str, Hashable]) -> list[Hashable]:
-    """Return what each request is to a model apart from its images; ``texts`` holds the keys of ``text_keys``."""
-    return [
-        texts.get(one.text, one.text)
-        if isinstance(one, Match)
-        else (texts.get(one.question, one.question), one.choices)
-        for one in requests
-    ]
+    """What each request is to a model apart from its images; ``texts`` holds the keys of ``text_keys``."""
+    keys = [texts.get(text, text) for text in map(text_of, requests)]
+    return [key if isinstance(one, Match) else (key, one.choices) for one, key in zip(requests, keys, strict=True)]
 
 
 def asked_the_same(requests: Sequence[Match | Ask | Compare], keys: Sequence[Hashable]) -> set[LazyImage]:
-    """Return the images about which a model is asked the same as about another one."""
+    """The images about which a model is asked the same as about another one."""
     first: dict[Hashable, tuple[LazyImage, ...]] = {}
     compared: set[LazyImage] = set()
     for request, key in zip(requests, keys, strict=True):
@@ -46,7 +42,7 @@ def asked_the_same(requests: Sequence[Match | Ask | Compare], keys: Sequence[Has
 
 
 def pixel_digest(image: Image) -> bytes:
-    """Return 16 bytes that differ between images with different pixels."""
+    # 16 bytes that differ between images with different pixels
     return blake2b(image.tobytes(), digest_size=16, key=repr(image.size).encode()).digest()
 
 
@@ -63,21 +59,19 @@ class WatchedLoad:
         return loaded
 
     def note(self, loaded: Image) -> None:
-        """Note the pixels of the image; see ``image_prefetch.Noting``."""
         self.digests[self.made] = pixel_digest(loaded)
 
 
 @dataclass(frozen=True, slots=True)
 class SeenPixels:
-    """Notes the pixels of the images that a model loads, so that images with equal ones get the same reply.
+    """Notes the pixels of the images that a model loads, so that images with equal ones get the same reply."""
 
-    Nothing is decoded for it: the digest is made when the model loads the image, in the model's own thread.
-    """
+    # Nothing is decoded for it: the digest is made when the model loads the image, in the model's own thread.
 
     digests: dict[LazyImage, bytes] = field(default_factory=dict)
 
     def watched_in(self, items: Sequence[Ordered], compared: Iterable[LazyImage]) -> Sequence[Ordered]:
-        """Return the same items; the pixels of the images that are ``compared`` are noted when they are loaded."""
+        """The same items; the pixels of the images that are ``compared`` are noted when they are loaded."""
         watched = {image: replace(image, load=WatchedLoad(made=image, digests=self.digests)) for image in compared}
         if not watched:
             return items
@@ -107,12 +101,11 @@ class SeenPixels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arranged:
-    """A step for n distinct items: each of those that are the same to the model is asked once, in a hashed order.
+    """A step for n distinct items: each of those that are the same to the model is asked once, in a hashed order."""
 
-    It is made once for all methods that are asked about the items. ``keys`` are what each is to the model apart from
-    its images, ``asked`` those that are asked, with noted ``pixels``. ``places`` are those of the n replies among the
-    replies to ``asked``; None if they are in one order.
-    """
+    # It is made once for all methods that are asked about the items. ``keys`` are what each is to the model apart from
+    # its images, ``asked`` those that are asked, with noted ``pixels``. ``places`` are those of the n replies among the
+    # replies to ``asked``; None if they are in one order.
 
     keys: Sequence[Hashable]
     asked: Sequence[Any]
@@ -134,11 +127,9 @@ def arranged(
     compared: Iterable[LazyImage] = (),
     dedupe: bool = False,
 ) -> Arranged:
-    """Arrange n distinct items.
-
-    ``keys`` hold what each item is to the model apart from its images; with ``dedupe``, items of equal images and keys
-    are asked once. The pixels of the images ``compared`` are noted. ``seed`` is that of the order; None keeps it.
-    """
+    """Arrange n distinct items; ``seed`` is that of the order, None keeps it."""
+    # With ``dedupe``, items of equal images and ``keys`` are asked once. The pixels of the images ``compared`` are
+    # noted.
     pixels = SeenPixels()
     watched = pixels.watched_in(items, compared)
     groups: Sequence[int] = range(len(items))  # the place in ``watched`` of the item that is asked for each

@@ -33,7 +33,12 @@ def main(note: str) -> None:
             call = heard.get(timeout=call["limit"] + LATE if call else None)
         except Empty:
             if call and heard.empty():
-                _say(call, note)
+                if note:
+                    part = Path(f"{note}.part")
+                    part.write_text(call["what"], encoding="utf-8")
+                    part.replace(note)
+                sys.stderr.write(f"\n{call['says']}\n")
+                sys.stderr.flush()
                 call = _after(heard, parent)
 
 
@@ -41,15 +46,6 @@ def _listen(heard: Queue[dict[str, Any] | None]) -> None:
     for line in sys.stdin:
         heard.put(json.loads(line))
     heard.put(None)
-
-
-def _say(call: dict[str, Any], note: str) -> None:
-    if note:
-        part = Path(f"{note}.part")
-        part.write_text(call["what"], encoding="utf-8")
-        part.replace(note)
-    sys.stderr.write(f"\n{call['says']}\n")
-    sys.stderr.flush()
 
 
 def _after(heard: Queue[dict[str, Any] | None], parent: int) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -17,8 +18,6 @@ from vlgate.asking.dedupe import WatchedLoad, pixel_digest
 from vlgate.asking.memory import Memory
 from vlgate.errors import ImageError
 from vlgate.types import FileContent, LazyImage, recipe_of
-
-# Whether the date of a file's last change can be trusted, so that its content need not be read again to know it.
 
 DATED = frozenset(
     (
@@ -36,10 +35,8 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def is_dated(path: str) -> bool:
-    """Return whether every change of a file shows in its ctime (``os.stat_result.st_ctime_ns``).
-
-    On Windows it is the time of the file's creation. On macOS, other disks than the system's may be in any format.
-    """
+    """Whether every change of a file shows in its ctime (``os.stat_result.st_ctime_ns``)."""
+    # On Windows it is the time of the file's creation. On macOS, other disks than the system's may be in any format.
     real = os.path.realpath(path)
     if sys.platform == "darwin":
         return not real.startswith("/Volumes/")
@@ -63,8 +60,6 @@ def _file_system(path: str) -> str:
     return kinds.get(folder.rstrip("/"), "")
 
 
-# What an image is, without decoding it: a digest of its file's content and of everything that changes the pixels.
-#
 # The content of a file is read once; its digest is kept with the file's path, size, inode and times, and is taken from
 # there while these stay the same. Among the times is ctime, which no program can set; on file systems that do not keep
 # it the content is read in every run. An image that does not tell what it is made of is decoded, and its pixels are
@@ -76,10 +71,9 @@ _SETTLED = 2 * 10**9  # nanoseconds: a file that changed a moment ago may change
 
 @dataclass(slots=True, kw_only=True)
 class Identities:
-    """The digests of images. ``code`` stands for what decodes and perturbs them: versions of libraries.
+    """The digests of images. ``code`` stands for what decodes and perturbs them: versions of libraries."""
 
-    With ``by_name`` nothing is read: in one run, two images are equal if their keys and paths are.
-    """
+    # With ``by_name`` nothing is read: in one run, two images are equal if their keys and paths are.
 
     memory: Memory
     code: bytes = b""
@@ -88,24 +82,21 @@ class Identities:
     _dated: dict[int, bool] = field(default_factory=dict)  # by device
 
     def of(self, images: Iterable[LazyImage]) -> dict[LazyImage, bytes]:
-        """Return the digest of each image; an image that cannot be read has none.
-
-        The digest covers the image's key too, because a model may read features of the image by its name.
-        """
+        """The digest of each image, its key included; an image that cannot be read has none."""
+        # a model may read features of the image by its name
         wanted = list(dict.fromkeys(images))
         new = [image for image in wanted if image not in self._found]
         if not new:
             return {image: self._found[image] for image in wanted}
         if self.by_name:
             return {image: self._digest(image, image.where.encode(errors="surrogatepass")) for image in wanted}
-        recipes = {image: recipe_of(_made(image)) for image in new}
+        recipes = {image: recipe_of(image.load.made if isinstance(image.load, WatchedLoad) else image) for image in new}
         contents = self._contents({path for recipe in recipes.values() for path in _paths(recipe)})
         found: dict[LazyImage, bytes] = {}
         for image, recipe in recipes.items():
             if recipe is None:
-                of_pixels = _of_pixels(image)
-                if of_pixels is not None:
-                    found[image] = self._digest(image, of_pixels)
+                with suppress(ImageError):  # the model meets it too, and it belongs to the request
+                    found[image] = self._digest(image, b"pixels" + pixel_digest(image.load()))
             elif all(path in contents for path in _paths(recipe)):
                 found[image] = self._found[image] = self._digest(image, _encoded(recipe, contents))
         return {image: digest for image in wanted if (digest := found.get(image) or self._found.get(image))}
@@ -116,15 +107,22 @@ class Identities:
 
     def _contents(self, paths: set[FileContent]) -> dict[FileContent, bytes]:
         states = {path: state for path in paths if (state := _state(path)) is not None}
-        dated = {path for path, state in states.items() if self._is_dated(path, state.device)}
+        for path, state in states.items():
+            if state.device not in self._dated:
+                self._dated[state.device] = is_dated(path)
+        dated = {path for path, state in states.items() if self._dated[state.device]}
         there, _ = self.memory.get({states[path].key for path in dated})
         found: dict[FileContent, bytes] = {}
         new: dict[bytes, bytes] = {}
         for path, state in states.items():
             kept = there.get(state.key) if path in dated else None
-            content = kept or _content(path)
+            content = kept
             if content is None:
-                continue
+                try:
+                    with Path(path).open("rb") as stream:
+                        content = file_digest(stream, lambda: blake2b(digest_size=DIGEST)).digest()
+                except OSError:
+                    continue
             found[path] = content
             settled = time.time_ns() - state.changed > _SETTLED
             if kept is None and path in dated and settled and _state(path) == state:
@@ -132,22 +130,6 @@ class Identities:
         if new:
             self.memory.put(new)
         return found
-
-    def _is_dated(self, path: FileContent, device: int) -> bool:
-        if device not in self._dated:
-            self._dated[device] = is_dated(path)
-        return self._dated[device]
-
-
-def _made(image: LazyImage) -> LazyImage:
-    return image.load.made if isinstance(image.load, WatchedLoad) else image
-
-
-def _of_pixels(image: LazyImage) -> bytes | None:
-    try:
-        return b"pixels" + pixel_digest(image.load())
-    except ImageError:  # the model meets it too, and it belongs to the request
-        return None
 
 
 class _State(NamedTuple):
@@ -169,14 +151,6 @@ def _state(path: FileContent) -> _State | None:
     parts = (os.path.abspath(path), status.st_size, *times, status.st_ino, status.st_dev)  # noqa: PTH100  # a link stays a link
     key = blake2b(repr(parts).encode(errors="surrogatepass"), digest_size=DIGEST, person=b"file").digest()
     return _State(key, max(times), status.st_dev)
-
-
-def _content(path: FileContent) -> bytes | None:
-    try:
-        with Path(path).open("rb") as stream:
-            return file_digest(stream, lambda: blake2b(digest_size=DIGEST)).digest()
-    except OSError:
-        return None
 
 
 def _paths(part: object) -> Iterator[FileContent]:

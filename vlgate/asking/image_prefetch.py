@@ -18,18 +18,13 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# The images that were decoded last, so that none is decoded again while another request about it is at hand.
-
 ROOM = 64 * 2**20
 """The bytes of pixels that are kept: about 70 images of 640 x 480, which is one batch of the default size."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Decoded:
-    """Decoded images of at most ``room`` bytes; those that were used first make room.
-
-    A model may draw on the image that it gets, so it always gets a copy, which costs a fiftieth of decoding.
-    """
+    """Copies of decoded images of at most ``room`` bytes, because a model may draw on the image that it gets."""
 
     room: int = ROOM
     _kept: dict[Hashable, Image] = field(default_factory=dict)
@@ -37,7 +32,6 @@ class Decoded:
     _lock: Lock = field(default_factory=Lock)
 
     def get(self, image: LazyImage) -> Image | None:
-        """Return a copy of the decoded image; None if it is not there."""
         key = _key(image)
         with self._lock:
             found = self._kept.pop(key, None)
@@ -47,7 +41,7 @@ class Decoded:
         return found.copy()
 
     def keep(self, image: LazyImage, loaded: Image) -> None:
-        """Keep a copy of an image that was decoded; an image of more than a quarter of the room is not kept."""
+        """Keep a copy of an image that was decoded, if it takes at most a quarter of the room."""
         if not hasattr(loaded, "getbands") or _size(loaded) > self.room // 4:  # a user's own LazyImage may load others
             return
         copied, key = loaded.copy(), _key(image)
@@ -72,8 +66,6 @@ def _size(image: Image) -> int:
     return image.width * image.height * len(image.getbands())
 
 
-# Decode images in threads before a model asks for them, so that it does not wait for them.
-#
 # What a model gets stays the same: an image that a thread has decoded is handed out once, and a second ``load()``, or
 # one of an image that no thread could decode, loads the image as if there were no threads. Nothing is decoded for a
 # model that loads no images. A bounded number of images is held, however many a run has.
@@ -81,48 +73,40 @@ def _size(image: Image) -> int:
 Item = TypeVar("Item")
 MOST_THREADS = 8
 MOST_IMAGES = 128
-"""How many images are decoded and not yet asked for: two batches of the default size."""
 MOST_BYTES = 256 * 2**20
-"""How many bytes of pixels are held before no further image is begun."""
+"""How many images, and how many bytes of their pixels, are decoded and not yet asked for."""
 
 
 @runtime_checkable
 class Noting(Protocol):
-    """A way to load an image that notes something when the model gets it, which a thread must not do before."""
+    """A way to load an image that notes what the model gets, which a thread must not do before."""
 
     made: LazyImage
 
-    def note(self, loaded: Image) -> None:
-        """Note what the model gets."""
+    def note(self, loaded: Image) -> None: ...
 
 
 def threads() -> int:
-    """Return how many threads may decode in this process: its share of the CPUs, if it is a worker of pytest-xdist."""
+    """How many threads may decode in this process: its share of the CPUs, if it is a worker of pytest-xdist."""
     workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "")
     return min(MOST_THREADS, max(1, cores() // (int(workers) if workers.isdecimal() and int(workers) else 1)))
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(slots=True, kw_only=True)
 class Ahead:
-    """Decodes images ahead of one model. ``loads`` says whether the model has loaded an image so far.
-
-    The images of ``decoded`` are not decoded again, if another text or another method of the model asks for them.
-    """
+    """Decodes images ahead of one model. ``loads`` says whether the model has loaded an image so far."""
 
     loads: bool = False
     decoded: Decoded = field(default_factory=Decoded)
 
     @contextmanager
     def through(self, items: Sequence[Item]) -> Iterator[Callable[[int, int], tuple[Item, ...]]]:
-        """Give a function that returns the items from ``start`` to ``stop``, with images that are decoded ahead.
-
-        Nothing is decoded before the model loads an image itself. All threads have ended when the context ends.
-        """
+        """Give a function that returns the items from ``start`` to ``stop``, with images that are decoded ahead."""
+        # Nothing is decoded before the model loads an image itself. All threads have ended when the context ends.
         if not items or not images_in(items[0]):
             yield lambda start, stop: tuple(items[start:stop])
             return
@@ -134,8 +118,7 @@ class Ahead:
             if not self.loads:  # one image tells whether the model loads any, and costs nothing to speak of
                 return (_with(some[0], lambda image: Taken(image, self)), *some[1:])
             if window is None:
-                rest = items[start:]
-                images = [image for item in rest for image in images_in(item)]
+                images = [image for item in items[start:] for image in images_in(item)]
                 window = Window(images, threads(), self.decoded)
             queue = window
             return tuple(_with(item, lambda image: Taken(image, self, queue)) for item in some)
@@ -148,10 +131,9 @@ class Ahead:
 
 
 class Window:
-    """Images that are being decoded, or are decoded and not yet taken."""
+    """Images that are being decoded, ``at_once`` at a time from the first ``take`` on, or are not yet taken."""
 
     def __init__(self, images: Iterable[LazyImage], at_once: int, decoded: Decoded) -> None:
-        """Decode images in their order, ``at_once`` at a time, from the first ``take`` on; not those of ``decoded``."""
         self.decoded = decoded
         self._process = os.getpid()
         self._at_once = at_once
@@ -164,11 +146,7 @@ class Window:
         self._lock = Lock()
 
     def take(self, image: LazyImage) -> Image | None:
-        """Return the decoded image; None if the caller must load it, because no thread could decode it.
-
-        Each image is given once by the threads, and again as long as it is among ``decoded``. The child of a fork gets
-        none, because it has no threads.
-        """
+        """The decoded image; None if no thread could decode it, or in the child of a fork, which has no threads."""
         if os.getpid() != self._process:
             return None
         with self._lock:
@@ -177,14 +155,15 @@ class Window:
             if image in self._left:
                 self._left.discard(image)
                 if len(self._begun) >= MOST_IMAGES:  # the model passes some over: they make room
-                    self._forget(next(iter(self._begun)))
+                    oldest = next(iter(self._begun))
+                    del self._begun[oldest]
+                    self._sizes.pop(oldest, None)
             self._begin()
         if begun is None:
             return self.decoded.get(image) or _decoded(image, self.decoded)
         return begun.result() if begun.exception() is None else None
 
     def close(self) -> None:
-        """Forget what was not taken, and wait for the end of the threads."""
         with self._lock:
             self._left.clear()
             self._begun.clear()
@@ -206,7 +185,7 @@ class Window:
         size = 0
         try:
             found = self.decoded.get(image) or _decoded(image, self.decoded)
-            size = found.width * found.height * len(found.getbands())
+            size = _size(found)
             return found
         finally:
             with self._lock:
@@ -215,17 +194,10 @@ class Window:
                     self._sizes[image] = size
                 self._begin()
 
-    def _forget(self, image: LazyImage) -> None:
-        del self._begun[image]
-        self._sizes.pop(image, None)
-
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Loads an image from a window, or as it is if the window does not have it.
-
-    Without a window it notes that the model loads images.
-    """
+    """Loads an image from a window; without one it notes that the model loads images."""
 
     made: LazyImage
     ahead: Ahead

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# What an item that a model is asked is: its images, its text, what tells it from every other item; and its copies.
-#
 # A model gets copies of items, made in the order in which it is asked. The objects of a source would tell more than
 # the images and the texts: a caption is read before its foil, so its address is lower; a key names the perturbation.
 
@@ -33,69 +32,66 @@ _set_key, _set_load, _set_where = (LazyImage.__dict__[name].__set__ for name in 
 
 
 def images_in(item: object) -> tuple[LazyImage, ...]:
-    """Return the images of an item, in their order; none for a text."""
+    """The images of an item, in their order; none for a text."""
     if isinstance(item, Match | Ask | Compare):
         return images_of(item)
     return (item,) if isinstance(item, LazyImage) else ()
 
 
 def images_of_case(case: Case) -> tuple[LazyImage, ...]:
-    """Return the different images of a case, in the order of its requests."""
+    """The different images of a case, in the order of its requests."""
     return tuple(dict.fromkeys(image for request in case.requests for image in images_of(request)))
 
 
 def with_images_in(item: object, change: Callable[[LazyImage], LazyImage]) -> object:
-    """Return an item with each of its images changed."""
     if isinstance(item, Match | Ask | Compare):
         return with_images(item, change)
     return change(item) if isinstance(item, LazyImage) else item
 
 
 def text_in(item: object) -> str:
-    """Return the text of an item; empty if it has none."""
+    """The text of an item; empty if it has none."""
     if isinstance(item, Match | Ask | Compare):
         return text_of(item)
     return item if isinstance(item, str) else ""
 
 
 def told(item: object, images: Mapping[LazyImage, bytes]) -> bytes | None:
-    """Return what an item is, as bytes of which no two are equal; None if an image cannot be read."""
+    """What an item is, as bytes of which no two are equal; None if an image cannot be read."""
     if isinstance(item, Match):  # the most frequent kind
         digest = images.get(item.image)
         return None if digest is None else b"m" + digest + as_bytes(item.text)
     if isinstance(item, str):
         return b"t" + as_bytes(item)
     digests = [images.get(image) for image in images_in(item)]
-    known = b"".join(one for one in digests if one is not None)
+    known = b"".join(digest for digest in digests if digest is not None)
     if not digests or None in digests:
         return None
     if isinstance(item, LazyImage):
         return b"i" + known
-    if isinstance(item, Compare):
-        return b"c%d:" % len(digests) + known + as_bytes(repr((item.question, item.choices)))
-    return b"a" + known + as_bytes(repr((item.question, item.choices)) if isinstance(item, Ask) else repr(item))
+    content = as_bytes(repr((item.question, item.choices)) if isinstance(item, Ask | Compare) else repr(item))
+    return (b"c%d:" % len(digests) if isinstance(item, Compare) else b"a") + known + content
 
 
 def named(item: object, called: str) -> Hashable:
-    """Return what an item is in this run: equal if its images' names and paths and its text are."""
+    """What an item is in this run: equal if its images' names and paths and its text are."""
+    if type(item) is Match:  # the most frequent kind
+        return called, item.image.key, item.image.where, item.text
     if isinstance(item, LazyImage):
         return called, item.key, item.where
     if isinstance(item, Compare):
         return called, tuple((image.key, image.where) for image in item.images), item.question, item.choices
-    return (
-        (called, item.image.key, item.image.where, item.question, item.choices)
-        if isinstance(item, Ask)
-        else (called, item)
-    )
+    if isinstance(item, Ask):
+        return called, item.image.key, item.image.where, item.question, item.choices
+    return called, item
 
 
 def as_bytes(text: str) -> bytes:
-    """Return a text as bytes; two texts never give the same ones."""
     return text.encode(errors="surrogatepass")
 
 
 def copied(text: str) -> str:
-    """Return an equal text that is another object, with an address and a size of its own.
+    """An equal text that is another object, with an address and a size of its own.
 
     >>> text = "A red cup."
     >>> copied(text) == text, copied(text) is text
@@ -105,7 +101,7 @@ def copied(text: str) -> str:
 
 
 def gets_names(model: object) -> bool:
-    """Return whether a model declares that it needs the names of images, by an attribute ``image_names``."""
+    """Whether a model declares that it needs the names of images, by an attribute ``image_names``."""
     return getattr(model, "image_names", False) is True
 
 
@@ -115,10 +111,17 @@ class Opener:
     __slots__ = ("__weakref__",)
 
     def __call__(self) -> Image:
-        return _plain(_LOADS[self]())
+        from PIL.Image import Image
+
+        loaded = _LOADS[self]()
+        own: object = loaded
+        # traces of the origin do not reach the model: a file's format, or memory that cannot be written
+        if isinstance(own, Image) and (type(own) is not Image or own.readonly or own.info):
+            loaded = own.copy()
+            loaded.info.clear()
+        return loaded
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """In another process, the same image is loaded."""
         return _opener, (_LOADS[self],)
 
 
@@ -132,30 +135,18 @@ def _opener(load: Callable[[], Image]) -> Opener:
     return made
 
 
-def _plain(loaded: Image) -> Image:
-    """The same image; one with traces of its origin as a copy: a file's format, or memory that cannot be written."""
-    from PIL.Image import Image
-
-    own: object = loaded
-    if isinstance(own, Image) and (type(own) is not Image or own.readonly or own.info):
-        loaded = own.copy()
-        loaded.info.clear()
-    return loaded
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copies:
-    """Makes the copies of items that a model gets.
+    """Makes the copies of items that a model gets; with ``names`` it gets the keys, paths and loaders as they are."""
 
-    The key of an image is a salted hash of its key and path: equal for equal images as long as the process runs, and
-    another one in each process. With ``names``, a model gets the keys, paths and loaders as they are.
-    """
+    # Else the key of an image is a salted hash of its key and path: equal for equal images as long as the process runs,
+    # and another one in each process.
 
     names: bool = True
     salt: bytes = field(default_factory=lambda: token_bytes(16))
 
     def of(self, items: Sequence[Item]) -> tuple[Item, ...]:
-        """Return copies of items, in the same order; equal images are one object."""
+        """Copies of items, in the same order; equal images are one object."""
         made: dict[LazyImage, LazyImage] = {}
 
         def _shown(image: LazyImage) -> LazyImage:
@@ -166,7 +157,6 @@ class Copies:
         return tuple([cast("Item", _copy(item, _shown)) for item in items])
 
     def image(self, image: LazyImage) -> LazyImage:
-        """Return an image as a model gets it."""
         copy: LazyImage = _new(LazyImage)
         if self.names:
             _set_key(copy, copied(image.key))
@@ -179,7 +169,7 @@ class Copies:
         return copy
 
     def key(self, image: LazyImage) -> str:
-        """Return the key of an image that a model gets in place of its name: 16 hexadecimal digits."""
+        """The key that a model gets in place of an image's name: 16 hexadecimal digits."""
         named = f"{len(image.key)} {image.key}{image.where}"
         return blake2b(as_bytes(named), digest_size=_KEY, key=self.salt).hexdigest()
 
@@ -188,14 +178,11 @@ class Copies:
         if self.names or (not _OPAQUE.search(str(error)) and not isinstance(error, NoReplyError)):
             return
         names = {self.key(image): image.key for item in items for image in images_in(item)}
-
-        def _named(text: object) -> object:
-            return _OPAQUE.sub(lambda key: names.get(key[0], key[0]), text) if isinstance(text, str) else text
-
         if isinstance(error, VlgateError):
-            error.args = tuple(map(_named, error.args))
+            named = partial(_OPAQUE.sub, lambda key: names.get(key[0], key[0]))
+            error.args = tuple(named(part) if isinstance(part, str) else part for part in error.args)
             if isinstance(error, NoReplyError):
-                error.reasons = {place: str(_named(why)) for place, why in error.reasons.items()}
+                error.reasons = {place: named(str(why)) for place, why in error.reasons.items()}
             return
         for key in dict.fromkeys(_OPAQUE.findall(str(error))):
             if key in names:
@@ -221,10 +208,9 @@ def _copy(item: object, shown: Callable[[LazyImage], LazyImage]) -> object:
     return item
 
 
-# The order in which requests reach a model.
-#
-# A case holds its true text before its false one. If a model saw requests in that order, scores that only follow the
-# position would be right. A seeded hash of the image and the text decides the order instead.
+# The order in which requests reach a model. A case holds its true text before its false one. If a model saw requests in
+# that order, scores that only follow the position would be right. A seeded hash of the image and the text decides the
+# order instead.
 #
 # Requests about one image follow each other no more often than by chance: the answers to crossed questions about an
 # image differ, so a model whose answers alternate would be right about each image half of the time. They stay near, in
@@ -237,40 +223,31 @@ BLOCK = 64
 
 
 def by_image(batches: Iterable[Batch]) -> list[Request]:
-    """Return the distinct requests of batches, those about one image together, so that it is decoded and encoded once.
-
-    The images are in the order in which the batches first ask for them, whatever the task.
-    """
+    """The distinct requests of batches, those about one image together, so that it is decoded and encoded once."""
     found: dict[object, dict[Request, None]] = {}
     for batch in batches:
         for case in batch.cases:
             for request in case.requests:
-                about = images_of(request) or request
-                found.setdefault(about, {})[request] = None
-    return [request for some in found.values() for request in some]
+                found.setdefault(images_of(request) or request, {})[request] = None
+    return [request for requests in found.values() for request in requests]
 
 
 def hashed_order(items: Sequence[Ordered], seed: int | None) -> Sequence[int]:
-    """Return the positions of the items in the order of their hashes; items with equal hashes keep their order."""
+    """The positions of the items in the order of their hashes; items with equal hashes keep their order."""
     if seed is None or len(items) < 2:
         return range(len(items))
     return _order(((item.image.key, item.text) if type(item) is Match else _parts(item) for item in items), seed)
 
 
 def hashed_cases(cases: Sequence[Case], seed: int) -> Sequence[int]:
-    """Return the positions of cases in the order of hashes of their images and ids.
-
-    A call may hold the requests of one case only. The cases of a file may alternate between true and false, so their
-    own order must tell nothing either. Those whose first requests are about the same image stay near each other.
-    """
+    """The positions of cases in the order of hashes of their images and ids."""
+    # A call may hold the requests of one case only. The cases of a file may alternate between true and false, so their
+    # own order must tell nothing either. Those whose first requests are about the same image stay near each other.
     return _order(((_parts(case.requests[0])[0], case.id) for case in cases), seed)
 
 
 def _order(parts: Iterable[tuple[str, str]], seed: int) -> list[int]:
-    """The positions of pairs of an image's key and a text in the order of their hashes; equal ones keep their order.
-
-    The hash of the image decides the block, the hash of both the place in it.
-    """
+    # The hash of the image decides the block, the hash of both the place in it; pairs with equal ones keep their order.
     salt = seed.to_bytes(16, "big", signed=True)
     images: dict[str, bytes] = {}
     of_image, of_both = [], []
@@ -288,10 +265,7 @@ def _order(parts: Iterable[tuple[str, str]], seed: int) -> list[int]:
 
 
 def _parts(item: Request | LazyImage | str) -> tuple[str, str]:
-    """The key of an item's image and the item's text; empty if it has none. Of several images it is the smallest key.
-
-    So questions about the same images in another order stay near each other.
-    """
+    # the key of an item's image, of several the smallest, so that questions about them in another order stay near
     if isinstance(item, Compare):
         keys = [image.key for image in item.images]
         return min(keys), "\0".join((*keys, item.question, *item.choices))

@@ -12,8 +12,6 @@ import numpy as np
 from vlgate.asking.cache.store import Store
 from vlgate.types import FloatArray
 
-# Replies as bytes, exactly: numbers, rows of numbers and strings, each with a mark of its kind.
-
 Reply = float | str | FloatArray
 
 
@@ -21,7 +19,7 @@ _MARKS = {(False, False): b".", (True, False): b"!", (False, True): b"?", (True,
 
 
 def packed(reply: Reply, *, cut: bool = False, neither: bool = False) -> bytes:
-    """Return a reply as bytes; ``cut`` and ``neither`` are those of ``vlgate.types.Prediction``.
+    """A reply as bytes, with a mark of its kind; ``cut`` and ``neither`` are those of ``vlgate.types.Prediction``.
 
     >>> unpacked(packed(0.25)), unpacked(packed("yes", cut=True))
     ((0.25, False), ('yes', True))
@@ -39,7 +37,7 @@ def packed(reply: Reply, *, cut: bool = False, neither: bool = False) -> bytes:
 
 
 def unpacked(value: bytes) -> tuple[Reply, bool]:
-    """Return the reply that ``packed`` made bytes of, and whether its text was cut."""
+    """The reply that ``packed`` made bytes of, and whether its text was cut."""
     kind, cut, content = value[:1], value[1:2] in (b"!", b"&"), value[2:]
     if kind == b"s":
         return content.decode(), cut
@@ -52,26 +50,21 @@ def unpacked(value: bytes) -> tuple[Reply, bool]:
 
 
 def says_neither(value: bytes) -> bool:
-    """Return whether ``packed`` was told that the answer probably begins with neither yes nor no."""
     return value[1:2] in (b"?", b"&")
 
 
-# What a run has learned of its model: the last replies in memory and, with a cache, all of them on disk.
-
 ROOM = 128 * 2**20
 """The bytes of replies that a process keeps in memory: 55,000 rows of 512 numbers, or 600,000 scores."""
-ROOM_BESIDE_STORE = ROOM // 4
-"""The same with a cache, which has what is forgotten."""
+ROOM_BESIDE_STORE = ROOM // 4  # with a cache, which has what is forgotten
 Key = TypeVar("Key", bound=Hashable)
 _COST = 200  # bytes of a key and its place, beside the value
 
 
 @dataclass(slots=True, kw_only=True)
 class Memory:
-    """Values by key. ``store`` is None without a cache; ``model`` is the name under which it lists the records.
+    """Values by key: the last ones in memory and, with a ``store``, all of them on disk, listed under ``model``."""
 
-    With a store, all keys are bytes. ``replies`` counts those of the values that are replies to items, whoever asked.
-    """
+    # With a store, all keys are bytes. ``replies`` counts those of the values that are replies to items, whoever asked.
 
     store: Store | None = None
     model: str = ""
@@ -81,11 +74,10 @@ class Memory:
     _held: int = 0
 
     def holds_any(self, keys: Iterable[Hashable]) -> bool:
-        """Return whether the memory of this process has the value of one of the keys."""
         return not self._recent.keys().isdisjoint(keys)
 
     def get(self, keys: Iterable[Key]) -> tuple[dict[Key, bytes], int]:
-        """Return the values of the keys that are known, and how many of them are from the disk."""
+        """The values of the keys that are known, and how many of them are from the disk."""
         recent = self._recent
         found: dict[Key, bytes] = {}
         others: list[Key] = []
@@ -116,17 +108,12 @@ class Memory:
             if key not in recent:
                 self._held += len(value) + _COST
             recent[key] = value
-        if self._held > self.room:
-            self._forget()
-
-    def _forget(self) -> None:
-        """Forget the oldest values, an eighth of the room at once.
-
-        To find the first key of a dict, Python passes all keys that were removed before it: one by one, it took 11 of
-        the 30 seconds of a run of 200,000 cases.
-        """
+        if self._held <= self.room:
+            return
+        # Forget an eighth of the room at once. To find the first key of a dict, Python passes all keys that were
+        # removed before it: one by one, it took 11 of the 30 seconds of a run of 200,000 cases.
         most = self.room - self.room // 8
-        for key in list(self._recent):
+        for oldest in list(recent):
             if self._held <= most:
                 return
-            self._held -= len(self._recent.pop(key)) + _COST
+            self._held -= len(recent.pop(oldest)) + _COST

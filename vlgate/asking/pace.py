@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -26,7 +27,7 @@ class Pace:
     seconds: float
 
     def seconds_for(self, cases: int, workers: int = 1) -> float:
-        """Return the time that as many cases will take.
+        """The time that as many cases will take.
 
         >>> Pace(cases=50, seconds=2.0).seconds_for(1000, workers=4)
         10.0
@@ -37,53 +38,36 @@ class Pace:
 def pace(
     predictor: ModelPredictor, batches: Sequence[Batch], name: str, *, together: bool = True, short: bool = False
 ) -> Pace | None:
-    """Ask a model, not the memory of its replies, a sample of a run's cases, and measure the time.
-
-    With ``together`` the cases share calls of the model. With ``short`` a short run is measured, too, because its
-    controls ask much more than its cases. ``name`` seeds the sample. None if the run takes no time to speak of, if the
-    cache has replies to the whole sample, or if the model raised, which the run will show.
-    """
+    """Ask a model, not the memory of its replies, a sample of a run's cases, and measure the time."""
+    # With ``together`` the cases share calls of the model. With ``short`` a short run is measured, too, because its
+    # controls ask much more than its cases. ``name`` seeds the sample. None if the run takes no time to speak of, if
+    # the cache has replies to the whole sample, or if the model raised, which the run will show.
     total = sum(len(batch.positions) for batch in batches)
     if total < (LEAST + _WARMING if short else SHARE * LEAST):
         return None
-    cases = _some(batches, min(MOST, max(LEAST, total // SHARE)) + _WARMING, name)
+    n = min(MOST, max(LEAST, total // SHARE)) + _WARMING
+    cases: list[Case] = []
+    for place in generator(name).permutation(len(batches)).tolist():
+        if len(cases) < n:
+            batch = batches[place]
+            cases += [batch.task.cases[position] for position in batch.positions[:_OF_A_BATCH]]
+    cases = cases[:n]
     warming, timed = cases[:_WARMING], cases[_WARMING:]
+    calls = [timed] if together else [[case] for case in timed]
     try:
-        if _remembered(predictor, cases):
-            return None
+        if predictor.cache is not None:
+            with suppress(NotRememberedError):
+                _ask(replace(predictor, cache=predictor.cache.recalling), cases)
+                return None  # the run will hardly ask the model
         predictor = predictor.bare()
-        _ask(predictor, warming, together=True)
+        _ask(predictor, warming)
         start = perf_counter()
-        _ask(predictor, timed, together=together)
+        for some in calls:
+            _ask(predictor, some)
         return Pace(cases=len(timed), seconds=perf_counter() - start)
     except (Exception, SystemExit):  # noqa: BLE001  # a foreign model may raise anything; the tests will show it
         return None
 
 
-def _remembered(predictor: ModelPredictor, cases: Sequence[Case]) -> bool:
-    # then the run will hardly ask the model
-    if predictor.cache is None:
-        return False
-    try:
-        _ask(replace(predictor, cache=predictor.cache.recalling), cases, together=True)
-    except NotRememberedError:
-        return False
-    return True
-
-
-def _ask(predictor: ModelPredictor, cases: Sequence[Case], *, together: bool) -> None:
-    if together:
-        predictor.predict(request for case in cases for request in case.requests)
-        return
-    for case in cases:
-        predictor.predict(case.requests)
-
-
-def _some(batches: Sequence[Batch], n: int, name: str) -> list[Case]:
-    found: list[Case] = []
-    for place in generator(name).permutation(len(batches)).tolist():
-        batch = batches[place]
-        found += [batch.task.cases[position] for position in batch.positions[:_OF_A_BATCH]]
-        if len(found) >= n:
-            break
-    return found[:n]
+def _ask(predictor: ModelPredictor, cases: Sequence[Case]) -> None:
+    predictor.predict(request for case in cases for request in case.requests)

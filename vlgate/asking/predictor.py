@@ -6,7 +6,7 @@ This module uses models through the protocols of ``vlgate.types`` only.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -14,17 +14,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from vlgate.asking.adapters import (
-    COMPARES,
-    adapters,
-    agreement,
-    ask_adapter,
-    best_choice,
-    completed,
-    described,
-    match_adapter,
-    plausible,
-)
+from vlgate.asking import adapters
 from vlgate.asking.batching import Asking, Call, Caller, Problem, chain, truncated_texts
 from vlgate.asking.dedupe import Arranged, arranged, asked_the_same, keys_of
 from vlgate.asking.reply_cache import ReplyCache
@@ -52,12 +42,11 @@ Said = list[float | str | Problem]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPredictor:
-    """A model with its name, the steps to it, and what a missing image means.
+    """A model with its name, the steps to it, and what a missing image means."""
 
-    ``caller`` makes the batches; ``cache``, if there is one, takes the replies that are known. ``seed`` decides the
-    order in which the requests of a call reach the model; None keeps the order of the call. ``together`` says whether
-    the run asks about several images at once.
-    """
+    # ``caller`` makes the batches; ``cache``, if there is one, takes the replies that are known. ``seed`` decides the
+    # order in which the requests of a call reach the model; None keeps the order of the call. ``together`` says whether
+    # the run asks about several images at once.
 
     model: object
     name: str
@@ -68,32 +57,27 @@ class ModelPredictor:
     together: bool = False
 
     def bare(self) -> ModelPredictor:
-        """Return the same predictor without a memory: every request reaches the model."""
+        """The same predictor without a memory: every request reaches the model."""
         if self.cache is not None:
             self.cache.ready()
         return replace(self, cache=None)
 
     def uncounted(self) -> ModelPredictor:
-        """Return the same predictor, with the same memory; what it asks is not counted as asked for the run."""
+        """The same predictor, with the same memory; what it asks is not counted as asked for the run."""
         return replace(self, cache=self.cache and self.cache.uncounted)
 
     def adapters(self) -> dict[str, str]:
-        """Describe for the report how each kind of request reaches the model."""
-        return adapters(self.model, together=self.together)
+        return adapters.adapters(self.model, together=self.together)
 
     def close(self) -> None:
-        """Close the file of the cache; the predictor must not be used any more."""
         if self.cache is not None:
             self.cache.close()
 
     def predict(self, requests: Iterable[Request]) -> Mapping[Request, Prediction]:
-        """Ask the model each distinct request once.
-
-        Returns: one prediction per distinct request, in the order of first appearance; a prediction without a reply
-            says why there is none.
-        Raises: ModelReplyError if a reply cannot be used: NaN, infinite, too few, of another type. Exceptions of the
-            model itself pass through.
-        """
+        """Ask the model each distinct request once."""
+        # Returns: one prediction per distinct request, in the order of first appearance; a prediction without a reply
+        # says why there is none. Raises: ModelReplyError if a reply cannot be used: NaN, infinite, too few, of another
+        # type. Exceptions of the model itself pass through.
         distinct = list(dict.fromkeys(requests))
         replies: dict[Request, Prediction] = {}
         for kind, ask in ((Match, self._match), (Ask, self._ask), (Read, self._read), (Compare, self._compare)):
@@ -106,15 +90,13 @@ class ModelPredictor:
         return {request: replies[request] for request in distinct}
 
     def through_chain(self, arrangement: Arranged | None = None) -> Asking:
-        """Return the function that asks the model: deduplicate and order, if arranged so; cache; batch; watch.
-
-        It returns before the model is asked, so that few frames lie between a test and its model.
-        """
+        """The function that asks the model: deduplicate and order, if arranged so; cache; batch; watch."""
+        # It returns before the model is asked, so that few frames lie between a test and its model.
         steps = (arrangement, self.cache)
         return chain(self.caller, *(step for step in steps if step is not None))
 
     def _match(self, pairs: list[Match]) -> Mapping[Request, Prediction]:
-        how = match_adapter(self.model)
+        how = adapters.match_adapter(self.model)
         ask = self._requests_chain(pairs) if how == "match" or isinstance(self.model, Classifier) else None
         if how == "match" and ask is not None:
             replies: Said = ask(self._call("match"), pairs)
@@ -122,21 +104,31 @@ class ModelPredictor:
             replies = self._adapted_scores(pairs, how)
         if isinstance(self.model, Classifier) and ask is not None:
             said = ask(replace(self._call("accepts"), nan=True), pairs)
-            self._check_said(said)
+            for yes in said:
+                if yes not in (0.0, 1.0) and not isinstance(yes, Problem) and not np.isnan(yes):
+                    remedy = "it must be 1.0 for yes, 0.0 for no or NaN; give a probability as the score of match()"
+                    raise ModelReplyError(f"the model {self.name!r} returned {yes!r} from accepts(); {remedy}")
             return self._predictions(pairs, replies, [yes == 1.0 if yes in (0.0, 1.0) else None for yes in said])
-        return self._predictions(pairs, replies, self._accepted(replies, how))
+        threshold = threshold_of(self.model, self.name)
+        if how == "match by answer":  # each score is the model's own yes or no
+            threshold = 0.5
+        if threshold is None or how == "match by perplexity":
+            return self._predictions(pairs, replies)
+        # A score exactly at the threshold is a no: the released VALSE code calls a tie a foil.
+        accepted = [bool(reply > threshold) if isinstance(reply, float) else None for reply in replies]
+        return self._predictions(pairs, replies, accepted)
 
     def _adapted_scores(self, pairs: list[Match], how: str | None) -> Said:
         if how == "encode":
             return self._dot_products(pairs)
         if how == "match by answer":
-            questions = [described(pair) for pair in pairs]
+            questions = [adapters.described(pair) for pair in pairs]
             answers = self._ask(questions)
-            return [agreement(answers[question]) for question in questions]
+            return [adapters.agreement(answers[question]) for question in questions]
         if how == "match by perplexity":
             texts = [Read(text=pair.text) for pair in pairs]
             read = self._read(list(dict.fromkeys(texts)))
-            return [plausible(read[text]) for text in texts]
+            return [adapters.plausible(read[text]) for text in texts]
         return [self._cannot("Match", "match(), encode_images() and encode_texts(), or answer()")] * len(pairs)
 
     def _dot_products(self, pairs: list[Match]) -> Said:
@@ -153,35 +145,20 @@ class ModelPredictor:
         rows_of_texts = dict(zip(texts, of_texts(self._call("encode_texts", "rows"), texts), strict=True))
         return [_dot(rows_of_images[pair.image], rows_of_texts, pair.text, self.name) for pair in pairs]
 
-    def _accepted(self, replies: Said, how: str | None) -> list[bool | None]:
-        threshold = threshold_of(self.model, self.name)
-        if how == "match by answer":  # each score is the model's own yes or no
-            threshold = 0.5
-        if threshold is None or how == "match by perplexity":
-            return [None] * len(replies)
-        # A score exactly at the threshold is a no: the released VALSE code calls a tie a foil.
-        return [bool(reply > threshold) if isinstance(reply, float) else None for reply in replies]
-
-    def _check_said(self, said: Sequence[float | Problem]) -> None:
-        for yes in said:
-            if yes not in (0.0, 1.0) and not isinstance(yes, Problem) and not np.isnan(yes):
-                remedy = "it must be 1.0 for yes, 0.0 for no or NaN; give a probability as the score of match()"
-                raise ModelReplyError(f"the model {self.name!r} returned {yes!r} from accepts(); {remedy}")
-
     def _ask(self, questions: list[Ask]) -> Mapping[Request, Prediction]:
-        how = ask_adapter(self.model)
+        how = adapters.ask_adapter(self.model)
         if how == "answer":
             replies: Said = self._requests_chain(questions)(self._call("answer", "strings"), questions)
         elif how == "answer by match":
-            pairs = [completed(question, choice) for question in questions for choice in question.choices]
+            pairs = [adapters.completed(question, choice) for question in questions for choice in question.choices]
             scores = self._match(list(dict.fromkeys(pairs))) if pairs else {}
-            replies = [best_choice(question, scores) for question in questions]
+            replies = [adapters.best_choice(question, scores) for question in questions]
         else:
             replies = [self._cannot("Ask", "answer(), match(), or encode_images() and encode_texts()")] * len(questions)
         return self._predictions(questions, replies)
 
     def _compare(self, questions: list[Compare]) -> Mapping[Request, Prediction]:
-        replies: Said = [self._cannot("Compare", COMPARES)] * len(questions)
+        replies: Said = [self._cannot("Compare", adapters.COMPARES)] * len(questions)
         if isinstance(self.model, Comparer):
             replies = self._requests_chain(questions)(self._call("compare", "strings"), questions)
         return self._predictions(questions, replies)
@@ -224,35 +201,27 @@ class ModelPredictor:
         problems = {place: reply for place, reply in enumerate(said) if isinstance(reply, Problem)}
         texts = [reply if isinstance(reply, str) and reply != TIED else None for reply in said]
         answered = [place for place in range(len(said)) if place not in problems] if truncated or neither else []
+        skips = self.on_missing == "skip"
+        accepts = numbers(accepted or [None] * len(said))
+        accepts[list(problems)] = np.nan
         return Replies(
             requests=requests,
             scores=numbers([reply if isinstance(reply, float) else None for reply in said]),
-            accepted=_without(numbers(accepted or [None] * len(said)), problems),
+            accepted=accepts,
             answers=texts if texts.count(None) < len(texts) else (),
-            problems={place: (reply.why, self._skipped(reply)) for place, reply in problems.items()},
+            problems={place: (one.why, one.skipped or (one.missing and skips)) for place, one in problems.items()},
             cut={place for place in answered if truncated and _cut(truncated, requests[place])},
             neither={place for place in answered if requests[place] in neither},
         )
 
-    def _skipped(self, problem: Problem) -> bool:
-        return problem.skipped or (problem.missing and self.on_missing == "skip")
-
 
 def threshold_of(model: object, name: str) -> float | None:
-    """Return the ``decision_threshold`` of a model, which may change while it is asked; None for none."""
+    """The ``decision_threshold`` of a model, which may change while it is asked; None for none."""
     threshold: Any = getattr(model, "decision_threshold", None)
     if threshold is not None and not (isinstance(threshold, Real) and math.isfinite(threshold)):
-        raise ModelReplyError(
-            f"the model {name!r}: decision_threshold={threshold!r}: expected a finite number or None; "
-            "make it a finite number"
-        )
-    known: float | None = None if threshold is None else cast("float", threshold)
-    return known
-
-
-def _without(column: FloatArray, problems: Collection[int]) -> FloatArray:
-    column[list(problems)] = np.nan
-    return column
+        why = f"decision_threshold={threshold!r}: expected a finite number or None; make it a finite number"
+        raise ModelReplyError(f"the model {name!r}: {why}")
+    return cast("float | None", threshold)
 
 
 def score(model: Predictor, batch: Batch) -> Mapping[Request, Prediction]:
@@ -280,5 +249,7 @@ def _cut(truncated: AbstractSet[str], request: Request) -> bool:
     if isinstance(request, Compare):
         return request.question in truncated
     if isinstance(request, Ask):
-        return not truncated.isdisjoint((request.question, *(completed(request, one).text for one in request.choices)))
-    return request.text in truncated or (isinstance(request, Match) and described(request).question in truncated)
+        pairs = (adapters.completed(request, choice).text for choice in request.choices)
+        return not truncated.isdisjoint((request.question, *pairs))
+    described = adapters.described(request).question if isinstance(request, Match) else request.text
+    return not truncated.isdisjoint((request.text, described))

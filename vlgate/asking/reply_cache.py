@@ -7,6 +7,7 @@ lacks are asked in batches of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import blake2b
@@ -23,10 +24,6 @@ from vlgate.types import LazyImage, Match, TextKeys
 _PLAIN = (bytes, str, int, tuple)  # kinds of text keys that are the same in every process
 
 
-def _always() -> bool:
-    return True
-
-
 @dataclass(slots=True, kw_only=True)
 class Counts:
     """How many items a process asked the model, and how many replies it took from the cache and from its memory."""
@@ -38,13 +35,12 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyCache:
-    """A step of the chain to a model: only the items that it has no reply of reach the next one.
+    """A step of the chain to a model: only the items that it has no reply of reach the next one."""
 
-    ``model`` is a digest of everything but the item that a reply depends on. ``opens_images`` is False for a model that
-    reads features of images from files. ``note`` is for the user. If ``asks`` is False, an item without a reply raises
-    NotRememberedError. ``ready`` is called before the model is asked; ``loaded`` says whether the model is there.
-    ``cut`` and ``unsure`` hold ``Prediction.cut`` and ``Prediction.neither`` of remembered replies.
-    """
+    # ``model`` is a digest of everything but the item that a reply depends on. ``opens_images`` is False for a model
+    # that reads features of images from files. ``note`` is for the user. If ``asks`` is False, an item without a reply
+    # raises NotRememberedError. ``ready`` is called before the model is asked; ``loaded`` says whether the model is
+    # there. ``cut`` and ``unsure`` hold ``Prediction.cut`` and ``Prediction.neither`` of remembered replies.
 
     memory: Memory
     identities: Identities
@@ -53,30 +49,33 @@ class ReplyCache:
     note: str = ""
     asks: bool = True
     ready: Callable[[], object] = bool
-    loaded: Callable[[], bool] = _always
+    loaded: Callable[[], bool] = lambda: True
     counts: Counts = field(default_factory=Counts)
     cut: set[str] = field(default_factory=set)
     unsure: set[Match] = field(default_factory=set)
 
     @property
     def recalling(self) -> ReplyCache:
-        """The same memory without the model, and with counts of its own."""
         return replace(self, asks=False, counts=Counts())
 
     @property
     def uncounted(self) -> ReplyCache:
-        """The same memory and model, with counts of its own."""
         return replace(self, counts=Counts())
 
     def close(self) -> None:
-        """Close the file of the cache; the memory must not be used any more."""
         if self.memory.store is not None:
             self.memory.store.close()
 
     def __call__(self, caller: Caller, then: Asking, call: Call, items: Sequence[Any]) -> list[Any]:
         keys = self._keys(items, call.called)
         compared = any(type(image.load) is WatchedLoad for item in items for image in images_in(item))
-        if not compared and self._all_new(keys):
+        # without a cache, this is the rule: no reply is there and no key repeats
+        if (
+            not compared
+            and self.memory.store is None
+            and not self.memory.holds_any(keys)
+            and len(set(keys)) == len(keys)
+        ):
             known: dict[Hashable, bytes] = {}
             first: dict[Hashable, int] = {}
             new_items, new_keys = items, keys
@@ -84,7 +83,11 @@ class ReplyCache:
             known, stored = self.memory.get([key for key in keys if key is not None])
             self.counts.cached += stored
             self.counts.repeated += len(known) - stored
-            first = self._first_new(keys, known)
+            # the place of the first item without a reply, by key; of one without a key, by its place
+            first = {}
+            for place, key in enumerate(keys):
+                if key is None or key not in known:
+                    first.setdefault(place if key is None else key, place)
             new_items, new_keys = ([some[place] for place in first.values()] for some in (items, keys))
         replies: list[Any] = []
         if new_items:
@@ -95,7 +98,9 @@ class ReplyCache:
         if new_items is items:
             return replies
         if compared:
-            known |= self.memory.put(self._pixels_seen(new_items, call.called))
+            # of an image that the model did not load, the digest is empty
+            seen = self._watched_images(new_items, call.called).values()
+            known |= self.memory.put({key: load.digests.get(load.made, b"") for key, load in seen})
             self._see_pixels([item for item, key in zip(items, keys, strict=True) if key in known], call.called)
         new = dict(zip(first, replies, strict=True))
         return [
@@ -122,19 +127,6 @@ class ReplyCache:
             known |= self.memory.put(values)
         self.cut.update(text for text in distinct if known[keys[text]][0])
         return {text: known[keys[text]][1:] for text in distinct}
-
-    def _all_new(self, keys: Sequence[Hashable]) -> bool:
-        # no reply is there and no key repeats; without a cache, this is the rule
-        return self.memory.store is None and not self.memory.holds_any(keys) and len(set(keys)) == len(keys)
-
-    @staticmethod
-    def _first_new(keys: Sequence[Hashable], known: Mapping[Hashable, bytes]) -> dict[Hashable, int]:
-        """The place of the first item without a reply, by key; of one without a key, by its place."""
-        first: dict[Hashable, int] = {}
-        for place, key in enumerate(keys):
-            if key is None or key not in known:
-                first.setdefault(place if key is None else key, place)
-        return first
 
     def _keep(
         self, caller: Caller, call: Call, items: Sequence[Any], keys: Sequence[Hashable], replies: Sequence[Any]
@@ -167,10 +159,7 @@ class ReplyCache:
 
     def _keys(self, items: Sequence[object], called: str) -> Sequence[Hashable]:
         if self.identities.by_name:
-            return [
-                (called, one.image.key, one.image.where, one.text) if type(one) is Match else named(one, called)
-                for one in items
-            ]
+            return [named(item, called) for item in items]
         images = self.identities.of(image for item in items for image in images_in(item))
         return [None if (said := told(item, images)) is None else self._key(called, said) for item in items]
 
@@ -179,52 +168,31 @@ class ReplyCache:
         key.update(told)
         return key.digest()
 
-    def _pixel_keys(self, items: Iterable[object], called: str) -> dict[LazyImage, bytes]:
-        """The keys of the digests of the pixels of those images that must be compared."""
-        watched = [image for item in items for image in images_in(item) if _watched(image) is not None]
+    def _watched_images(self, items: Iterable[object], called: str) -> dict[LazyImage, tuple[bytes, WatchedLoad]]:
+        """The images whose pixels must be compared, each with the key of their digest."""
+        loads = {image: image.load for item in items for image in images_in(item)}
+        watched = {image: load for image, load in loads.items() if isinstance(load, WatchedLoad)}
         images = self.identities.of(watched) if watched and self.opens_images else {}
-        return {image: self._key(called, b"p" + one) for image, one in images.items()}
-
-    def _pixels_seen(self, items: Iterable[object], called: str) -> dict[Hashable, bytes]:
-        """The digests of the pixels that the model loaded in a call, empty for an image that it did not load."""
-        return {
-            key: load.digests.get(load.made, b"")
-            for image, key in self._pixel_keys(items, called).items()
-            if (load := _watched(image)) is not None
-        }
+        return {image: (self._key(called, b"p" + one), watched[image]) for image, one in images.items()}
 
     def _see_pixels(self, items: Iterable[object], called: str) -> None:
         """Note the pixels of the images that the model did not load, because their replies were there."""
-        keys = {
-            image: key
-            for image, key in self._pixel_keys(items, called).items()
-            if (load := _watched(image)) is not None and load.made not in load.digests
-        }
-        found, _ = self.memory.get(keys.values())
+        watched = self._watched_images(items, called)
+        unseen = {image: (key, load) for image, (key, load) in watched.items() if load.made not in load.digests}
+        found, _ = self.memory.get(key for key, _ in unseen.values())
         new: dict[bytes, bytes] = {}
-        for image, key in keys.items():
-            load = _watched(image)
-            if load is not None and found.get(key):
+        for image, (key, load) in unseen.items():
+            if found.get(key):
                 load.digests[load.made] = found[key]
-            elif load is not None and key not in found and _loaded(image):
-                new[key] = load.digests[load.made]
+            elif key not in found:
+                with suppress(ImageError):
+                    image.load()
+                    new[key] = load.digests[load.made]
         if new:
             self.memory.put(new)
 
 
 @cache
 def _begun(model: bytes, called: str) -> blake2b:
-    """The hash of a key as far as all items of a method share it; the caller copies it."""
+    # the hash of a key as far as all items of a method share it; the caller copies it
     return blake2b(called.encode() + b"\0", digest_size=DIGEST, key=model)
-
-
-def _loaded(image: LazyImage) -> bool:
-    try:
-        image.load()
-    except ImageError:
-        return False
-    return True
-
-
-def _watched(image: LazyImage) -> WatchedLoad | None:
-    return image.load if isinstance(image.load, WatchedLoad) else None

@@ -13,18 +13,15 @@ from vlgate.asking.items import by_image
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.types import Batch, Prediction, Request
 
-# Prefetching: fill the model's batches although each pytest item asks only a few requests.
-#
 # With one case per item, a model would be called on two or four requests at a time. In a run without workers the order
 # of the items is known, so the requests of the next items are asked together with those of the first one, and kept.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefetchingPredictor:
-    """A ``ModelPredictor`` that also asks the next requests, up to the model's batch size.
+    """A ``ModelPredictor`` that also asks the next requests, up to the model's batch size."""
 
-    ``alone`` holds the requests of calls that raised: they are not prefetched, nor anything with them.
-    """
+    # ``alone`` holds the requests of calls that raised: they are not prefetched, nor anything with them.
 
     predictor: ModelPredictor
     queue: deque[Request]
@@ -32,14 +29,17 @@ class PrefetchingPredictor:
     alone: set[Request] = field(default_factory=set)
 
     def predict(self, requests: Iterable[Request]) -> dict[Request, Prediction]:
-        """Return one prediction per distinct request; see ``ModelPredictor.predict``.
-
-        If the model raises, it is asked again for these requests alone, so that an exception belongs to the item that
-        caused it, and so are the items whose requests were in the same call. Items after those are prefetched again.
-        """
+        """Return one prediction per distinct request; see ``ModelPredictor.predict``."""
+        # If the model raises, it is asked again for these requests alone, so that an exception belongs to the item that
+        # caused it, and so are the items whose requests were in the same call. Items after those are prefetched again.
         distinct = dict.fromkeys(requests)
         missing = [request for request in distinct if request not in self.known]
-        coming = self._coming(missing) if missing and self.alone.isdisjoint(missing) else []
+        coming: list[Request] = []
+        if missing and self.alone.isdisjoint(missing):
+            known = {*missing, *self.known, *self.alone}
+            while self.queue and len(coming) + len(missing) < self.predictor.caller.size:
+                if (request := self.queue.popleft()) not in known:
+                    coming.append(request)
         if coming:
             try:
                 self.known.update(self.predictor.predict([*missing, *coming]))
@@ -51,33 +51,21 @@ class PrefetchingPredictor:
             self.known.update(self.predictor.predict(missing))
         return {request: self.known[request] for request in distinct}
 
-    def _coming(self, missing: Sequence[Request]) -> list[Request]:
-        known = {*missing, *self.known, *self.alone}
-        coming: list[Request] = []
-        while self.queue and len(coming) + len(missing) < self.predictor.caller.size:
-            request = self.queue.popleft()
-            if request not in known:
-                coming.append(request)
-        return coming
-
 
 def prefetching(predictor: ModelPredictor, batches: Iterable[Batch]) -> PrefetchingPredictor:
-    """Return a predictor that prefetches in the order of these batches, all requests about an image at once."""
     return PrefetchingPredictor(predictor=predictor, queue=deque(by_image(batches)))
 
 
-# Asking the coming batches while the first one is on its way, for a model that replies to several calls at a time.
-#
-# Each round asks what a run without this asks at once, so the replies are the same to the last bit.
+# A model that replies to several calls at a time is asked the coming batches while the first one is on its way. Each
+# round asks what a run without this asks at once, so the replies are the same to the last bit.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Round:
-    """Requests that are asked together: the ``missing`` ones of a batch, and ``coming`` ones that fill a call.
+    """Requests that are asked together: the ``missing`` ones of a batch, and ``coming`` ones that fill a call."""
 
-    ``start`` is the place in the list of all requests before the round. ``size`` is the size of the model's calls
-    before it; after it, the round's own ``caller`` has the size.
-    """
+    # ``start`` is the place in the list of all requests, and ``size`` that of the model's calls, before the round;
+    # after it, the round's own ``caller`` has the size.
 
     missing: tuple[Request, ...]
     coming: tuple[Request, ...]
@@ -93,11 +81,10 @@ class Round:
 
 @dataclass(slots=True, kw_only=True)
 class ForeseeingPredictor:
-    """A ``ModelPredictor`` that asks the batches in their order, some rounds ahead.
+    """A ``ModelPredictor`` that asks the batches in their order, some rounds ahead."""
 
-    With ``fills``, a round also takes the coming requests up to the size of a call, as a ``PrefetchingPredictor`` does,
-    and all replies are kept. ``calls`` is the number of calls that the model replies to at a time.
-    """
+    # With ``fills``, a round also takes the coming requests up to the size of a call, as a ``PrefetchingPredictor``
+    # does, and all replies are kept. ``calls`` is the number of calls that the model replies to at a time.
 
     predictor: ModelPredictor
     batches: Sequence[Batch]
@@ -115,11 +102,7 @@ class ForeseeingPredictor:
         self._all = tuple(by_image(self.batches) if self.fills else ())
 
     def predict(self, requests: Iterable[Request]) -> Mapping[Request, Prediction]:
-        """Return one prediction per distinct request; see ``ModelPredictor.predict``.
-
-        If the model raises in a round that was filled, it is asked again for these requests alone, so that an exception
-        belongs to the item that caused it. After that, rounds are not filled any more.
-        """
+        """Return one prediction per distinct request; see ``ModelPredictor.predict``."""
         distinct = dict.fromkeys(requests)
         missing = tuple(request for request in distinct if request not in self._known)
         replies = self._asked(missing) if missing else {}
@@ -131,9 +114,15 @@ class ForeseeingPredictor:
     def _asked(self, missing: tuple[Request, ...]) -> Mapping[Request, Prediction]:
         if not self._rounds or self._rounds[0].missing != missing:
             self._forget()
-            self._next = self._after(missing)
+            self._next = 0  # requests that are known are left out
+            if not self.fills:  # after the batch with these requests
+                asked = (tuple(dict.fromkeys(requests_of(batch))) for batch in self.batches)
+                places = (place for place, requests in enumerate(asked, 1) if requests == missing)
+                self._next = next(places, len(self.batches))
             self._rounds.append(self._started(missing, {*missing, *self._known}))
         self._look_ahead()
+        # If the model raises in a round that was filled, it is asked again for these requests alone, so that an
+        # exception belongs to the item that caused it.
         first = self._rounds.popleft()
         try:
             return first.replies.result()
@@ -179,17 +168,15 @@ class ForeseeingPredictor:
         predictor = replace(self.predictor, caller=caller)
         replies: Future[Mapping[Request, Prediction]] = Future()
         made = Round(missing=missing, coming=tuple(coming), start=start, size=size, caller=caller, replies=replies)
-        Thread(target=_ask, args=(predictor, made), daemon=True).start()
-        return made
 
-    def _after(self, missing: tuple[Request, ...]) -> int:
-        """The batch after that with these requests; with ``fills`` the first one, because known requests are left."""
-        if self.fills:
-            return 0
-        for place, batch in enumerate(self.batches):
-            if tuple(dict.fromkeys(requests_of(batch))) == missing:
-                return place + 1
-        return len(self.batches)
+        def ask() -> None:
+            try:
+                replies.set_result(predictor.predict(made.requests))
+            except BaseException as error:  # noqa: BLE001  # whoever waits for the round raises it
+                replies.set_exception(error)
+
+        Thread(target=ask, daemon=True).start()
+        return made
 
     def _forget(self) -> None:
         """Forget the rounds that were started ahead; nobody waits for their replies."""
@@ -201,10 +188,3 @@ class ForeseeingPredictor:
 
 def requests_of(batch: Batch) -> Iterable[Request]:
     return (request for case in batch.cases for request in case.requests)
-
-
-def _ask(predictor: ModelPredictor, one: Round) -> None:
-    try:
-        one.replies.set_result(predictor.predict(one.requests))
-    except BaseException as error:  # noqa: BLE001  # whoever waits for the round raises it
-        one.replies.set_exception(error)

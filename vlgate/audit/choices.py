@@ -49,7 +49,6 @@ class Choices:
 
     @property
     def starts(self) -> IntArray:
-        """The position of the first candidate of each choice, shape (k,)."""
         return np.searchsorted(self.owners, np.arange(len(self.cases))).astype(np.int64)
 
     def whole(self) -> list[str]:
@@ -60,10 +59,7 @@ class Choices:
 
 
 def choices(task: Task) -> Choices:
-    """Return the choices of a task: a true and a false text of an image, or the answers to a question.
-
-    A choice whose right answer is not among its candidates is left out: nobody can make it.
-    """
+    """Return the choices of a task, without those whose right answer is not among its candidates."""
     folds = stratified_folds(task.cases)
     asked = any(isinstance(request, Ask) for case in task.cases[:1] for request in case.requests)
     drawn = list(_answers(task.cases) if asked else _texts(task.cases, task.shape))
@@ -94,8 +90,8 @@ class _Choice:
 
 def _texts(cases: Sequence[Case], shape: Shape) -> Iterator[_Choice]:
     if shape != "choice":
-        for case, right, true, false in text_pairs(cases, shape):
-            yield _Choice(case=case, place=right, image=true.image.key, texts=(true.text, false.text))
+        for number, right, true, false in text_pairs(cases, shape):
+            yield _Choice(case=number, place=right, image=true.image.key, texts=(true.text, false.text))
         return
     for number, case in enumerate(cases):
         pairs = [request for request in case.requests if isinstance(request, Match)]
@@ -103,7 +99,6 @@ def _texts(cases: Sequence[Case], shape: Shape) -> Iterator[_Choice]:
 
 
 def _answers(cases: Sequence[Case]) -> Iterator[_Choice]:
-    """A question without choices has the most common answers of the task."""
     asked = [
         (number, place, request, plain(str(truth)))
         for number, case in enumerate(cases)

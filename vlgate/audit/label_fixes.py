@@ -48,11 +48,10 @@ _OPPOSITE = MappingProxyType({"yes": "no", "no": "yes"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispute:
-    """A line of a file: the case, what is claimed of it, and why.
+    """A line of a file: the case, what is claimed of it, why, and where it stands."""
 
-    ``source`` says who found it; empty if the line does not. ``truths`` are the right ones, None if they are not given.
-    ``file`` and ``line`` are where it stands. ``fingerprint`` is that of all cases of the line; empty if it has none.
-    """
+    # ``source`` says who found it. ``truths`` are the right ones, None if they are not given. ``fingerprint`` is that
+    # of all cases of the line. Texts are empty if the line lacks them.
 
     task: str
     case: str
@@ -66,11 +65,9 @@ class Dispute:
 
     @property
     def corrects(self) -> bool:
-        """Whether the case stays, with other truths."""
         return self.claim == "swapped" or self.truths is not None
 
     def wrong(self, problem: str, remedy: str) -> DataError:
-        """Return an error that names the file and the line."""
         return DataError(self.file, self.line, problem, remedy)
 
 

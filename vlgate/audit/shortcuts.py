@@ -151,7 +151,6 @@ class _Remembered:
         self._known: dict[str, float] = {}
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Return perplexities, shape (n,); NaN for a text that is too short."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
             self._known.update(zip(new, np.exp(-mean_logs(new, self._lm)).tolist(), strict=True))
@@ -183,11 +182,7 @@ def _judged(
 
 
 def write_shortcuts(file: Path, found: Sequence[Shortcuts]) -> None:
-    """Write ``shortcuts.parquet``: one row per case, with its shortcut score by each probe.
-
-    Columns: task, case, a number in 0..1 per probe (null if it was not run), solved_blind (how many probes solve the
-    case), sure (whether a probe is sure of it, rightly or wrongly).
-    """
+    """Write ``shortcuts.parquet``: a row per case; ``solved_blind`` is how many probes solve it."""
     import pyarrow as pa
     from pyarrow.parquet import write_table
 

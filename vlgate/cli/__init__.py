@@ -11,12 +11,15 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from fnmatch import fnmatchcase
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from vlgate import __version__
 from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, VlgateError, escaped, printable
@@ -30,26 +33,19 @@ _STYLED = re.compile(f"({'|'.join(map(re.escape, OWN_STYLES))})")
 
 
 class _Patient(io.TextIOBase):
-    """Writes to a stream, escaped; what is written after its reader has left is dropped.
-
-    ``terminal`` is the stream itself, for images.
-    """
+    # Writes to a stream, escaped; what is written after its reader has left is dropped. ``terminal`` is for images.
 
     def __init__(self, stream: TextIO) -> None:
         self.terminal = self._stream = stream
 
     def write(self, text: str) -> int:
-        try:
+        with self._until_left():
             self._stream.write("".join(part if part in OWN_STYLES else escaped(part) for part in _STYLED.split(text)))
-        except BrokenPipeError:
-            self._drop()
         return len(text)
 
     def flush(self) -> None:
-        try:
+        with self._until_left():
             self._stream.flush()
-        except BrokenPipeError:
-            self._drop()
 
     def fileno(self) -> int:
         return self._stream.fileno()
@@ -61,10 +57,14 @@ class _Patient(io.TextIOBase):
     def encoding(self) -> str:  # type: ignore[override]
         return self._stream.encoding
 
-    def _drop(self) -> None:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, self._stream.fileno())  # Python flushes what is left when it exits
-        os.close(null)
+    @contextmanager
+    def _until_left(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, self._stream.fileno())  # Python flushes what is left when it exits
+            os.close(null)
 
 
 @contextmanager
@@ -92,70 +92,72 @@ def note(line: str) -> None:
     print(escaped(line), file=sys.stderr)  # noqa: T201  # likewise
 
 
-def add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+def resolved(folders: Iterable[Path]) -> tuple[Path, ...]:
+    return tuple(folder.expanduser().resolve() for folder in folders)
 
 
-def add_json(parser: argparse.ArgumentParser, what: str = "print one JSON object") -> None:
-    parser.add_argument("--json", action="store_true", help=what)
-
-
-def add_folders(parser: argparse.ArgumentParser) -> None:
-    """Add ``--data`` and ``--suite``."""
-    data = "a data folder; the option can be repeated (default: the folders of the variable VLGATE_DATA)"
-    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
-    suite = "the ids of the tasks, as patterns (default: all tasks of the data folders, or the embedded scenes)"
-    parser.add_argument("--suite", action="append", default=[], metavar="GLOB[,GLOB]", help=suite)
+def chosen(entries: Sequence[str], known: Iterable[str], what: str) -> list[str]:
+    """Return the known names that patterns match, which have commas between them; all without a pattern."""
+    names = list(known)
+    patterns = [pattern for entry in entries for pattern in entry.split(",") if pattern] or ["*"]
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise UnknownNameError(what, pattern, names)
+    return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
 def options_of(given: argparse.Namespace) -> Options:
-    """Return the options of a run with these folders and tasks."""
     named = given.data or [Path(entry) for entry in os.environ.get("VLGATE_DATA", "").split(os.pathsep) if entry]
     return Options(
         folder=Path.cwd(),
-        data=tuple(folder.expanduser().resolve() for folder in named),
+        data=resolved(named),
         suite=tuple(name for entry in given.suite for name in entry.split(",") if name),
         thresholds=None,
         results=Path.cwd() / "results",
     )
 
 
-# the commands by name: each is a module with ``HELP``, ``add(parser)`` and ``run(arguments) -> exit status``
+_TABLE: Mapping[str, Any] = tomllib.loads((files("vlgate.cli") / "commands.toml").read_text(encoding="utf-8"))
 COMMANDS: Mapping[str, str] = MappingProxyType(
-    {
-        "acuity": "vlgate.cli.acuity",
-        "analyse": "vlgate.cli.after.analyse",
-        "bless": "vlgate.cli.after.bless",
-        "cache": "vlgate.cli.cache",
-        "check": "vlgate.cli.check",
-        "compare": "vlgate.cli.after.compare",
-        "demo": "vlgate.cli.demo",
-        "export": "vlgate.cli.after.export",
-        "features": "vlgate.cli.features",
-        "import": "vlgate.cli.imports",
-        "init": "vlgate.cli.init",
-        "judge": "vlgate.cli.after.judge",
-        "keep": "vlgate.cli.after.keep",
-        "make": "vlgate.cli.make",
-        "merge": "vlgate.cli.after.merge",
-        "misses": "vlgate.cli.after.misses",
-        "models": "vlgate.cli.models",
-        "report": "vlgate.cli.after.report",
-        "sensitivity": "vlgate.cli.sensitivity",
-        "shortcuts": "vlgate.cli.shortcuts",
-        "show": "vlgate.cli.after.show",
-        "tasks": "vlgate.cli.tasks",
-        "votes": "vlgate.cli.votes",
-    },
+    {name: f"vlgate.cli.{entry['module']}" for name, entry in _TABLE.items() if "module" in entry}
 )
+"""The module of each command, with ``run(arguments) -> exit status`` and perhaps ``OPTIONS`` and ``add(parser)``."""
+_TYPES = {"path": Path, "int": int, "float": float}
+
+
+def add_options(parser: argparse.ArgumentParser, name: str) -> None:
+    """Add the options of a command: those of commands.toml, with what its module says of them by destination."""
+    command = import_module(COMMANDS[name])
+    _add(parser, _TABLE[name]["options"], getattr(command, "OPTIONS", {}))
+    if hasattr(command, "add"):
+        command.add(parser)
+
+
+def _add(parser: argparse.ArgumentParser, options: Mapping[str, Any], more: Mapping[str, Any]) -> None:
+    exclusive = None
+    for flags, words in options.items():
+        if flags.startswith("@"):
+            block = more[flags] if flags in more else _TABLE[flags]["options"]
+            _add(parser, {flag: {**own, **words} for flag, own in block.items()}, more)
+            continue
+        names = flags.split()
+        given = {**words, **more.get(names[-1].removeprefix("--").replace("-", "_"), {})}
+        if given.get("action") in {"append", "extend"}:
+            given.setdefault("default", [])
+        elif given.get("action") == "boolean":
+            given["action"] = argparse.BooleanOptionalAction
+        given |= {"type": _TYPES.get(given["type"], given["type"])} if "type" in given else {}
+        given["help"] = given["help"].replace("%(default)s", str(given.get("default")))
+        place: Any = parser
+        if given.pop("exclusive", False):
+            place = exclusive = exclusive or parser.add_mutually_exclusive_group()
+        place.add_argument(*names, **given)
 
 
 WRONG_OPTION = 4  # the exit status of a command whose options, files or names cannot be used, as that of a run
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reads the arguments of a command; argparse's own status after an error is 2."""
-
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         self.exit(WRONG_OPTION, f"{self.prog}: error: {message}\n")
@@ -170,25 +172,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     said = sys.argv[1:] if arguments is None else arguments
     known = [name for name in said[:1] if name in COMMANDS]  # the modules of the others need not be imported
     for name in known or COMMANDS:
-        command = import_module(COMMANDS[name])
-        command.add(commands.add_parser(name, help=command.HELP, description=command.__doc__))
+        command = commands.add_parser(name, help=_TABLE[name]["help"])
+        if known:
+            command.description = import_module(COMMANDS[name]).__doc__
+            add_options(command, name)
     given, unknown = parser.parse_known_args(said)
     if unknown:
         commands.choices[given.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         with patient_output():
             status = int(import_module(COMMANDS[given.command]).run(given))
-    except VlgateError as error:
-        begins = f"vlgate {given.command}"
-        said = str(error) if str(error).startswith(f"{begins} ") else f"{begins}: {error}"
-        print(said, file=sys.stderr)  # noqa: T201  # what a command is for
-        wrong = isinstance(error, OptionError | ThresholdsError | UnknownNameError)
-        return WRONG_OPTION if wrong else 1
-    except OSError as error:
-        place = printable(str(error.filename or "a file"))
-        print(  # noqa: T201  # what a command is for
-            f"vlgate {given.command}: {place}: cannot be read or written ({error.strerror}); name another place",
-            file=sys.stderr,
-        )
-        return WRONG_OPTION
+    except (VlgateError, OSError) as error:
+        begins, problem, own = f"vlgate {given.command}", str(error), isinstance(error, VlgateError)
+        if isinstance(error, OSError) and not own:
+            place = printable(str(error.filename or "a file"))
+            problem = f"{place}: cannot be read or written ({error.strerror}); name another place"
+        message = problem if problem.startswith(f"{begins} ") else f"{begins}: {problem}"
+        print(message, file=sys.stderr)  # noqa: T201  # what a command is for
+        return WRONG_OPTION if not own or isinstance(error, OptionError | ThresholdsError | UnknownNameError) else 1
     return status

@@ -13,42 +13,11 @@ from pathlib import Path
 from vlgate.cli import say
 from vlgate.errors import OptionError
 
-HELP = "draw charts of a model's thresholds of perception: size, colour, number, blur, ..."
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, metavar="NAME", help="the model, as the option --model of a run")
-    faculty = (
-        "the charts to draw: noun, colour, count, left-right, size, contrast, blur, clutter, text-length, distractors"
-    )
-    parser.add_argument(
-        "--faculty", action="append", default=[], metavar="NAME[,NAME]", help=f"{faculty} (default: all)"
-    )
-    parser.add_argument(
-        "--limit", type=int, metavar="CALLS", help="at most so many calls to the model (default: 480 a chart)"
-    )
-    against = "the acuity.json of an earlier release, or its folder: both are drawn into one chart"
-    parser.add_argument("--against", type=Path, metavar="RUN_OR_JSON", help=against)
-    out = "the folder for acuity.json, acuity.svg and acuity.html"
-    parser.add_argument(
-        "--out", type=Path, default=Path("results/acuity"), metavar="DIR", help=f"{out} (default: results/acuity)"
-    )
-    gates = (
-        "the file with gates, such as [acuity.noun] max = 20 (default: thresholds.toml of this folder, if there is one)"
-    )
-    parser.add_argument("--thresholds", type=Path, metavar="FILE", help=gates)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the trials (default: 0)")
-    parser.add_argument("--device", default="auto", metavar="DEVICE", help="the device of the model (default: auto)")
-    parser.add_argument(
-        "--batch-size", type=int, metavar="N", help="the most items of a call's batch (default: what fits)"
-    )
-
 
 def run(given: argparse.Namespace) -> int:
     """Return the exit status: 1 if a gate fails, is inconclusive, or its chart was not drawn."""
     from vlgate.cli import options_of
-    from vlgate.studies.acuity.charts import draw, gates_of, written
-    from vlgate.studies.acuity.record import read_release
+    from vlgate.studies.acuity.charts import draw, gates_of, read_release, written
     from vlgate.studies.acuity.staircase import chosen
 
     if given.batch_size is not None and given.batch_size < 1:

@@ -11,25 +11,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from vlgate.asking.cache.folder import default_folder, shown_size
-from vlgate.asking.cache.listing import Kept, cleared, is_cache, listed, unread_files
-from vlgate.asking.cache.store import NAME
-from vlgate.cli import add_json, note, say, say_json
+from vlgate.asking.cache.store import NAME, Kept, cleared, is_cache, listed, unread_files
+from vlgate.cli import note, say, say_json
 from vlgate.errors import OptionError
 from vlgate.report.table import Table
 
-HELP = "list or clear the replies that runs keep"
 _UNITS = {"h": 3600, "d": 86_400, "w": 604_800}
 _HEADINGS = ("model", "replies", "size", "oldest", "newest")
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=("list", "clear"), default="list", help="default: list")
-    parser.add_argument(
-        "--dir", type=Path, metavar="DIR", help="the cache (default: VLGATE_CACHE, or the folder that runs use)"
-    )
-    parser.add_argument("--model", metavar="NAME", help="only the models whose names begin so, as they are listed")
-    parser.add_argument("--older-than", metavar="AGE", help="with clear: only replies of this age, such as 12h or 30d")
-    add_json(parser, "print a JSON list of objects")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -42,7 +30,9 @@ def run(given: argparse.Namespace) -> int:
     folder, begins = _folder(given.dir), given.model or ""
     kept = listed(folder, begins) if given.action == "list" or begins else []
     if begins and not kept:
-        _say_unmatched(folder, begins)
+        names = [one.model for one in listed(folder)]
+        known = f"the models are {'; '.join(names)}" if names else "the cache holds no replies"
+        note(f"nothing matched --model={begins}: {known}")
     if given.action == "list":
         return _print(kept, [] if begins else unread_files(folder), folder, as_json=given.json)
     removed, freed = cleared(folder, begins, before)
@@ -61,12 +51,6 @@ def _folder(given: Path | None) -> Path:
     if given is not None and not is_cache(folder):
         raise OptionError(f"{option}: is not a cache, because it holds no {NAME}; name the folder of a cache")
     return folder
-
-
-def _say_unmatched(folder: Path, begins: str) -> None:
-    names = [one.model for one in listed(folder)]
-    known = f"the models are {'; '.join(names)}" if names else "the cache holds no replies"
-    note(f"nothing matched --model={begins}: {known}")
 
 
 def _age(text: str | None) -> float:

@@ -8,33 +8,26 @@ scene graphs of your own name.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from vlgate.audit.label_fixes import reported
-from vlgate.cli import add_folders, options_of, say
+from vlgate.cli import options_of, say
 from vlgate.errors import DataError, OptionError, UnknownNameError
 from vlgate.gates.thresholds import thresholds_errors
 from vlgate.record.options import Options
 from vlgate.report.remarks import grouped_flaws
 from vlgate.run.census import count, looked_for
-from vlgate.run.examining import flaws_of
-from vlgate.run.planning import empty_lines, no_folder, wanted_by_default
+from vlgate.run.concluding import flaws_of
+from vlgate.run.planning import empty_lines, is_wanted, no_folder
 from vlgate.sources.data_folders import another_folder, grouped, read_everything
-from vlgate.sources.graphs.files import find_graphs
+from vlgate.sources.graphs.generated import find_graphs
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import SOURCES, shapes_of
 from vlgate.types import Shape, Task
 
-HELP = "check data folders and thresholds all at once, without a model"
 SHOWN = 20  # the most faults of one file of scene graphs that are listed
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    add_folders(parser)
-    thresholds = "the file with the gates (default: thresholds.toml of this folder, if there is one)"
-    parser.add_argument("--thresholds", type=Path, metavar="FILE", help=thresholds)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -71,12 +64,7 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
                 f"--data {folder}: is not a folder; {remedy or 'name the folder that holds valse/, images/, ...'}"
             )
 
-    def wanted(task: str) -> bool:
-        if options.suite:
-            return any(fnmatchcase(task, pattern) for pattern in options.suite)
-        return wanted_by_default(task, data=bool(options.data))
-
-    found = read_everything(ReadOptions(folders=options.data, seed=0, wanted=wanted))
+    found = read_everything(ReadOptions(folders=options.data, seed=0, wanted=lambda task: is_wanted(task, options)))
     known = {task: shape for name in SOURCES if name != "own" for task, shape in shapes_of(name, options.data).items()}
     known |= {task.id: task.shape for task in found.tasks}
     for pattern in options.suite:
@@ -90,18 +78,17 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
 
 def _graph_faults(options: Options) -> list[str]:
     # Return a line for each fault of the scene graphs; of many faults of a file, the first, and how many there are
-    reading = ReadOptions(folders=options.data, seed=0, wanted=lambda _: True)
-    return [line for file in find_graphs(reading.folders) for line in _few(file, reading)]
-
-
-def _few(file: Path, reading: ReadOptions) -> Iterator[str]:
     from vlgate.sources.graphs.annotated import GraphImages
     from vlgate.sources.graphs.files import graph_faults
 
-    try:
-        errors: Sequence[DataError] = graph_faults(file, GraphImages(reading, [file]).sizes(file))
-    except DataError as error:
-        errors = [error]
-    yield from map(str, errors[:SHOWN])
-    if len(errors) > SHOWN:
-        yield f"{file}: {len(errors) - SHOWN:,} more faults of scene graphs"
+    reading = ReadOptions(folders=options.data, seed=0, wanted=lambda _: True)
+    lines: list[str] = []
+    for file in find_graphs(reading.folders):
+        try:
+            errors: Sequence[DataError] = graph_faults(file, GraphImages(reading, [file]).sizes(file))
+        except DataError as error:
+            errors = [error]
+        lines += map(str, errors[:SHOWN])
+        if len(errors) > SHOWN:
+            lines.append(f"{file}: {len(errors) - SHOWN:,} more faults of scene graphs")
+    return lines

@@ -17,19 +17,6 @@ from tempfile import TemporaryDirectory
 from vlgate.cli import say
 from vlgate.errors import UnknownNameError
 
-HELP = "run the default suite on the default model, or on one that is broken on purpose, and open the page"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    sabotage = "the name of what is broken; --list lists them"
-    parser.add_argument("--sabotage", metavar="DEFECT", help=sabotage)
-    parser.add_argument("--list", action="store_true", help="list what can be broken, and run nothing")
-    results = "the folder of the run's files, which is replaced (default: results/demo, or results/demo-DEFECT)"
-    parser.add_argument("--results", type=Path, metavar="DIR", help=results)
-    parser.add_argument("--suite", metavar="GLOB[,GLOB]", help="ask only these of the drawn tasks (default: all)")
-    parser.add_argument("-n", "--workers", metavar="N", help="the number of processes, which needs pytest-xdist")
-    parser.add_argument("--no-open", action="store_true", help="print the path of the page, and open nothing")
-
 
 def run(given: argparse.Namespace) -> int:
     """Return the exit status of the run, but 1 if a model that is broken on purpose passes."""
@@ -74,13 +61,9 @@ def _shown(given: argparse.Namespace, folder: Path) -> None:
         say(*lines)
     page = folder / "report.html"
     say(page)
-    if not given.no_open and _can_open():
+    display = sys.platform in {"darwin", "win32"} or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    if not given.no_open and sys.stdout.isatty() and display:
         import webbrowser
 
         place = place_of(stopped_by(figures))
         webbrowser.open(page.as_uri() + (f"#{place}" if place else ""))
-
-
-def _can_open() -> bool:
-    display = sys.platform in {"darwin", "win32"} or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
-    return sys.stdout.isatty() and display

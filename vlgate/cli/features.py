@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from vlgate.cli import note
-from vlgate.errors import OptionError
+from vlgate.errors import OptionError, halved
 from vlgate.images.files import file_image
 from vlgate.sources.reading.image_finder import EXTENSIONS
 from vlgate.types import LazyImage
@@ -22,20 +22,8 @@ from vlgate.types import LazyImage
 if TYPE_CHECKING:
     from vlgate.models.regions.feature_shards import Progress
 
-HELP = "find the regions of images, for models that see regions"
 SHOWN = 5  # how many images without regions are named
 EVERY = 10.0  # seconds between two lines of progress
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    images = "the folder of images; each image is named by this folder's name and the path below it"
-    parser.add_argument("--images", type=Path, required=True, metavar="DIR", help=images)
-    out = "the folder to write; images that are in it already are skipped"
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help=out)
-    model = "a detector's folder or hub repository (default: unc-nlp/frcnn-vg-finetuned)"
-    parser.add_argument("--model", default="", metavar="FOLDER|ORG/NAME", help=model)
-    parser.add_argument("--batch-size", type=int, default=8, metavar="N", help="images per batch (default: 8)")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -74,7 +62,7 @@ def _images(folder: Path) -> list[LazyImage]:
         raise OptionError(f"--images {folder}: holds no image ({', '.join(sorted(EXTENSIONS))})")
     name = Path(os.path.abspath(folder)).name  # noqa: PTH100  # resolves "." to a name, and keeps the name of a link
     images = [file_image(Path(name, file.relative_to(folder)).as_posix(), file) for file in files]
-    odd = [image for image in images if not _is_text(image.key)]
+    odd = [image for image in images if halved(image.key)]
     if odd:
         raise OptionError(f"--images {folder}: the name {odd[0].key!r} is not UTF-8; rename the file")
     return images
@@ -82,23 +70,18 @@ def _images(folder: Path) -> list[LazyImage]:
 
 def _files(folder: Path) -> Iterator[Path]:
     # Yield the image files below a folder, also in linked folders; each folder is listed once
+    def refuse(error: OSError) -> NoReturn:
+        problem = f"cannot be listed ({error.strerror}), so its images would be missing"
+        raise OptionError(f"--images: {error.filename} {problem}; make it a readable folder") from None
+
     seen = set()
-    for where, folders, names in os.walk(folder, onerror=_refuse, followlinks=True):
+    for where, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
         if (real := os.path.realpath(where)) in seen:
             folders.clear()
             continue
         seen.add(real)
         folders.sort()
         yield from (Path(where, name) for name in names if name.rpartition(".")[2].lower() in EXTENSIONS)
-
-
-def _refuse(error: OSError) -> NoReturn:
-    problem = f"cannot be listed ({error.strerror}), so its images would be missing"
-    raise OptionError(f"--images: {error.filename} {problem}; make it a readable folder") from None
-
-
-def _is_text(name: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def _teller() -> Callable[[Progress], None]:

@@ -10,34 +10,22 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import ascii_lowercase
 
-from vlgate.cli import add_folders, options_of, say
+from vlgate.cli import options_of, say
 from vlgate.errors import OptionError
 from vlgate.judging.answers import read_answer, read_reply
 from vlgate.making.importing.joining import Joined, Key, join, truths_of
 from vlgate.making.importing.prompts import normal
-from vlgate.making.importing.replies import Recorded, Recording, recordings
+from vlgate.making.importing.replies import Recording, recordings
 from vlgate.record.whole_file import write_whole
 from vlgate.run.planning import make_plan
-from vlgate.types import Ask, Match, Task
+from vlgate.types import Ask, Task
 
 _KEY = 0.99  # the least share of right replies in ``answer`` that is taken for the benchmark's own column
 _NEARLY_ALL = 0.9  # the share of a task's requests with a reply from which on the next command names it
-HELP = "take over replies that lmms-eval, VLMEvalKit, LLaVA, inspect or a table recorded"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    files = "the files of one model's replies, and for LLaVA the file of its questions"
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=files)
-    add_folders(parser)
-    out = "the file to write (default: replay.jsonl)"
-    parser.add_argument("--out", type=Path, default=Path("replay.jsonl"), metavar="FILE", help=out)
-    reply = "the field that holds the reply (default: known by the form; if all of 'answer' is right, it must be named)"
-    parser.add_argument("--reply", default="", metavar="FIELD", help=reply)
-    parser.add_argument("--overwrite", action="store_true", help="replace the file of --out")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -57,8 +45,15 @@ def run(given: argparse.Namespace) -> int:
     lettered = sum(replies[key] != record.reply for key, record in joined.rows.items())
     if lettered:
         say(f"note: {lettered:,} replies name an option by its letter, and are written as the option's text")
-    rows = (_row(key, replies[key], record) for key, record in joined.rows.items())
-    write_whole(given.out, "".join(f"{json.dumps(row)}\n" for row in rows))
+    lines = []
+    for (kind, image, text), record in joined.rows.items():
+        row: dict[str, str | float | bool] = {"image": image, "text": text, "score": record.score or 0.0}
+        if kind == "answer":
+            row = {"image": image, "question": text, "answer": replies[kind, image, text]}
+        elif record.match is not None:
+            row["match"] = record.match
+        lines.append(json.dumps(row) + "\n")
+    write_whole(given.out, "".join(lines))
     say(*_task_lines(tasks, joined, given))
     return 0
 
@@ -77,7 +72,13 @@ def _notes_on_truths(read: Sequence[Recording], joined: Joined, tasks: Sequence[
     keys = {id(record): key for key, record in joined.rows.items()}
     for recording in read:
         own = [record for record in recording.records if id(record) in keys]
-        right = sum(any(_is_right(record.reply, *pair) for pair in truths[keys[id(record)]]) for record in own)
+        right = sum(
+            any(
+                isinstance(request, Ask) and normal(read_reply(record.reply, request) or "") == normal(truth)
+                for request, truth in truths[keys[id(record)]]
+            )
+            for record in own
+        )
         if right < _KEY * max(1, len(own)) or not (reply or recording.form == "answers"):
             continue
         what = f"{right:,} of {len(own):,} replies in {reply or 'answer'!r} are the right answers"
@@ -87,31 +88,17 @@ def _notes_on_truths(read: Sequence[Recording], joined: Joined, tasks: Sequence[
         yield f"note: {recording.file.name}: {what}, as in the benchmark's own column; check that they are a model's"
 
 
-def _is_right(reply: str, request: Ask | Match, truth: str) -> bool:
-    return isinstance(request, Ask) and normal(read_reply(reply, request) or "") == normal(truth)
-
-
 def _replies(joined: Joined, tasks: Sequence[Task]) -> dict[Key, str]:
     # The replies; the letter of an option that only the harness's prompt lists becomes the option's text
-    truths = truths_of(*tasks)
-    return {key: _by_text(record, truths[key]) for key, record in joined.rows.items()}
-
-
-def _by_text(record: Recorded, pairs: Iterable[tuple[Ask | Match, str]]) -> str:
-    choices = next((request.choices for request, _ in pairs if isinstance(request, Ask)), ())
-    if not record.options or [*map(normal, record.options)] != [*map(normal, choices)]:
-        return record.reply
-    if read_answer(record.reply, choices) is not None:
-        return record.reply
-    return read_answer(record.reply, choices, aliases=ascii_lowercase[: len(choices)]) or record.reply
-
-
-def _row(key: Key, reply: str, record: Recorded) -> dict[str, str | float | bool]:
-    kind, image, text = key
-    if kind == "answer":
-        return {"image": image, "question": text, "answer": reply}
-    row: dict[str, str | float | bool] = {"image": image, "text": text, "score": record.score or 0.0}
-    return row if record.match is None else row | {"match": record.match}
+    truths, replies = truths_of(*tasks), {}
+    for key, record in joined.rows.items():
+        replies[key] = record.reply
+        choices = next((request.choices for request, _ in truths[key] if isinstance(request, Ask)), ())
+        listed = record.options and [*map(normal, record.options)] == [*map(normal, choices)]
+        if listed and read_answer(record.reply, choices) is None:
+            aliases = ascii_lowercase[: len(choices)]
+            replies[key] = read_answer(record.reply, choices, aliases=aliases) or record.reply
+    return replies
 
 
 def _joined_lines(read: Sequence[Recording], joined: Joined) -> Iterator[str]:

@@ -44,10 +44,10 @@ CI: Mapping[str, Mapping[str, str]] = {
     "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
     "none": {},
 }
+OPTIONS = {"ci": {"choices": sorted(CI)}}
 
 
 def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[str, str]:
-    """Return the files that run the gates in CI, by their paths."""
     folder = files("vlgate.cli") / "ci"
     args = "--thresholds=thresholds.toml"
     changes = {args: " ".join([args, *options])}
@@ -79,14 +79,9 @@ def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
 
 
 def thresholds_of_run(folder: Path) -> str:
-    """Return a thresholds file with a gate on the headline metric of each task of a run.
-
-    A gate stands at the highest threshold of two decimals that the same model passes in nearly all new samples of
-    as many cases and images: in ``1 - MISSES`` of them it passes all gates together, however these depend on each
-    other. A task has no gate, and a comment says why, if the run judged fewer than ``MIN_CASES`` of its cases or
-    could not pass the gate itself, if the model lacks the metric, or if the gate would not be above chance and
-    above what a text-only model reaches.
-    """
+    """Return a thresholds file with a gate on the headline metric of each task of a run."""
+    # A gate stands at the highest threshold of two decimals that the same model passes in nearly all new samples of as
+    # many cases and images: in 1 - MISSES of them it passes all gates together, however these depend on each other
     named = f"--from {folder}"
     content = content_of(folder / METRICS, named)
     try:
@@ -96,7 +91,10 @@ def thresholds_of_run(folder: Path) -> str:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"{METRICS} is not that of a run ({described(error)})"
         raise OptionError(f"{named}: {problem}; {NAME_ANOTHER}") from None
-    rows = _rows(folder)
+    rows: dict[str, Judged] = {}  # none if the folder has only the figures
+    if (folder / CASES).exists():
+        run = read_run(folder, named)
+        rows = judged_tasks(run, case_tables(run))
     gated = sum(not one.lacks for one in measured)
     ties = content.get("run", {}).get("ties", "strict")
     made = [one if one.lacks else _with_margin(one, rows.get(one.task), MISSES / gated, ties) for one in measured]
@@ -105,11 +103,6 @@ def thresholds_of_run(folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Measured:
-    """The headline metric of a task of a run, and the gate on it; ``lacks`` says why it has none.
-
-    ``passes`` is the share of new samples in which the same model passes the gate.
-    """
-
     task: str
     metric: str = ""
     found: Metric | None = None
@@ -129,14 +122,6 @@ def _measured(task: str, told: Mapping[str, Any]) -> _Measured:
     few = f"the run judged only {figure.n} cases" if figure.n < MIN_CASES else ""
     blind = None if of.get("blind") is None else of["blind"]["value"]
     return _Measured(task=task, metric=metric, found=figure, chance=of.get("chance"), blind=blind, lacks=few)
-
-
-def _rows(folder: Path) -> dict[str, Judged]:
-    # The judged cases of each task; none if the folder has only the figures
-    if not (folder / CASES).exists():
-        return {}
-    run = read_run(folder, f"--from {folder}")
-    return judged_tasks(run, case_tables(run))
 
 
 def _with_margin(one: _Measured, judged: Judged | None, misses: float, ties: Any) -> _Measured:
@@ -167,6 +152,10 @@ def _cases(one: _Measured, found: Metric, judged: Judged | None) -> tuple[FloatA
     return (np.arange(n) < round(found.value * n)).astype(np.float64), numbered(np.arange(n))
 
 
+def _percent(share: float) -> str:
+    return f"{int(share * 1000 + 1e-9) / 10:.1f} %"  # rounded down: 0.97999 is 97.9 %
+
+
 def _about(made: Iterable[_Measured]) -> Iterator[str]:
     gates = [one for one in made if not one.lacks]
     if not gates:
@@ -190,22 +179,6 @@ def _gate(one: _Measured, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _percent(share: float) -> str:
-    """A share in percent, rounded down to one decimal.
-
-    >>> _percent(0.97999), _percent(1.0)
-    ('97.9 %', '100.0 %')
-    """
-    return f"{int(share * 1000 + 1e-9) / 10:.1f} %"
-
-
-# Write the files to start with into the current folder: thresholds.toml, my_model.py and a workflow for CI.
-#
-# They work as they stand: the model is the embedded one until you replace it. No file is overwritten, but for a
-# thresholds.toml that is still as this command wrote it. With a data folder, by default the folder data, the gates are
-# about its tasks. The workflow for GitHub has an action of its own; both compare each run with the last release.
-
-HELP = "write thresholds.toml, my_model.py and a CI workflow into this folder"
 OWN = "my_model:build"
 _GATES = Path("thresholds.toml")
 _BASELINE = "without the folder baseline: CI keeps its own, and one that is committed stays until you commit another"
@@ -213,23 +186,12 @@ _BASELINE = "without the folder baseline: CI keeps its own, and one that is comm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Start:
-    """What the files are about: the model, and the options that name the data and the tasks."""
-
     model: str = OWN
     options: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
         return shlex.join(["pytest", "--pyargs", "tests_vl", f"--model={self.model}", *self.options])
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    run_folder = "the results folder of a run: the same model passes the gates in 95 of 100 new samples of cases"
-    parser.add_argument("--from", dest="run_folder", type=Path, metavar="RESULTS_DIR", help=run_folder)
-    data = "a data folder; the option can be repeated (default: those of VLGATE_DATA, or data if it holds tasks)"
-    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
-    place = "what runs the jobs of CI: github, gitlab or none (default: github)"
-    parser.add_argument("--ci", choices=sorted(CI), default="github", metavar="PLACE", help=place)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -241,8 +203,10 @@ def run(given: argparse.Namespace) -> int:
     else:
         gates = thresholds_of_run(folder)
         start = _start_of(folder)
-        if _untouched(given):
-            _GATES.unlink()
+        # Nothing of the user is lost if thresholds.toml is as this command wrote it without a run
+        with suppress(OSError, ValueError, VlgateError):
+            if _GATES.read_text(encoding="utf-8") in {THRESHOLDS, _of_data(given)[1]}:
+                _GATES.unlink()
     files = {str(_GATES): gates}
     if start.model == OWN:
         files["my_model.py"] = (_STARTER / "my_model.txt").read_text(encoding="utf-8")
@@ -266,13 +230,6 @@ def _of_data(given: argparse.Namespace) -> tuple[tuple[str, ...], str]:
             raise
         tasks = ()  # a folder of this name may hold something else
     return (folders, thresholds_of_data(tasks, folders)) if tasks else ((), THRESHOLDS)
-
-
-def _untouched(given: argparse.Namespace) -> bool:
-    # Whether thresholds.toml is as this command wrote it without a run, so that nothing of the user is lost
-    with suppress(OSError, ValueError, VlgateError):
-        return _GATES.read_text(encoding="utf-8") in {THRESHOLDS, _of_data(given)[1]}
-    return False
 
 
 def _start_of(folder: Path) -> _Start:
@@ -308,11 +265,7 @@ def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list
     # What to do when there is a run, and gates from it; ``ours`` if they are those of the thresholds file
     if ours and "\n[gate." not in gates:
         remedy = "no task of that run allows a gate, and thresholds.toml says why for each: mend the data or the model"
-        return [
-            remedy,
-            f"{start.command} --results=results/next",
-            "start again from that run",
-        ]
+        return [remedy, f"{start.command} --results=results/next", "start again from that run"]
     looks = "look at the gates in thresholds.toml; max_broken = 2 in one allows two cases that a later run breaks"
     keeps = (
         f"remove thresholds.toml, if you can spare its gates, and write it from that run: vlgate init --from {folder}"

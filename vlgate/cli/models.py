@@ -14,22 +14,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from vlgate.cli import add_json, say
+from vlgate.cli import say
 from vlgate.errors import UnknownNameError
 from vlgate.report.table import Table
 
 if TYPE_CHECKING:
     from vlgate.models.loading.catalogue import ModelEntry
 
-HELP = "list the models that --model takes"
 _HEADINGS = ("model", "can", "default weights", "licence", "parameters", "here")
 _BESIDE = "also in the hub's cache"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="NAME", help="show only these models, with all that is known")
-    parser.add_argument("--notes", action="store_true", help="add what else a user must know of each model")
-    add_json(parser, "print a JSON list of objects")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -38,7 +31,10 @@ def run(given: argparse.Namespace) -> int:
     here = cached_weights()
     entries = _named(given.names, catalogue(here))
     notes = given.notes or bool(given.names)
-    beside = _beside(entries, here or {}) if given.notes and not given.names else {}
+    beside: dict[str, int] = {}  # what the cache holds besides default weights; a model may still load it
+    if given.notes and not given.names:
+        defaults = {entry.weights for entry in entries}
+        beside = {name: size for name, size in sorted((here or {}).items()) if name not in defaults}
     if given.json:
         lines = [json.dumps([asdict(entry) for entry in entries], indent=1)]
     else:
@@ -57,12 +53,6 @@ def _named(names: Sequence[str], entries: list[ModelEntry]) -> list[ModelEntry]:
     return [entry for entry in entries if not names or entry.name in names]
 
 
-def _beside(entries: Sequence[ModelEntry], here: dict[str, int]) -> dict[str, int]:
-    # Return the repositories in the cache that are not a model's default weights; a model may still load them
-    defaults = {entry.weights for entry in entries}
-    return {name: size for name, size in sorted(here.items()) if name not in defaults}
-
-
 def _table(entries: Sequence[ModelEntry], beside: dict[str, int], *, notes: bool) -> list[str]:
     lines = Table(headings=_HEADINGS, rows=[_cells(entry) for entry in entries]).text()
     if not notes:
@@ -79,7 +69,9 @@ def _paragraphs(
         name, can, *_ = _cells(entry)
         lines += _wrapped([f"{name}: {can}"], "", width)
         remarks = _remarks(entry) if notes else []
-        lines += _wrapped([*_facts(entry), *remarks, *(_origin(entry) if full else [])], "    ", width)
+        card = [f"card: {entry.source}"] if entry.source and full else []
+        built = [f"built by {entry.target}"] if full else []
+        lines += _wrapped([*_facts(entry), *remarks, *card, *built], "    ", width)
     return lines + _wrapped([f"{_BESIDE}: {name}, {_gigabytes(size)}" for name, size in beside.items()], "", width)
 
 
@@ -99,11 +91,6 @@ def _wrapped(paragraphs: Sequence[str], indent: str, width: int) -> list[str]:
     return [line for paragraph in paragraphs for line in wrapper.wrap(paragraph)]
 
 
-def _origin(entry: ModelEntry) -> list[str]:
-    card = [f"card: {entry.source}"] if entry.source else []
-    return [*card, f"built by {entry.target}"]
-
-
 def _cells(entry: ModelEntry) -> tuple[str, ...]:
     if entry.offered_by:
         return entry.name, "unknown", f"from {entry.offered_by}", "unknown", "unknown", "not checked"
@@ -111,17 +98,13 @@ def _cells(entry: ModelEntry) -> tuple[str, ...]:
     if not entry.weights:
         return entry.name, can, "required" if entry.form else "none", "-", "-", _packages(entry) or "-"
     size = "unknown" if entry.millions is None else f"{entry.millions:,} M"
-    return entry.name, can, entry.weights, entry.licence or "unknown", size, _packages(entry) or _cache(entry)
+    there = f"in the cache, {_gigabytes(entry.cached)}" if entry.cached else "not in the cache"
+    there = "the hub's cache cannot be read" if entry.cached is None else there
+    return entry.name, can, entry.weights, entry.licence or "unknown", size, _packages(entry) or there
 
 
 def _packages(entry: ModelEntry) -> str:
     return f"no {', '.join(entry.lacking)}: pip install 'vlgate[{entry.extra}]'" if entry.lacking else ""
-
-
-def _cache(entry: ModelEntry) -> str:
-    if entry.cached is None:
-        return "the hub's cache cannot be read"
-    return f"in the cache, {_gigabytes(entry.cached)}" if entry.cached else "not in the cache"
 
 
 def _gigabytes(size: int) -> str:

@@ -8,31 +8,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
-from pathlib import Path
 
-from vlgate.cli import options_of, say
-from vlgate.errors import OptionError, UnknownNameError
-
-HELP = "show which task catches which defect of a model"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    tasks = "the ids of the tasks, as patterns (default: all tasks of the data folders, or the embedded scenes)"
-    parser.add_argument("--tasks", dest="suite", action="append", default=[], metavar="GLOB[,GLOB]", help=tasks)
-    defects = "the names of the defects, as patterns (default: all)"
-    parser.add_argument("--defects", action="append", default=[], metavar="GLOB[,GLOB]", help=defects)
-    data = "a data folder; about its images, defects of reading are told from the texts and labels"
-    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
-    parser.add_argument("--limit", type=int, metavar="N", help="at most N cases of each task, drawn at random")
-    seed = "the seed of the tasks, or several (default: 0)"
-    parser.add_argument("--seed", type=_seeds, default=(0,), metavar="N[,N]", help=seed)
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="write sensitivity.html, a heat map, and sensitivity.json"
-    )
-    parser.add_argument("--list", action="store_true", help="list the defects, and ask nothing")
+from vlgate.cli import chosen, options_of, say
+from vlgate.errors import OptionError
 
 
 def run(given: argparse.Namespace) -> int:
@@ -40,7 +19,7 @@ def run(given: argparse.Namespace) -> int:
     from vlgate.studies.sensitivity.matrix import NAMES, asked
     from vlgate.studies.sensitivity.pages import lines, needs, page, record
 
-    defects = _chosen(given.defects, tuple(NAMES))
+    defects = tuple(chosen(given.defects, NAMES, "defect"))
     if given.list:
         say(*(f"{name}: {NAMES[name]}" for name in defects))
         return 0
@@ -65,9 +44,4 @@ def _seeds(text: str) -> tuple[int, ...]:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a number or several, such as 0,1,2") from None
 
 
-def _chosen(patterns: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    wanted = [name for entry in patterns for name in entry.split(",") if name] or ["*"]
-    for pattern in wanted:
-        if not any(fnmatchcase(name, pattern) for name in known):
-            raise UnknownNameError("defect", pattern, known)
-    return tuple(name for name in known if any(fnmatchcase(name, pattern) for pattern in wanted))
+OPTIONS = {"seed": {"type": _seeds, "default": (0,)}}

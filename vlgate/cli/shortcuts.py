@@ -9,43 +9,24 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vlgate.cli import add_folders, add_json, options_of
+from vlgate.cli import options_of
 from vlgate.cli.after.analyse import say_analysis
 from vlgate.errors import OptionError
 
 if TYPE_CHECKING:
     from vlgate.record.folder import RecordedRun
     from vlgate.record.options import Options
-    from vlgate.types import LanguageModel
 
-HELP = "show which cases text alone solves, and a run's metric over the others"
 FILE = "shortcuts.parquet"
 MOST = 60  # the most rows of a table on the terminal; the files and --json have all
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    run = "the results folder of a run, whose metric is shown over the cases that no probe solves"
-    parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help=run)
-    add_folders(parser)
-    lm = (
-        "a causal language model of transformers, or masked:NAME, for the probe likelihood "
-        "(default: trigrams of the true texts about other images)"
-    )
-    parser.add_argument("--lm", metavar="NAME", help=lm)
-    parser.add_argument("--device", default="cpu", metavar="NAME", help="the device of --lm (default: cpu)")
-    out = f"write {FILE}, with the scores of each case, and the tables as shortcuts.md and shortcuts.json"
-    parser.add_argument("--out", type=Path, metavar="DIR", help=out)
-    saved = f"also put the tables into analyses.json of RUN, for the page that vlgate report writes, and {FILE} there"
-    parser.add_argument("--save", action="store_true", help=saved)
-    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:
     from vlgate.audit.shortcuts import by_luck, shortcuts, write_shortcuts
     from vlgate.record.cases import read_cases
+    from vlgate.record.folder import read_run, refuse_incomplete
     from vlgate.run.planning import make_plan
     from vlgate.studies.analyses.saved import save
     from vlgate.studies.analyses.shortcuts import analysis, notes, run_table, text_tables
@@ -53,9 +34,15 @@ def run(given: argparse.Namespace) -> int:
 
     if given.save and given.run is None:
         raise OptionError("--save needs the results folder of a run; name one, or write the files with --out DIR")
-    recorded = _recorded(given)
+    recorded, lm = None, None
+    if given.run is not None:
+        recorded = read_run(given.run, f"vlgate shortcuts {given.run}")
+        refuse_incomplete(recorded)
     tasks = make_plan(_options(given, recorded)).tasks
-    lm = _language_model(given)
+    if given.lm is not None:
+        from vlgate.making.tools import ToolOptions, Tools
+
+        lm = Tools(ToolOptions(named={"lm": given.lm}, device=given.device)).lm
     found = {task.id: shortcuts(task, lm) for task in tasks}
     tables = list(text_tables(tasks, found, {task.id: by_luck(task, lm) for task in tasks}))
     said = list(notes(tasks, found))
@@ -69,16 +56,6 @@ def run(given: argparse.Namespace) -> int:
     for folder in filter(None, (given.out, given.run if given.save else None)):
         write_shortcuts(folder / FILE, list(found.values()))
     return 0
-
-
-def _recorded(given: argparse.Namespace) -> RecordedRun | None:
-    from vlgate.record.folder import read_run, refuse_incomplete
-
-    if given.run is None:
-        return None
-    found = read_run(given.run, f"vlgate shortcuts {given.run}")
-    refuse_incomplete(found)
-    return found
 
 
 def _options(given: argparse.Namespace, recorded: RecordedRun | None) -> Options:
@@ -101,12 +78,3 @@ def _options(given: argparse.Namespace, recorded: RecordedRun | None) -> Options
         shard=None,
         ask="apart",
     )
-
-
-def _language_model(given: argparse.Namespace) -> LanguageModel | None:
-    if given.lm is None:
-        return None
-    from vlgate.making.tools import ToolOptions, Tools
-
-    tools = Tools(ToolOptions(named={"lm": given.lm}, device=given.device))
-    return tools.lm

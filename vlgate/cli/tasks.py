@@ -8,10 +8,11 @@ from __future__ import annotations
 import argparse
 import json
 import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from vlgate.cli import add_folders, add_json, options_of, say
+from vlgate.cli import options_of, say
 from vlgate.errors import OptionError
 from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.shapes import SHAPES
@@ -19,74 +20,38 @@ from vlgate.metrics.variants import VARIANTS, definitions, how_it_differs, names
 from vlgate.probes.controls.registry import LIMIT, chosen, known_controls
 from vlgate.record.options import Options
 from vlgate.report.table import Table
-from vlgate.run.census import Census, Counts, Rates, count, counts_of, gpus_within
+from vlgate.run.census import Counts, Rates, count, counts_of, gpus_within
 from vlgate.run.planning import Plan, empty_lines, make_plan
 from vlgate.run.probing import costs
 from vlgate.sources.registry import measures
 from vlgate.types import Task
 
-HELP = "list the tasks: what each measures, its metrics, cases, images and expected time"
-_PER = {
-    "image": "the seconds that the model takes for each distinct image, for a dual encoder; instead of --rate",
-    "text": "the seconds for each distinct text",
-    "pair": "the seconds for each distinct pair or question, for other models",
-}
+_PER = ("image", "text", "pair")
 _HEADINGS = ("task", "shape", "metric", "chance", "cases", "images", "time")
 _MINUTE, _HOUR = 60, 3600
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskEntry:
-    """What is known of a task without a model; ``chance`` holds the exact chance levels by metric.
-
-    ``variants`` are the metrics by another definition, such as ``accuracy@release``, that ``--protocol`` adds, with how
-    they differ. ``images`` counts the cases that have their images; ``different_images``, ``texts`` and ``requests``
-    are the distinct ones that the model is asked, and ``seconds`` is the time for them at the given rates.
-    """
-
-    task: str
-    measures: str
-    capability: str
-    shape: str
-    metrics: tuple[str, ...]
-    chance: dict[str, float]
-    variants: dict[str, str]
-    cases: int
-    images: int
-    different_images: int
-    texts: int
-    requests: int
-    seconds: float
-    left_out: dict[str, int]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    add_folders(parser)
-    rate = "the requests per second that the model answers, for the expected time (default: 100)"
-    parser.add_argument("--rate", type=float, metavar="N", help=rate)
-    for name, what in _PER.items():
-        parser.add_argument(f"--per-{name}", type=float, metavar="S", help=what)
-    within = "also print how many GPUs finish within so many hours"
-    parser.add_argument("--within", type=float, metavar="HOURS", help=within)
-    names = f"count what these controls ask, too: {', '.join(known_controls())}"
-    parser.add_argument("--controls", default="", metavar="NAME[,NAME]", help=names)
-    most = f"the most cases of a task that a control is asked about (default: {LIMIT})"
-    parser.add_argument("--controls-limit", type=int, metavar="N", help=most)
-    add_json(parser, "print a JSON list of objects")
+OPTIONS = {
+    "controls": {"help": f"count what these controls ask, too: {', '.join(known_controls())}"},
+    "controls_limit": {"help": f"the most cases of a task that a control is asked about (default: {LIMIT})"},
+}
 
 
 def run(given: argparse.Namespace) -> int:
     rates = _rates(given)
     options = _with_controls(options_of(given), given)
     plan = make_plan(options)
-    entries = [_entry(task, count(task), rates) for task in plan.tasks]
+    entries = [_entry(task, rates) for task in plan.tasks]
     whole = rates.seconds(counts_of(plan.tasks))
-    more = "" if given.within is None else f"; {_gpus(gpus_within(whole, given.within))} within {given.within:g} h"
-    lines = (
-        [json.dumps([asdict(entry) for entry in entries], indent=1)]
-        if given.json
-        else [*_lines(entries, plan, f"{_time(whole)}{more}"), *_controls(plan, options, rates)]
-    )
+    if given.json:
+        say(json.dumps(entries, indent=1))
+        return 0
+    more = ""
+    if given.within is not None:
+        number = gpus_within(whole, given.within)
+        more = f"; {'1 GPU finishes' if number == 1 else f'{number:,} GPUs finish'} within {given.within:g} h"
+    lines = list(_lines(entries, plan, f"{_time(whole)}{more}"))
+    for cost in costs(plan.tasks, options):
+        counts = Counts(images=cost.requests, texts=0, requests=cost.requests)
+        lines.append(f"{cost}: {_time(rates.seconds(counts))}")
     say(*lines)
     return 0
 
@@ -114,72 +79,53 @@ def _with_controls(options: Options, given: argparse.Namespace) -> Options:
     return replace(options, controls=names, controls_limit=limit)
 
 
-def _controls(plan: Plan, options: Options, rates: Rates) -> Iterator[str]:
-    for cost in costs(plan.tasks, options):
-        counts = Counts(images=cost.requests, texts=0, requests=cost.requests)
-        yield f"{cost}: {_time(rates.seconds(counts))}"
-
-
-def _entry(task: Task, census: Census, rates: Rates) -> TaskEntry:
-    counts = counts_of([task])
-    return TaskEntry(
-        task=task.id,
-        measures=measures(task.id),
-        capability=task.capability,
-        shape=task.shape,
-        metrics=(*SHAPES[task.shape].metrics, *_grouped(task)),
-        chance=dict(SHAPES[task.shape].chance),
-        variants={name: how_it_differs(name, task.id) for name in names(VARIANTS, task.id)},
-        cases=census.cases,
-        images=census.found,
-        different_images=counts.images,
-        texts=counts.texts,
-        requests=counts.requests,
-        seconds=rates.seconds(counts),
-        left_out=dict(task.left_out),
-    )
-
-
-def _grouped(task: Task) -> Iterator[str]:
+def _entry(task: Task, rates: Rates) -> dict[str, Any]:
+    # What is known of a task without a model, as --json prints it
+    counts, census = counts_of([task]), count(task)
     tags = {name for case in task.cases for name in case.tags}
-    yield from (name for name in GROUPED if name in tags)
+    return {
+        "task": task.id,
+        "measures": measures(task.id),
+        "capability": task.capability,
+        "shape": task.shape,
+        "metrics": [*SHAPES[task.shape].metrics, *(name for name in GROUPED if name in tags)],
+        "chance": dict(SHAPES[task.shape].chance),
+        "variants": {name: how_it_differs(name, task.id) for name in names(VARIANTS, task.id)},
+        "cases": census.cases,
+        "images": census.found,
+        "different_images": counts.images,
+        "texts": counts.texts,
+        "requests": counts.requests,
+        "seconds": rates.seconds(counts),
+        "left_out": dict(task.left_out),
+    }
 
 
-def _lines(entries: Sequence[TaskEntry], plan: Plan, total: str) -> Iterator[str]:
-    rows = [_cells(task, entry) for task, entry in zip(plan.tasks, entries, strict=True)]
-    for row, entry in zip(Table(headings=_HEADINGS, rows=rows).text(), [None, *entries], strict=True):
+def _lines(entries: Sequence[Mapping[str, Any]], plan: Plan, total: str) -> Iterator[str]:
+    rows = []
+    for task, entry in zip(plan.tasks, entries, strict=True):
+        headline = SHAPES[task.shape].headline
+        chance = f"{entry['chance'][headline]:.3f}" if headline in entry["chance"] else "-"
+        counts = (f"{entry['cases']:,}", f"{entry['images']:,}", _time(entry["seconds"]))
+        rows.append((task.id, task.shape, headline, chance, *counts))
+    head, *table = Table(headings=_HEADINGS, rows=rows).text()
+    yield head
+    for row, entry in zip(table, entries, strict=True):
         yield row
-        if entry is not None:
-            if entry.measures:
-                yield f"    {entry.measures}"
-            metrics = (f"{name} ({entry.chance[name]:.3f})" if name in entry.chance else name for name in entry.metrics)
-            about = f"metrics (with their chance level, if it is exact): {', '.join(metrics)}"
-            yield from _wrapped(about)
-            yield from _variants(entry)
-    cases, images = sum(entry.cases for entry in entries), sum(entry.images for entry in entries)
+        yield from [f"    {entry['measures']}"] if entry["measures"] else []
+        chances = entry["chance"]
+        metrics = [f"{name} ({chances[name]:.3f})" if name in chances else name for name in entry["metrics"]]
+        yield from _wrapped(f"metrics (with their chance level, if it is exact): {', '.join(metrics)}")
+        for (protocol, differs), found in definitions(entry["variants"], entry["task"]).items():
+            named = f"{', '.join(found)} ({differs})"
+            yield from _wrapped(f"with --protocol={protocol}, for published figures: {named}")
+    cases, images = (sum(entry[name] for entry in entries) for name in ("cases", "images"))
     yield f"{len(entries)} tasks, {cases:,} cases, {images:,} with images, {total}"
     yield from empty_lines(plan.empty)
 
 
-def _variants(entry: TaskEntry) -> Iterator[str]:
-    # Yield a line for each way in which the task's metrics can be defined otherwise
-    for (protocol, differs), found in definitions(entry.variants, entry.task).items():
-        yield from _wrapped(f"with --protocol={protocol}, for published figures: {', '.join(found)} ({differs})")
-
-
 def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, 110, initial_indent="    ", subsequent_indent="      ")
-
-
-def _cells(task: Task, entry: TaskEntry) -> tuple[str, ...]:
-    headline = SHAPES[task.shape].headline
-    chance = entry.chance.get(headline)
-    level = "-" if chance is None else f"{chance:.3f}"
-    return entry.task, entry.shape, headline, level, f"{entry.cases:,}", f"{entry.images:,}", _time(entry.seconds)
-
-
-def _gpus(number: int) -> str:
-    return "1 GPU finishes" if number == 1 else f"{number:,} GPUs finish"
 
 
 def _time(seconds: float) -> str:

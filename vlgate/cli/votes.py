@@ -10,10 +10,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from types import MappingProxyType
 
-from vlgate.cli import add_folders, note, options_of, say
+from vlgate.cli import note, options_of, say
 from vlgate.errors import MissingImageError, OptionError
 from vlgate.making.votes.form import (
     SIDE,
@@ -30,36 +29,15 @@ from vlgate.making.votes.outcome import outcome, read_votes, report, write_outco
 from vlgate.sources.own import cases
 from vlgate.sources.reading.source import ReadOptions
 
-HELP = "let people validate cases, and keep those that two of three find valid"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    action = "write a form, write a file for crowdsourcing, or read votes and write the valid cases"
-    parser.add_argument("action", choices=sorted(_ACTIONS), help=action)
-    add_folders(parser)
-    out = "the file to write (form.html, items.csv), or for keep a new folder"
-    parser.add_argument("--out", type=Path, required=True, metavar="PATH", help=out)
-    seed = "the seed of the order of items and texts; keep needs that of the form (default: 0)"
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help=seed)
-    votes = "for keep: files of votes, from the form or from crowdsourcing (.csv)"
-    parser.add_argument("--votes", nargs="+", type=Path, default=[], metavar="FILE", help=votes)
-    voters = "for keep: the number of votes that an item needs (default: 3)"
-    parser.add_argument("--voters", type=int, default=3, metavar="N", help=voters)
-    images = "for form: images inside the page, or in a folder beside it (default: inline)"
-    parser.add_argument("--images", choices=("inline", "beside"), default="inline", help=images)
-    side = f"for form: the longest side of an image in pixels (default: {SIDE})"
-    parser.add_argument("--side", type=int, default=SIDE, metavar="N", help=side)
-    per_form = "for form: the most items of one form; more items make several forms (default: 100)"
-    parser.add_argument("--per-form", type=int, default=100, metavar="N", help=per_form)
-    address = "for csv: the address of the folder with the images, which ends with a slash"
-    parser.add_argument("--image-url", default="", metavar="URL", help=address)
-
 
 def run(given: argparse.Namespace) -> int:
     for name in ("voters", "side", "per_form"):
         if getattr(given, name) < 1:
             raise OptionError(f"--{name.replace('_', '-')} {getattr(given, name)}: expected a number above 0")
-    _check_out(given.out)
+    if given.out.exists() or given.out.is_symlink():
+        raise OptionError(f"--out {given.out}: exists already; remove it, or name another place")
+    if not given.out.parent.is_dir():
+        raise OptionError(f"--out {given.out}: there is no folder {given.out.parent}; make it, or name another place")
     items = _items(given)
     try:
         _ACTIONS[given.action](given, items)
@@ -89,7 +67,11 @@ def _items(given: argparse.Namespace) -> tuple[Item, ...]:
 
 
 def _form(given: argparse.Namespace, items: Sequence[Item]) -> None:
-    _check_images(items)
+    missing = {item.image.key: item for item in items if not item.image.is_there}
+    if missing:
+        first, number = next(iter(missing.values())), len(missing)
+        problem = f"is in no data folder, and {number - 1:,} other images are not, either; {first.case.origin} needs it"
+        raise MissingImageError(first.image.key, problem, "put the images there, or leave the tasks out with --suite")
     layout = Layout(images=given.images, side=given.side, per_form=given.per_form)
     for file in write_forms(shuffled(items, given.seed), given.out, layout):
         note(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
@@ -114,20 +96,6 @@ def _keep(given: argparse.Namespace, items: Sequence[Item]) -> None:
 
 
 _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Sequence[Item]], None]] = MappingProxyType(
-    {"form": _form, "csv": _csv, "keep": _keep},
+    {"form": _form, "csv": _csv, "keep": _keep}
 )
-
-
-def _check_out(out: Path) -> None:
-    if out.exists() or out.is_symlink():
-        raise OptionError(f"--out {out}: exists already; remove it, or name another place")
-    if not out.parent.is_dir():
-        raise OptionError(f"--out {out}: there is no folder {out.parent}; make it, or name another place")
-
-
-def _check_images(items: Sequence[Item]) -> None:
-    missing = {item.image.key: item for item in items if not item.image.is_there}
-    if missing:
-        first, number = next(iter(missing.values())), len(missing)
-        problem = f"is in no data folder, and {number - 1:,} other images are not, either; {first.case.origin} needs it"
-        raise MissingImageError(first.image.key, problem, "put the images there, or leave the tasks out with --suite")
+OPTIONS = {"action": {"choices": sorted(_ACTIONS)}, "side": {"default": SIDE}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from math import ceil
@@ -18,8 +18,6 @@ from vlgate.metrics.paired import POWER, cases_for_bound
 from vlgate.metrics.stats import worth
 from vlgate.types import Metric, Shape, Ties
 
-# From metrics to decisions: does a model pass the gate of a task?
-
 NO_TASK = "none of its tasks is in this run"
 """Why a rule that matches no task of a run is not run."""
 
@@ -34,13 +32,11 @@ _TIES = {
 class Coverage:
     """The counts of a task's cases: of the selected ``cases``, these are judged, unscored or skipped.
 
-    ``deselected`` counts the cases of the task that the user's selection (``-k``, a node id) leaves out. ``distinct``
-    counts the judged cases with different requests; None means that all of them differ. ``copies`` names those that
-    ask what others ask, if they are known by their pixels only. ``disputed`` counts the cases
-    that disputes left out, ``corrected`` those with truths that disputes changed, ``unread`` the judged cases with an
-    answer that names none of the choices, or several. ``unreadable`` counts the records of the benchmark that could not
-    be read; a gate takes each for a skipped case. ``undrawn`` counts the cases that ``--limit`` and ``--quick`` leave
-    out.
+    ``deselected`` counts the cases that the user's selection (``-k``, a node id) leaves out, ``undrawn`` those that
+    ``--limit`` and ``--quick`` leave out. ``distinct`` counts the judged cases with different requests, None if all
+    differ; ``copies`` names those whose pixels alone say that they ask what others ask. ``disputed`` cases are left
+    out, ``corrected`` ones have other truths. ``unread`` answers name no choice, or several; ``unreadable`` records
+    could not be read, and a gate takes each for a skipped case.
     """
 
     cases: int
@@ -58,53 +54,36 @@ class Coverage:
 
 
 def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: Ties = "strict") -> Decision:
-    """Decide one gate of one task.
-
-    With basis ``lower`` the unfavourable end of the interval decides: a ``min`` passes if ``low`` reaches it, fails if
-    even ``high`` does not reach it, and is inconclusive otherwise. Near 0 and 1 intervals miss too often on that side,
-    so a share fails only if the exact binomial test says so, too; see ``tails``. With basis ``value`` the value alone
-    decides. A gate cannot pass if cases are unscored or deselected, if the share of skipped cases, including those lost
-    to records that cannot be read, is above ``max_skipped``, if that of disputed ones is above ``max_disputed``, if
-    there are fewer than ``min_cases`` different cases, or for an ``auroc`` of statements cases of the rarer truth, if
-    the model gives the metric for none of the cases or only for some of them, or if exact ties count as right. A figure
-    of a control is about a sample of the cases.
-
-    A known limit fails if the model is better than ``max``: if even the lower end of the interval is above it.
-    Otherwise the outcome is ``cannot``, or inconclusive for the same reasons as that of a gate.
-
-    Returns: the decision with its reason.
-    """
+    """Decide one gate of one task."""
+    # With basis ``lower`` the unfavourable end of the interval decides: a ``min`` passes if ``low`` reaches it, fails
+    # if even ``high`` does not, and is inconclusive otherwise. A known limit fails if even ``low`` is above its
+    # ``max``, and is ``cannot`` otherwise.
     metric = metrics.get(gate.metric)
     if metric is None:
-        return _decision(gate, "inconclusive", None, _without(gate, coverage) + _disputed(coverage))
+        return Decision(gate=gate, outcome="inconclusive", why=_without(gate, coverage) + _disputed(coverage))
     outcome, why = _compared(gate, metric)
-    why += _TIES[ties] + ("" if outcome == "pass" else _unread(coverage))
+    why += _TIES[ties]
+    if outcome != "pass" and coverage.unread == coverage.judged > 0:
+        why += "; no case has answers that could all be read: see the answers in summary.md"
+    elif outcome != "pass" and coverage.unread:
+        counted = f"{coverage.unread:,} of {coverage.judged:,} cases have an answer that could not be read"
+        why += f"; {counted}: see summary.md"
     doubt = _doubt(gate, coverage, metric)
     if doubt is None and ties == "credit" and outcome == "pass":
         doubt = f"{why}, so no gate can pass; use --ties strict or half"
     if doubt is not None and (outcome != "fail" or coverage.deselected):
-        return _decision(gate, "inconclusive", metric, doubt + _disputed(coverage))
-    return _decision(gate, outcome, metric, why + _disputed(coverage))
-
-
-def _unread(coverage: Coverage) -> str:
-    """How many answers could not be read: a likelier cause of a miss than what the task asks about."""
-    if not coverage.unread:
-        return ""
-    if coverage.unread == coverage.judged:
-        return "; no case has answers that could all be read: see the answers in summary.md"
-    return f"; {coverage.unread:,} of {coverage.judged:,} cases have an answer that could not be read: see summary.md"
+        outcome, why = "inconclusive", doubt
+    return Decision(gate=gate, outcome=outcome, why=why + _disputed(coverage), metric=metric)
 
 
 def _disputed(coverage: Coverage) -> str:
     """How many cases of a task are disputed, which no decision may hide."""
     parts = ((coverage.disputed, "left out"), (coverage.corrected, "corrected"))
-    said = [f"with {number:,} disputed case{'s' if number > 1 else ''} {what}" for number, what in parts if number]
-    return "".join(f"; {one}" for one in said)
+    counts = [f"{number:,} disputed case{'s' if number > 1 else ''} {what}" for number, what in parts if number]
+    return "".join(f"; with {count}" for count in counts)
 
 
 def idle(rule: Gate, why: str = NO_TASK) -> Decision:
-    """Return the decision of a rule that does not apply to the run, with the reason."""
     return Decision(gate=rule, outcome="not run", why=why)
 
 
@@ -134,7 +113,7 @@ def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
 
 
 def too_disputed(gate: Gate, coverage: Coverage) -> str | None:
-    """Return why a gate decides nothing: disputes left out or corrected too many cases; None if they did not."""
+    """Why a gate decides nothing: disputes left out or corrected too many cases."""
     disputed = coverage.disputed + coverage.corrected
     cases = coverage.cases + coverage.deselected + coverage.undrawn + coverage.unreadable + coverage.disputed
     if not disputed or disputed / cases <= gate.max_disputed:
@@ -143,7 +122,7 @@ def too_disputed(gate: Gate, coverage: Coverage) -> str | None:
 
 
 def too_few(gate: Gate, coverage: Coverage, n: int, rarer: int | None = None) -> str | None:
-    """Return why ``n`` cases, of which ``rarer`` have the rarer truth, are too few for a gate; None if they are not."""
+    """Why ``n`` cases, of which ``rarer`` have the rarer truth, are too few for a gate."""
     if n < gate.min_cases:
         there = "is only 1 case" if n == 1 else f"are only {n} cases"
         return f"there {there}, fewer than min_cases = {gate.min_cases}"
@@ -164,7 +143,11 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
     chance = 0.0 if point or not near_an_end(gate, metric) else exact(gate, metric)
     by_chance = f"; but p = {chance:.2g} by the exact binomial test" if chance > (1 - gate.confidence) / 2 else ""
     if gate.kind == "limit":
-        return _limited(said, low, 1.0 if gate.max is None else gate.max, by_chance)
+        most = 1.0 if gate.max is None else gate.max
+        limit = f"the known limit max = {most:g}"
+        if low > most and not by_chance:
+            return "fail", f"{said}, better than {limit}; raise the limit, or make it a gate"
+        return "cannot", f"{said}, above {limit}{by_chance}" if low > most else f"{said}, not above {limit}"
     lowest = -1.0 if gate.metric in CONTROLLED else 0.0  # a difference may be negative
     least, most = lowest if gate.min is None else gate.min, 1.0 if gate.max is None else gate.max
     for beyond, side in ((high < least, f"below min = {least:g}"), (low > most, f"above max = {most:g}")):
@@ -176,12 +159,9 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
     inside |= {"max": most} if high > most else {}
     if inside:
         held = " and ".join(f"{name} = {bound:g}" for name, bound in inside.items())
-        sampled = gate.metric in CONTROLLED
-        needs = ": raise --controls-limit" if sampled else _more_cases(gate, metric, inside.values())
-        return (
-            "inconclusive",
-            f"{said}: the interval contains {held}; a decision needs more cases{needs}{_alike(gate, metric)}",
-        )
+        more = ": raise --controls-limit" if gate.metric in CONTROLLED else _more_cases(gate, metric, inside.values())
+        contains = f"the interval contains {held}; a decision needs more cases{more}"
+        return "inconclusive", f"{said}: {contains}{_alike(gate, metric)}"
     bounds = [f"{name} = {bound:g}" for name, bound in (("min", gate.min), ("max", gate.max)) if bound is not None]
     return "pass", f"{said}, within {' and '.join(bounds)}"
 
@@ -201,60 +181,17 @@ def _more_cases(gate: Gate, metric: Metric, bounds: Collection[float]) -> str:
         return ", but none decides if the metric stays on the threshold"
     independent = max(number for number in needed if number is not None)
     more = independent * metric.n / worth(metric, gate.confidence) - metric.n
-    return f": about {_rounded_up(more):,} more decide with {POWER:.0%} power if the metric stays as it is"
-
-
-def _rounded_up(number: float) -> int:
-    """Round up to two digits.
-
-    >>> _rounded_up(131.5), _rounded_up(3.2)
-    (140, 4)
-    """
-    step: int = 10 ** max(0, len(str(ceil(number))) - 2)
-    return max(1, ceil(number / step)) * step
-
-
-def _limited(said: str, low: float, most: float, by_chance: str) -> tuple[Outcome, str]:
-    if low > most and by_chance:
-        return "cannot", f"{said}, above the known limit max = {most:g}{by_chance}"
-    if low > most:
-        return "fail", f"{said}, better than the known limit max = {most:g}; raise the limit, or make it a gate"
-    return "cannot", f"{said}, not above the known limit max = {most:g}"
-
-
-def _decision(gate: Gate, outcome: Outcome, metric: Metric | None, why: str) -> Decision:
-    return Decision(gate=gate, outcome=outcome, why=why, metric=metric)
-
-
-# From the rules of a thresholds file, whose tasks may be patterns, to the gates of a run.
+    step: int = 10 ** max(0, len(str(ceil(more))) - 2)  # rounded up to two digits
+    rounded = max(1, ceil(more / step)) * step
+    return f": about {rounded:,} more decide with {POWER:.0%} power if the metric stays as it is"
 
 
 def expand(
-    thresholds: Thresholds, tasks: Mapping[str, Shape], model: str = ""
+    rules: Sequence[Gate], tasks: Mapping[str, Shape], model: str = ""
 ) -> tuple[list[Gate], list[tuple[Gate, str]]]:
-    """Make one gate per rule and task of the run, if the rule matches the task and the task has the rule's metric.
-
-    If several rules match the same task and metric, an exact task id wins over a pattern. Two patterns that match the
-    same task and metric are an error in the file, unless a rule names the task by its id.
-
-    Returns: the gates and limits, in the order of the rules and tasks, and the rules that match no task of the run or
-        are about another model, each with the reason.
-    """
-    return _expanded(thresholds.rules, tasks, model.partition("?")[0])
-
-
-def expand_changes(thresholds: Thresholds, tasks: Mapping[str, Shape]) -> tuple[list[Gate], list[Gate]]:
-    """Do as ``expand`` does with the rules that compare with an earlier run.
-
-    Returns: the gates, and the rules that match no task of the run.
-    """
-    gates, idle = _expanded(thresholds.changes, tasks, "")
-    return gates, [rule for rule, _ in idle]
-
-
-def _expanded(
-    rules: Sequence[Gate], tasks: Mapping[str, Shape], name: str
-) -> tuple[list[Gate], list[tuple[Gate, str]]]:
+    """Return one gate per rule and task of the run that has its metric, and the other rules, each with the reason."""
+    # If several rules match the same task and metric, an exact task id wins over a pattern.
+    name = model.partition("?")[0]
     found: dict[tuple[str, str, str], tuple[bool, Gate]] = {}
     idle = []
     for rule in rules:
@@ -274,8 +211,6 @@ def _expanded(
     return [gate for _, gate in found.values()], idle
 
 
-# Decide every gate of a thresholds file, from the figures of tasks.
-
 CONFIDENCE = 0.95
 """The confidence of the intervals of ``Judged.metrics``."""
 
@@ -284,9 +219,8 @@ CONFIDENCE = 0.95
 class Judged:
     """What the gates of a task are decided from: its shape, the counts of its cases, and the judged ones.
 
-    ``columns`` is None if none of its cases was selected. ``metrics`` have intervals of 95 %; those of another
-    confidence are computed from the columns. ``controls`` holds what each control measured, by the control's name, and
-    ``lacking`` why a control was not asked to its end.
+    ``metrics`` have intervals of 95 %; those of another confidence are computed from the ``columns``, which are None if
+    no case was selected. ``controls`` are the figures of each control, ``lacking`` why one was not asked to its end.
     """
 
     shape: Shape
@@ -297,7 +231,7 @@ class Judged:
     lacking: Mapping[str, str] = field(default_factory=dict)
 
     def at(self, gate: Gate) -> Mapping[str, Metric]:
-        """Return the metrics, or the figures of the control that a gate is about, with intervals of its confidence."""
+        """The metrics, or the figures of the control that a gate is about, with intervals of its confidence."""
         if gate.metric in CONTROLLED:
             control = self.controls.get(CONTROLLED[gate.metric])
             return {} if control is None else control.metrics(gate.confidence)
@@ -309,11 +243,8 @@ class Judged:
 def decide_all(
     thresholds: Thresholds, tasks: Mapping[str, Judged], ties: Ties = "strict", model: str = ""
 ) -> tuple[Decision, ...]:
-    """Decide every gate and every known limit of a thresholds file.
-
-    Returns: the decisions; a rule that matches no task of the plan is listed as not run.
-    """
-    gates, rules = expand(thresholds, {name: task.shape for name, task in tasks.items()}, model)
+    """Decide every gate and every known limit of a thresholds file."""
+    gates, rules = expand(thresholds.rules, {name: task.shape for name, task in tasks.items()}, model)
     made = [_decided(gate, tasks[gate.task], ties) for gate in gates]
     return (*made, *(idle(rule, why) for rule, why in rules))
 
@@ -321,18 +252,15 @@ def decide_all(
 def without_scores(
     made: Sequence[Decision], neither: Mapping[str, tuple[int, int]], thresholds: Thresholds
 ) -> list[Decision]:
-    """Return decisions in which no gate of a task whose scores mean nothing passes, fails, or is a known limit."""
+    """No gate of a task whose scores mean nothing passes, fails, or is a known limit."""
     doubts = _doubts(neither)
     judged = [one for one in made if one.gate.task in doubts and one.outcome != "not run"]
     if FIRST_WORD in thresholds.allowed:
+        if not judged:
+            return list(made)
         tasks = ", ".join(dict.fromkeys(one.gate.task for one in judged))
-        why = (
-            f"{tasks}: {doubts[judged[0].gate.task]}; allowed because {thresholds.allowed[FIRST_WORD]}"
-            if judged
-            else ""
-        )
-        about = Gate(task="model", metric=FIRST_WORD)
-        return [*([Decision(gate=about, outcome="not run", why=why)] if judged else []), *made]
+        why = f"{tasks}: {doubts[judged[0].gate.task]}; allowed because {thresholds.allowed[FIRST_WORD]}"
+        return [idle(Gate(task="model", metric=FIRST_WORD), why), *made]
     remedy = f"; [checks] in {thresholds.file.name} can allow it as {FIRST_WORD}"
     return [
         replace(one, outcome="inconclusive", why=doubts[one.gate.task] + remedy, p=None) if one in judged else one
@@ -341,7 +269,7 @@ def without_scores(
 
 
 def tasks_without_scores(neither: Mapping[str, tuple[int, int]], thresholds: Thresholds) -> frozenset[str]:
-    """Return the tasks whose scores mean nothing, unless the thresholds file allows that; see ``without_scores``."""
+    """The tasks whose scores mean nothing, unless the thresholds file allows that."""
     return frozenset() if FIRST_WORD in thresholds.allowed else frozenset(_doubts(neither))
 
 
@@ -350,7 +278,7 @@ def _doubts(neither: Mapping[str, tuple[int, int]]) -> dict[str, str]:
 
 
 def first_word_doubt(weak: int, scored: int) -> str:
-    """Return why the scores of a task mean nothing; empty if they do, or if there are none.
+    """Why the scores of a task mean nothing; empty if they do, or if there are none.
 
     >>> first_word_doubt(40, 80), first_word_doubt(41, 80).partition(",")[0]
     ('', 'in 41 of 80 replies yes and no together have less than half of the probability of the first word')
@@ -363,25 +291,20 @@ def first_word_doubt(weak: int, scored: int) -> str:
 
 
 def _decided(gate: Gate, task: Judged, ties: Ties) -> Decision:
-    """The decision of one gate; one that fails on an interval has its p-value."""
     found = decide(gate, task.coverage, task.at(gate), ties)
     if gate.metric in CONTROLLED:
         found = _doubted(found, CONTROLLED[gate.metric], task)
     elif found.outcome == "pass" and task.columns is not None:
-        found = _refused(found, task, task.columns, ties)
+        # it is inconclusive if cases without an answer could change that
+        most = at_most(task.columns, gate.metric, gate.confidence)
+        if most is not None and decide(gate, task.coverage, {gate.metric: most}, ties).outcome != "pass":
+            why = f"{found.why}, but it could be {most.value:.4f} if the cases without an answer counted as well"
+            found = replace(found, outcome="inconclusive", why=f"{why}: replies that could not be read, and ties")
     if found.outcome != "fail" or not found.tested or task.columns is None:
         return found
-    return replace(found, p=tail(gate, _at_confidence(gate, task, task.columns)))
-
-
-def _refused(found: Decision, task: Judged, cases: Columns, ties: Ties) -> Decision:
-    """The decision of a gate that passes; it is inconclusive if cases without an answer could change that."""
-    gate = found.gate
-    most = at_most(cases, gate.metric, gate.confidence)
-    if most is None or decide(gate, task.coverage, {gate.metric: most}, ties).outcome == "pass":
-        return found
-    why = f"{found.why}, but it could be {most.value:.4f} if the cases without an answer counted as well"
-    return replace(found, outcome="inconclusive", why=f"{why}: replies that could not be read, and ties")
+    if gate.metric in CONTROLLED:
+        return replace(found, p=tail(gate, lambda c: task.at(replace(gate, confidence=c))[gate.metric]))
+    return replace(found, p=tail(gate, at_confidence(task.columns, gate.metric)))
 
 
 def _doubted(found: Decision, control: str, task: Judged) -> Decision:
@@ -397,9 +320,3 @@ def _doubted(found: Decision, control: str, task: Judged) -> Decision:
     if found.outcome == "pass" and doubt:
         return replace(found, outcome="inconclusive", why=f"{found.why}, but {doubt}")
     return found
-
-
-def _at_confidence(gate: Gate, task: Judged, cases: Columns) -> Callable[[float], Metric]:
-    if gate.metric in CONTROLLED:
-        return lambda confidence: task.at(replace(gate, confidence=confidence))[gate.metric]
-    return at_confidence(cases, gate.metric)

@@ -21,8 +21,6 @@ from vlgate.metrics.stats import proportion, worth
 from vlgate.seeds import generator
 from vlgate.types import Difference, FloatArray, Metric
 
-# A threshold with a margin: the highest one that the same model passes in nearly all new samples of cases.
-
 _DRAWS = 1_000  # at least, so that a rate of 95 % is within 1.4 % of the exact one, 19 times in 20
 _MORE = 20_000  # if no image has two cases, because such samples cost little
 _STEP = Decimal("0.01")
@@ -31,14 +29,10 @@ _ALIKE = (np.arange(20) + 0.5) / 20  # how much the cases of an image are alike:
 
 
 def threshold_with_margin(values: FloatArray, groups: Clusters, misses: float, name: str) -> tuple[Decimal, float]:
-    """Return the highest threshold of two decimals that new samples of the same model's cases pass often enough.
+    """The highest threshold of two decimals that enough new samples of the same model pass, and the share that does.
 
     A sample passes if the lower end of its interval of 95 % reaches the threshold, which is never above the lower end
-    that was measured.
-
-    - ``values``: what each case contributes to the metric, shape (n,), 1 for a right one.
-
-    Returns: the threshold, and the share of new samples that pass it.
+    that was measured. ``values`` are what each case contributes to the metric, shape (n,), 1 for a right one.
 
     >>> cases = Clusters(codes=np.arange(40), sizes=np.ones(40))
     >>> threshold_with_margin(np.ones(40), cases, 0.05, "a gate")[0]
@@ -52,12 +46,9 @@ def threshold_with_margin(values: FloatArray, groups: Clusters, misses: float, n
 
 
 def _new_lows(values: FloatArray, groups: Clusters, draws: int, random: np.random.Generator) -> Iterator[float]:
-    """Yield the lower ends of new samples with as many images and cases.
-
-    The true share is not known, nor how much the cases of an image are alike. Each sample takes both from what the
-    measured one leaves open, so that the number of right cases of an image is beta-binomial, and so is their sum if
-    each case has an image of its own.
-    """
+    # The true share is not known, nor how much the cases of an image are alike. Each sample takes both from what the
+    # measured one leaves open, so that the number of right cases of an image is beta-binomial, and so is their sum if
+    # each case has an image of its own.
     sizes = groups.sizes.astype(np.int64)
     right = np.floor(np.bincount(groups.codes, weights=values, minlength=len(sizes))).astype(np.int64)
     likely = _likely(right, sizes)
@@ -91,12 +82,9 @@ def _likely(right: NDArray[np.int64], sizes: NDArray[np.int64]) -> FloatArray:
     return np.asarray(found / found.sum())
 
 
-# How often the gates of a run err as they stand: false alarms, and whether an unchanged model passes again.
-
 DRAWS = 10_000
 """New samples that are drawn: a rate is then within 0.01 of the exact one, 19 times in 20."""
 LIKELY = 0.80
-"""The share of the models that may be the measured one whose rate is in a range."""
 _MODELS, _EACH = 200, 200  # models that may be the measured one, and new samples of each
 _NORMAL = NormalDist()
 _NEVER = inf  # the p-value of what cannot fail
@@ -111,15 +99,10 @@ Truth = Literal["on the threshold", "measured", "likely"]
 class ErrorRates:
     """How often the gates of a run err on new samples of cases, as many as in the run.
 
-    Attributes:
-        gates: the number of gates and limits that were judged on figures.
-        correction: what ``fail_correction`` says.
-        threshold_fails: how often at least one gate fails, if the model lies exactly on every threshold.
-        unchanged_fails: how often at least one gate fails, if the true metrics are the measured ones.
-        unchanged_passes: how often all gates pass then, and all limits hold.
-        unchanged_passes_low: the lower end of a range that holds it for ``LIKELY`` of the models that may be the
-            measured one, because the true metrics are not known: the posterior after the prior of Jeffreys.
-        unchanged_passes_high: the upper end of that range.
+    ``threshold_fails``: how often at least one gate fails, if the model lies exactly on every threshold.
+    ``unchanged_fails``: the same, if the true metrics are the measured ones; ``unchanged_passes``: how often all gates
+    pass then, and all limits hold. ``..._low`` and ``..._high`` are a range that holds it for ``LIKELY`` of the models
+    that may be the measured one, because the true metrics are not known: the posterior after the prior of Jeffreys.
     """
 
     gates: int
@@ -133,10 +116,7 @@ class ErrorRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Drawn:
-    """What new samples of one gate give, shape (models, samples): p-values (see ``stays``), which fail and pass.
-
-    ``tested`` says whether a test decides.
-    """
+    """What new samples of one gate give, shape (models, samples): p-values (see ``stays``), which fail and pass."""
 
     scaled: FloatArray
     fails: NDArray[np.bool_]
@@ -144,36 +124,33 @@ class _Drawn:
     tested: bool
 
 
+_Samples = tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]
+"""Scaled p-values, which samples fail, and which pass."""
 _Judged = tuple[float, bool, bool]
-"""A scaled p-value, whether the gate fails, and whether it passes."""
 
 
 def error_rates(decisions: Sequence[Decision], correction: Correction = "none") -> ErrorRates | None:
-    """Simulate new samples of the cases for every gate that was judged on figures.
-
-    Gates are taken to be independent of each other, and every case to be judged. A metric varies as the mean of as many
-    independent cases as its design effect leaves, a drop as that of cases that change as much as they did; each sample
-    is judged by an interval as wide as that of the run, its degrees of freedom included. A difference of a control is
-    normal. Whether the model changes what it answers is not simulated: an unchanged model gives the same replies to the
-    same cases.
-
-    Returns: the rates; None if no gate was judged on figures.
-    """
+    """Simulate new samples of the cases for every gate that was judged on figures; None if there is none."""
+    # Gates are taken to be independent of each other, and every case to be judged. A metric varies as the mean of as
+    # many independent cases as its design effect leaves, a drop as that of cases that change as much as they did; each
+    # sample is judged by an interval as wide as that of the run, its degrees of freedom included. A difference of a
+    # control is normal. An unchanged model gives the same replies to the same cases, so changes of its answers are not
+    # simulated.
     judged = [one for one in decisions if one.outcome != "not run"]
     truths: tuple[Truth, ...] = ("on the threshold", "measured", "likely")
     bar, same, likely = ([found for one in judged if (found := _drawn(one, truth))] for truth in truths)
     if not same:
         return None
-    passes = np.stack([one.passes.mean(axis=1) for one in likely]).prod(axis=0)
-    low, high = np.quantile(passes, [0.5 - LIKELY / 2, 0.5 + LIKELY / 2])
+    passes = np.stack([gate.passes.mean(axis=1) for gate in likely]).prod(axis=0)
+    low, high = np.quantile(passes, [0.5 - LIKELY / 2, 0.5 + LIKELY / 2]).tolist()
     return ErrorRates(
         gates=len(same),
         correction=correction,
         threshold_fails=float(_any_fail(bar, correction).mean()),
         unchanged_fails=float(_any_fail(same, correction).mean()),
         unchanged_passes=float(np.stack([one.passes for one in same]).all(axis=0).mean()),
-        unchanged_passes_low=float(low),
-        unchanged_passes_high=float(high),
+        unchanged_passes_low=low,
+        unchanged_passes_high=high,
     )
 
 
@@ -205,15 +182,13 @@ def _drawn(decision: Decision, truth: Truth) -> _Drawn | None:
 def _models(
     random: np.random.Generator, truth: Truth, on_threshold: Sequence[float], counts: Sequence[float]
 ) -> FloatArray:
-    """The shares of k kinds of cases in the models that samples are drawn from, shape (models, 1, k).
-
-    ``counts`` are the numbers of cases of each kind. A kind that should be rare is thought possible if there is none.
-    """
+    """The shares of k kinds of cases in the models that samples are drawn from, given ``counts``: (models, 1, k)."""
     measured = np.asarray(counts, dtype=np.float64)
     if truth == "on the threshold":
         return np.asarray(on_threshold)[None, None]
     if truth == "likely":
         return np.asarray(random.dirichlet(measured + _JEFFREYS, _MODELS)[:, None])
+    # a kind that should be rare is thought possible if there is none
     held = np.maximum(measured, _JEFFREYS * measured.sum() / (measured.sum() + 1))
     return np.asarray((held / held.sum())[None, None], dtype=np.float64)
 
@@ -222,9 +197,7 @@ def _size(truth: Truth) -> tuple[int, int]:
     return (_MODELS, _EACH) if truth == "likely" else (1, DRAWS)
 
 
-def _shares(
-    gate: Gate, metric: Metric, random: np.random.Generator, truth: Truth
-) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+def _shares(gate: Gate, metric: Metric, random: np.random.Generator, truth: Truth) -> _Samples:
     judged = worth(metric, gate.confidence)
     # The interval is that of fewer cases than the design effect leaves, because few images estimate that effect badly.
     n = max(1, round(judged if gate.metric == "auroc" else max(judged, metric.n / metric.deff)))
@@ -235,9 +208,7 @@ def _shares(
     return _by_value(right, lambda k: _share_judged(gate, int(k) / n, judged))
 
 
-def _figures(
-    gate: Gate, metric: Metric, random: np.random.Generator, truth: Truth
-) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+def _figures(gate: Gate, metric: Metric, random: np.random.Generator, truth: Truth) -> _Samples:
     alpha, z = (1 - gate.confidence) / 2, _NORMAL.inv_cdf(0.5 + gate.confidence / 2)
     error = max(_ROUNDING, (metric.value - metric.low or metric.high - metric.value) / z)
     up = max(error, (metric.high - metric.value) / z)  # wider, as the smallest of several gains is judged
@@ -284,9 +255,7 @@ def _errors(value: float, bound: float, n: float) -> float:
     return (value - bound) / sqrt(variance) if variance > 0.0 else _NEVER * (value - bound)
 
 
-def _counts(
-    decision: Decision, change: Difference, random: np.random.Generator, truth: Truth
-) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+def _counts(decision: Decision, change: Difference, random: np.random.Generator, truth: Truth) -> _Samples:
     """New samples of the cases that a gate counts: they come in as many lots as the images allow."""
     most = decision.gate.max or 0.0
     count, cases = decision.counted or (change.broken, change.n)
@@ -298,9 +267,7 @@ def _counts(
     return np.where(held, _NEVER, 0.0), ~held, held
 
 
-def _drops(
-    decision: Decision, change: Difference, random: np.random.Generator, truth: Truth
-) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+def _drops(decision: Decision, change: Difference, random: np.random.Generator, truth: Truth) -> _Samples:
     """New samples of the cases that break and are fixed, each by the part that the changes of the run have."""
     gate, part, most = decision.gate, decision.part, (decision.gate.max or 0.0) / decision.part
     n = max(1, round(change.n / change.deff))
@@ -329,9 +296,7 @@ def _drop_judged(gate: Gate, most: float, shares: tuple[float, float], n: float)
     return p / alpha, p <= alpha, above >= z
 
 
-def _by_value(
-    drawn: NDArray[np.int64], judge: Callable[[int], _Judged]
-) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+def _by_value(drawn: NDArray[np.int64], judge: Callable[[int], _Judged]) -> _Samples:
     values, rows = np.unique(drawn, return_inverse=True)
     rows = rows.reshape(drawn.shape)
     scaled, fails, passes = zip(*map(judge, values.tolist()), strict=True)

@@ -26,10 +26,7 @@ class MustHold:
 
 
 def read_must_hold(file: Path) -> MustHold:
-    """Read a file of cases, one JSON object per line; empty lines are skipped.
-
-    Returns: the cases, in the file's order, each once.
-    """
+    """Read a file of cases, one JSON object per line."""
     try:
         if file.exists() and not file.is_file():  # reading a pipe would block for ever
             raise ThresholdsError(f"{file}: is not a regular file; name another file as must_hold")
@@ -47,11 +44,8 @@ def read_must_hold(file: Path) -> MustHold:
             found.setdefault(task, {})[case] = None
     if not found:
         raise ThresholdsError(f"{file}: names no case; {_REMEDY}")
-    return MustHold(
-        file=file,
-        cases={task: tuple(cases) for task, cases in found.items()},
-        digest=sha256(content).hexdigest(),
-    )
+    by_task = {task: tuple(cases) for task, cases in found.items()}
+    return MustHold(file=file, cases=by_task, digest=sha256(content).hexdigest())
 
 
 def _named_in(line: str, where: str) -> tuple[str, str]:
@@ -68,14 +62,8 @@ def _named_in(line: str, where: str) -> tuple[str, str]:
 def must_hold_decision(
     held: MustHold, right: Mapping[str, Mapping[str, bool | None]], *, whole: bool = False
 ) -> Decision:
-    """Decide whether a run gets all of the named cases right.
-
-    - ``right``: whether each selected case of the tasks of the run is right, by task and case; None for one that is not
-      judged.
-
-    Returns: fail if one is wrong; inconclusive if one is not judged, or if a task is not in the run that must be; not
-        run if none of the tasks is in the run.
-    """
+    """Decide whether a run gets all of the named cases right; ``whole``: whether all their tasks must be in the run."""
+    # ``right`` says of each selected case, by task and case, whether it is right; None for one that is not judged.
     file, wanted = held.file, held.cases
     asked = [(task, case) for task, cases in wanted.items() if task in right for case in cases]
     found = {(task, case): right[task].get(case) for task, case in asked}
@@ -84,24 +72,21 @@ def must_hold_decision(
     total = sum(map(len, wanted.values()))
     beyond = total - len(asked)
     others = f"; the tasks of {beyond} others are not in this run" if beyond else ""
+    outcome: Outcome = "pass"
+    why = f"{len(asked)} of {total} cases of {file} are right{others}"
     if wrong:
-        return _decision("fail", f"{len(wrong)} of {total} cases of {file} are wrong: {_named(wrong)}{others}")
-    if lost:
-        lacking = f"{len(lost)} of {total} cases of {file} are not judged: {_named(lost)}{others}"
-        return _decision("inconclusive", lacking)
-    if whole and beyond:
+        outcome, why = "fail", f"{len(wrong)} of {total} cases of {file} are wrong: {_named(wrong)}{others}"
+    elif lost:
+        outcome, why = "inconclusive", f"{len(lost)} of {total} cases of {file} are not judged: {_named(lost)}{others}"
+    elif whole and beyond:
         absent = ", ".join(task for task in wanted if task not in right)
         why = f"{beyond} of {total} cases of {file} are of tasks without data in this run ({absent})"
-        return _decision("inconclusive", f"{why}; name their data folder with --data, or narrow the run with --suite")
-    if not asked:
-        return _decision("not run", f"none of the tasks of {file} is in this run")
-    return _decision("pass", f"{len(asked)} of {total} cases of {file} are right{others}")
+        outcome, why = "inconclusive", f"{why}; name their data folder with --data, or narrow the run with --suite"
+    elif not asked:
+        outcome, why = "not run", f"none of the tasks of {file} is in this run"
+    return Decision(gate=Gate(task="run", metric=NAME), outcome=outcome, why=why)
 
 
 def _named(cases: Sequence[tuple[str, str]]) -> str:
     more = ", ..." if len(cases) > _SHOWN else ""
     return ", ".join(f"{task}:{case}" for task, case in cases[:_SHOWN]) + more
-
-
-def _decision(outcome: Outcome, why: str) -> Decision:
-    return Decision(gate=Gate(task="run", metric=NAME), outcome=outcome, why=why)

@@ -14,8 +14,6 @@ from vlgate.metrics.names import DIFFERENCES
 from vlgate.metrics.stats import worth
 from vlgate.types import Difference, FloatArray, Metric
 
-# How surprising a failed gate is: the p-value that belongs to the interval of its metric.
-
 SMALLEST = 1e-12
 """Smaller p-values are not told apart."""
 FEW = 10
@@ -26,14 +24,9 @@ _STEPS = 40  # of a bisection of the logarithm: the p-value is then exact to ele
 
 
 def tail(gate: Gate, at: Callable[[float], Metric | Difference]) -> float:
-    """Return the one-sided p-value of a failed gate, against a model that lies exactly on the threshold.
-
-    It is the half of ``1 - c`` for the largest confidence ``c`` at which the whole interval lies beyond the threshold,
-    whatever the interval is: Wilson's, Tango's, that of an area, or one that counts repeated images. For a share it is
-    at least the exact binomial one, because Wilson's is too small near 0 and 1.
-
-    Returns: the p-value, at least ``SMALLEST``.
-    """
+    """Return the one-sided p-value of a failed gate, against a model that lies exactly on the threshold."""
+    # It is the half of ``1 - c`` for the largest confidence ``c`` at which the whole interval lies beyond the
+    # threshold, and for a share at least the exact binomial one, because Wilson's interval is too small near 0 and 1.
     low, high = log(SMALLEST), log((1 - gate.confidence) / 2)
     for _ in range(_STEPS):
         middle = (low + high) / 2
@@ -43,13 +36,9 @@ def tail(gate: Gate, at: Callable[[float], Metric | Difference]) -> float:
 
 
 def exact(gate: Gate, metric: Metric) -> float:
-    """Return the one-sided p-value of the binomial test of a share that lies beyond a gate's threshold.
-
-    The share is taken to be of as many independent cases as its interval is worth, as by Korn and Graubard (1998,
-    Survey Methodology 24) for clustered ones.
-
-    Returns: the p-value; 0 for a metric that is not a share, so that its interval alone decides.
-    """
+    """The one-sided p-value of the binomial test of a share beyond a threshold; 0 for a metric that is not a share."""
+    # The share is taken to be of as many independent cases as its interval is worth, as by Korn and Graubard (1998,
+    # Survey Methodology 24) for clustered ones.
     if gate.metric in _NOT_SHARES:
         return 0.0
     n = worth(metric, gate.confidence)
@@ -59,34 +48,26 @@ def exact(gate: Gate, metric: Metric) -> float:
 
 
 def near_an_end(gate: Gate, metric: Metric) -> bool:
-    """Return whether a gate's threshold is so near to 0 or 1 that the end of an interval misses it too often.
-
-    That is if fewer than ``FEW`` cases are expected on one side, as by Brown, Cai and DasGupta (2001).
-    """
-    bound, _ = _crossed(gate, metric)
+    """Whether a gate's threshold is so near to 0 or 1 that the end of an interval misses it too often."""
+    # That is if fewer than ``FEW`` cases are expected on one side, as by Brown, Cai and DasGupta (2001).
+    least = gate.min if gate.kind == "gate" else None
+    if least is not None and (gate.max is None or metric.value < least):
+        bound = least
+    else:
+        bound = 1.0 if gate.max is None else gate.max
     return gate.metric not in _NOT_SHARES and worth(metric, gate.confidence) * min(bound, 1 - bound) <= FEW + _ROUNDING
 
 
 def beyond(gate: Gate, found: Metric | Difference) -> bool:
-    """Return whether an interval lies wholly on the wrong side of a gate's threshold."""
+    """Whether an interval lies wholly on the wrong side of a gate's threshold."""
     if gate.kind == "max_drop":
         return found.high < -(gate.max or 0.0)
     above = gate.max is not None and found.low > gate.max
     return above or (gate.kind == "gate" and gate.min is not None and found.high < gate.min)
 
 
-def _crossed(gate: Gate, metric: Metric) -> tuple[float, bool]:
-    """The bound that a share lies beyond, or the only one, and whether it is a minimum."""
-    least = gate.min if gate.kind == "gate" else None
-    if least is not None and (gate.max is None or metric.value < least):
-        return least, True
-    return 1.0 if gate.max is None else gate.max, False
-
-
 def at_most(k: float, n: float, share: float) -> float:
-    """Return the probability of at most ``k`` right cases of ``n``, of which each is right with a probability.
-
-    The numbers may be fractions: between whole ones it is the incomplete beta function.
+    """The probability of at most ``k`` right cases of ``n``, by the incomplete beta function between whole numbers.
 
     >>> round(at_most(46, 50, 0.98), 4)
     0.0178
@@ -119,24 +100,17 @@ def _beta(a: float, b: float, x: float) -> float:
     return front * total
 
 
-# Several gates: fails that the number of gates explains are inconclusive, if the thresholds file asks for it.
-
 NAMES = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
-"""After whom each correction is named."""
 _ROUNDING_CORRECTING = 1e-9
 
 
 def corrected(decisions: Sequence[Decision], correction: Correction) -> tuple[Decision, ...]:
-    """Make failed gates inconclusive whose p-value is not small enough for the number of gates.
-
-    All gates must pass, which needs no correction: a bad model passes all of them at most as often as one of them. But
-    false alarms add up. The correction keeps the chance of any false fail (``holm``; Holm 1979), or the expected share
-    of false ones among the fails (``bh``; Benjamini, Hochberg 1995, for independent gates or positively dependent
-    ones), at the half of ``1 - confidence``. It counts the gates that judge an interval; counts of cases and gates of
-    basis ``value`` decide as they are. No decision becomes a pass.
-
-    Returns: the decisions in the same order.
-    """
+    """Make failed gates inconclusive whose p-value is not small enough for the number of gates."""
+    # All gates must pass, which needs no correction: a bad model passes all of them at most as often as one of them.
+    # But false alarms add up. The correction keeps the chance of any false fail (``holm``; Holm 1979), or the expected
+    # share of false ones among the fails (``bh``; Benjamini, Hochberg 1995, for independent gates or positively
+    # dependent ones), at the half of ``1 - confidence``. It counts the gates that judge an interval; counts of cases
+    # and gates of basis ``value`` decide as they are. No decision becomes a pass.
     if correction == "none":
         return tuple(decisions)
     family = sum(decision.tested for decision in decisions)
@@ -145,20 +119,17 @@ def corrected(decisions: Sequence[Decision], correction: Correction) -> tuple[De
         return tuple(decisions)
     scaled = np.array([_scaled(decisions[place]) for place in failed])
     kept = stays(np.concatenate([scaled, np.full(family - len(failed), np.inf)])[None], correction)[0]
-    doubted = {place for place, keep in zip(failed, kept.tolist(), strict=False) if not keep}
-    return tuple(
-        replace(one, outcome="inconclusive", why=_why(one, family, correction)) if place in doubted else one
-        for place, one in enumerate(decisions)
-    )
+    doubted = [place for place, keep in zip(failed, kept.tolist(), strict=False) if not keep]
+    by = f"(fail_correction = {correction}, after {NAMES[correction]})"
+    found = list(decisions)
+    for place in doubted:
+        why = f"{found[place].why}; but p = {found[place].p:.2g} may be chance in one of {family} gates {by}"
+        found[place] = replace(found[place], outcome="inconclusive", why=why)
+    return tuple(found)
 
 
 def stays(scaled: FloatArray, correction: Correction) -> NDArray[np.bool_]:
-    """Return which gates fail after the correction.
-
-    - ``scaled``: shape (r, m), the p-values of m gates in each row, each divided by half of ``1 - confidence`` of its
-      gate.
-
-    Returns: shape (r, m), whether each gate fails.
+    """Which of m gates fail after the correction; ``scaled``: p-values by half of 1 - confidence, shape (rows, m).
 
     >>> p = np.array([[0.3, 0.6, 2.0]])
     >>> [stays(p, name).tolist() for name in ("none", "holm", "bh")]
@@ -184,10 +155,3 @@ def _scaled(decision: Decision) -> float:
         raise ValueError(f"{decision.gate.id} failed without a p-value: expected one of each gate on an interval")
     scaled = decision.p / ((1 - decision.gate.confidence) / 2)
     return 1.0 if abs(scaled - 1.0) < _ROUNDING_CORRECTING else scaled
-
-
-def _why(decision: Decision, family: int, correction: Correction) -> str:
-    return (
-        f"{decision.why}; but p = {decision.p:.2g} may be chance in one of {family} gates "
-        f"(fail_correction = {correction}, after {NAMES[correction]})"
-    )

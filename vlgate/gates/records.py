@@ -49,7 +49,6 @@ class Gate:
 
     @property
     def compares(self) -> bool:
-        """Whether the gate compares with an earlier run."""
         return self.kind not in ("gate", "limit")
 
     @property
@@ -80,7 +79,7 @@ class Decision:
 
     @property
     def tested(self) -> bool:
-        """Whether an interval decided, so that a fail can be chance; counts and values decide as they are."""
+        # whether an interval decided, so that a fail can be chance; counts and values decide as they are
         judged = self.metric is not None or self.difference is not None
         return judged and self.gate.basis == "lower" and self.gate.kind in {"gate", "limit", "max_drop"}
 
@@ -100,10 +99,6 @@ class Key:
     about: str
 
 
-def _keys() -> tuple[Key, ...]:
-    content = tomllib.loads(Path(__file__).with_name("keys.toml").read_text(encoding="utf-8"))
-    return tuple(Key(name=name, **{**key, "sections": tuple(key["sections"])}) for name, key in content.items())
-
-
-KEYS = _keys()
+_CONTENT = tomllib.loads(Path(__file__).with_name("keys.toml").read_text(encoding="utf-8"))
+KEYS = tuple(Key(name=name, **{**key, "sections": tuple(key["sections"])}) for name, key in _CONTENT.items())
 """The keys of a thresholds file; any other key is an error."""

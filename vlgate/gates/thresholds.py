@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
-from vlgate.gates.acuity import EXAMPLE, AcuityGate, read_acuity
+from vlgate.gates.acuity import EXAMPLE, AcuityGate, acuity_gate
 from vlgate.gates.must_hold import MustHold, read_must_hold
 from vlgate.gates.records import COMMON, KEYS, Correction, Gate, GateKind
 from vlgate.metrics.measures import GROUPED
@@ -20,18 +20,11 @@ from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import how_it_differs
 from vlgate.types import Shape
 
-# Which metrics a gate may name.
-
 
 def why_no_gate(metric: str, tasks: Mapping[str, Shape]) -> tuple[str, str] | None:
-    """Return why no gate of some tasks may name a metric, and the remedy; None if one may.
-
-    A metric of a variant, such as ``accuracy@release``, is there to reproduce a published figure. It may count a tie or
-    an unread answer as right, so that a model that does not look reaches it: it decides no gate.
-
-    >>> why_no_gate("acc_r@valse_paper_ties", {"valse/existence": "pair"})[1]
-    'name acc_r, which a gate may judge'
-    """
+    """Why no gate of some tasks may name a metric, and the remedy; None if one may."""
+    # A metric of a variant, such as ``accuracy@release``, is there to reproduce a published figure. It may count a tie
+    # or an unread answer as right, so that a model that does not look reaches it: it decides no gate.
     own = {name for shape in tasks.values() for name in SHAPES[shape].metrics}
     if metric in {*own, *GROUPED, *CONTROLLED}:
         return None
@@ -43,41 +36,10 @@ def why_no_gate(metric: str, tasks: Mapping[str, Shape]) -> tuple[str, str] | No
     return f"{metric!r} is not a metric of these tasks", nearest(metric, [*sorted(own), *CONTROLLED])
 
 
-# The section ``[checks]`` of ``thresholds.toml``: suspect checks of a model that a run may have.
-
 FIRST_WORD = "first_word"
 """The check that yes and no together have half of the probability of the first word in most replies of a task."""
 CHECKS = ("batch_invariance", "determinism", FIRST_WORD, "polarity")
 """The checks whose suspect outcome makes a run, or the gates of a task, inconclusive."""
-
-
-def read_allowed(section: Mapping[str, object], wrong: Callable[[str, str, str], ThresholdsError]) -> dict[str, str]:
-    """Read which checks may be suspect.
-
-    Returns: the reason per allowed check.
-    """
-    allowed = {}
-    for name, given in section.items():
-        where = f"checks.{name}"
-        if name not in CHECKS:
-            raise wrong("[checks]", f"unknown check {name!r}", nearest(name, CHECKS))
-        if not isinstance(given, dict):
-            raise wrong(where, f"is {given!r}, not a TOML table", 'write { allow = true, why = "..." }')
-        for key in given:
-            if key not in ("allow", "why"):
-                raise wrong(where, f"unknown key {key!r}", nearest(key, ("allow", "why")))
-        allow, why = given.get("allow", False), given.get("why", "")
-        if not isinstance(allow, bool):
-            raise wrong(where, f"allow = {allow!r}", "write true or false")
-        if not isinstance(why, str) or (allow and not why.strip()):
-            raise wrong(where, "is allowed without a why", 'say why this is acceptable: why = "..."')
-        if allow:
-            allowed[name] = why
-    return allowed
-
-
-# Reading ``thresholds.toml``: every key, task and metric is checked before a model is loaded.
-
 _LONGEST = 500  # letters of a task's name or pattern
 _MOST_BYTES = 1_000_000
 _TOP = tuple(key.name for key in KEYS if "top level" in key.sections)
@@ -85,7 +47,6 @@ _DEFAULTS = tuple(key.name for key in KEYS if "[defaults]" in key.sections)
 _RULE = {kind: tuple(key.name for key in KEYS if f"[{kind}]" in key.sections) for kind in ("gate", "limit")}
 _USUAL = {key.name: key.default for key in KEYS if key.sections == COMMON}
 _Kind = Literal["gate", "limit"]
-_Basis = Literal["lower", "value"]
 _GATE = 'write [gate."valse/existence".acc_r]'
 _TABLES = {"acuity": EXAMPLE, "checks": "write [checks]", "defaults": "write [defaults]"}
 NO_BOUND = "keeps to it, so nothing is judged"
@@ -97,9 +58,7 @@ class Thresholds:
     """A thresholds file: its rules, which are gates and limits whose task may be a pattern, and the tasks it requires.
 
     ``changes`` are the rules that compare with an earlier run. ``allowed`` holds the reason per check of the model that
-    may be suspect; ``must_hold`` has the cases that must be right; ``fail_correction`` is explained in
-    ``correcting``. ``acuity`` has the gates of acuity charts. ``digest`` is the SHA-256 of the file's bytes, empty if
-    there is no file.
+    may be suspect, ``digest`` the SHA-256 of the file's bytes, empty if there is no file.
     """
 
     file: Path
@@ -114,16 +73,11 @@ class Thresholds:
 
 
 def read_thresholds(file: Path, tasks: Mapping[str, Shape]) -> Thresholds:
-    """Read and check a thresholds file.
-
-    Returns: the rules, in the file's order.
-    """
     given, content = toml_of(file)
     return replace(checked_thresholds(file, content, tasks), digest=sha256(given).hexdigest())
 
 
 def toml_of(file: Path) -> tuple[bytes, dict[str, object]]:
-    """Return the bytes of a TOML file and what they hold."""
     try:
         size = file.stat().st_size
         if size > _MOST_BYTES:  # the parser's time grows with the square of a key's length
@@ -134,8 +88,9 @@ def toml_of(file: Path) -> tuple[bytes, dict[str, object]]:
         given = file.read_bytes()
         content = tomllib.loads(given.decode("utf-8-sig"))  # Windows' editors begin a file with a mark
     except OSError as error:
-        message = f"{file}: cannot be read ({error.strerror}); name another file with --thresholds"
-        raise ThresholdsError(message) from None
+        raise ThresholdsError(
+            f"{file}: cannot be read ({error.strerror}); name another file with --thresholds"
+        ) from None
     except UnicodeDecodeError as error:
         raise ThresholdsError(f"{file}: is not UTF-8 ({error}); save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
@@ -157,7 +112,6 @@ def _too_wide(value: object) -> bool:
 
 
 def checked_thresholds(file: Path, content: Mapping[str, object], tasks: Mapping[str, Shape]) -> Thresholds:
-    """Check the content of a thresholds file; see ``read_thresholds``."""
     rules = [content.get("gate"), content.get("limit")]
     longest = max((name for tables in rules if isinstance(tables, dict) for name in tables), key=len, default="")
     if len(longest) > _LONGEST:  # matching a pattern takes the square of its length
@@ -190,15 +144,21 @@ class _Parser:
         if correction not in get_args(Correction):
             raise self.wrong("[defaults]", f"fail_correction = {correction!r}", 'write "none", "holm" or "bh"')
         must_hold = self.text("[defaults]", defaults, "must_hold")
+        patterns = defaults.get("require", [])
+        if not isinstance(patterns, list):
+            raise self.wrong("defaults.require", f"is {patterns!r}", 'write a list of patterns, ["valse/*"]')
+        for pattern in patterns:
+            self.matched(str(pattern), "defaults.require")
+        acuity = self.section("acuity", content.get("acuity", {}))
         return Thresholds(
             file=self.file,
             rules=tuple(rule for rule in rules if not rule.compares),
             changes=tuple(rule for rule in rules if rule.compares),
-            require=self.require(defaults),
-            allowed=read_allowed(self.section("checks", content.get("checks", {})), self.wrong),
+            require=tuple(map(str, patterns)),
+            allowed=self.allowed(self.section("checks", content.get("checks", {}))),
             fail_correction=cast("Correction", correction),
             must_hold=self.held(must_hold),
-            acuity=read_acuity(self.section("acuity", content.get("acuity", {})), self.wrong),
+            acuity=tuple(acuity_gate(name, keys, self.wrong) for name, keys in acuity.items()),
         )
 
     def not_twice(self, rules: Sequence[Gate]) -> None:
@@ -216,13 +176,26 @@ class _Parser:
                     remedy = f'narrow one of them, or write [{rule.kind}."{task}".{rule.metric}]'
                     raise self.wrong(where, problem, remedy)
 
-    def require(self, defaults: Mapping[str, object]) -> tuple[str, ...]:
-        patterns = defaults.get("require", [])
-        if not isinstance(patterns, list):
-            raise self.wrong("defaults.require", f"is {patterns!r}", 'write a list of patterns, ["valse/*"]')
-        for pattern in patterns:
-            self.matched(str(pattern), "defaults.require")
-        return tuple(map(str, patterns))
+    def allowed(self, section: Mapping[str, object]) -> dict[str, str]:
+        """Return the reason per check that may be suspect."""
+        allowed = {}
+        for name, given in section.items():
+            where = f"checks.{name}"
+            if name not in CHECKS:
+                raise self.wrong("[checks]", f"unknown check {name!r}", nearest(name, CHECKS))
+            if not isinstance(given, dict):
+                raise self.wrong(where, f"is {given!r}, not a TOML table", 'write { allow = true, why = "..." }')
+            for key in given:
+                if key not in ("allow", "why"):
+                    raise self.wrong(where, f"unknown key {key!r}", nearest(key, ("allow", "why")))
+            allow, why = given.get("allow", False), given.get("why", "")
+            if not isinstance(allow, bool):
+                raise self.wrong(where, f"allow = {allow!r}", "write true or false")
+            if not isinstance(why, str) or (allow and not why.strip()):
+                raise self.wrong(where, "is allowed without a why", 'say why this is acceptable: why = "..."')
+            if allow:
+                allowed[name] = why
+        return allowed
 
     def of_table(self, kind: _Kind, task: str, metric: str, keys: object, defaults: Mapping[str, object]) -> list[Gate]:
         where = f'{kind}."{task}".{metric}'
@@ -231,21 +204,10 @@ class _Parser:
         wrong = why_no_gate(metric, {id_: self.tasks[id_] for id_ in self.matched(task, where)})
         if wrong is not None:
             raise self.wrong(where, *wrong)
-        basis, confidence, cases, skipped, disputed = self.judged_by(where, {**defaults, **given})
-        churn = self.fraction(where, {"expected_churn": 0.05, **defaults, **given}, "expected_churn")
-        rule = Gate(
-            task=task,
-            metric=metric,
-            basis=basis,
-            confidence=confidence,
-            min_cases=cases,
-            max_skipped=skipped,
-            max_disputed=disputed,
-            why=str(given.get("why", "")),
-            kind=kind,
-            model=self.text(where, given, "model"),
-            expected_churn=churn or 0.0,
-        )
+        judged = self.judged_by(where, {**defaults, **given})
+        churn = self.fraction(where, {"expected_churn": 0.05, **defaults, **given}, "expected_churn") or 0.0
+        why, model = str(given.get("why", "")), self.text(where, given, "model")
+        rule = Gate(task=task, metric=metric, why=why, kind=kind, model=model, expected_churn=churn, **judged)
         changes = self.changes(where, given, metric)
         found = [replace(rule, kind=name, max=most) for name, most in changes.items()]
         if found and not {"min", "max"} & given.keys():
@@ -269,30 +231,28 @@ class _Parser:
         return low, high
 
     def changes(self, where: str, given: Mapping[str, object], metric: str) -> dict[GateKind, float]:
-        kinds: tuple[GateKind, ...] = ("max_drop", "max_churn", "max_broken")
         found: dict[GateKind, float] = {}
+        kinds: tuple[GateKind, ...] = ("max_drop", "max_churn")
         for kind in kinds:
-            if kind in given:
-                share = None if kind == "max_broken" else self.fraction(where, given, kind)
-                if share == 1:
-                    problem = f"{kind} = {given[kind]!r}: every model {NO_BOUND}"
-                    raise self.wrong(where, problem, f"write a {kind} below 1, or leave it out")
-                found[kind] = self.broken(where, given[kind]) if share is None else share
+            share = self.fraction(where, given, kind)
+            if share == 1:
+                problem = f"{kind} = {given[kind]!r}: every model {NO_BOUND}"
+                raise self.wrong(where, problem, f"write a {kind} below 1, or leave it out")
+            if share is not None:
+                found[kind] = share
+        if "max_broken" in given:
+            most = given["max_broken"]  # a number of cases, or a share of them
+            counted = isinstance(most, int) and not isinstance(most, bool) and most >= 0
+            if not counted and not (isinstance(most, float) and 0 <= most < 1):
+                remedy = "write a whole number of cases, as 2, or a share of them below 1, as 0.05"
+                raise self.wrong(where, f"max_broken = {most!r}", remedy)
+            found["max_broken"] = cast("float", most)
         if found and metric in CONTROLLED:
             problem = f"{next(iter(found))} compares the cases of two runs, and {metric} is a figure of the control"
             raise self.wrong(where, f"{problem} {CONTROLLED[metric]}", "write min or max")
         if found and metric in _NOT_MEANS:
             raise self.wrong(where, f"{next(iter(found))} needs a mean over cases", f"{metric} is none; name acc_r")
         return found
-
-    def broken(self, where: str, value: object) -> float:
-        """Read the most newly broken cases: a whole number, or a share below 1."""
-        counted = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-        shared = isinstance(value, float) and 0 <= value < 1
-        if not (counted or shared) or not isinstance(value, int | float):
-            remedy = "write a whole number of cases, as 2, or a share of them below 1, as 0.05"
-            raise self.wrong(where, f"max_broken = {value!r}", remedy)
-        return value
 
     def held(self, name: str) -> MustHold | None:
         if not name:
@@ -304,18 +264,17 @@ class _Parser:
                 raise UnknownTaskError(f"{held.file}: no task is named {task!r}; {remedy}", task)
         return held
 
-    def judged_by(self, where: str, keys: Mapping[str, object]) -> tuple[_Basis, float, int, float, float]:
-        basis, confidence, cases, *_ = (keys.get(key, usual) for key, usual in _USUAL.items())
+    def judged_by(self, where: str, keys: Mapping[str, object]) -> dict[str, Any]:
+        judged = {key: keys.get(key, usual) for key, usual in _USUAL.items()}
+        basis, confidence, cases = (judged[key] for key in ("basis", "confidence", "min_cases"))
         if basis not in ("lower", "value"):  # a tuple, because a TOML list is not hashable
             raise self.wrong(where, f"basis = {basis!r}", 'write "lower" (the interval\'s end) or "value"')
         if not isinstance(confidence, float) or not 0.5 <= confidence < 1.0:
-            raise self.wrong(
-                where, f"confidence = {confidence!r}", "write a number of at least 0.5 and below 1, as 0.95"
-            )
+            remedy = "write a number of at least 0.5 and below 1, as 0.95"
+            raise self.wrong(where, f"confidence = {confidence!r}", remedy)
         if isinstance(cases, bool) or not isinstance(cases, int) or cases < 1:
             raise self.wrong(where, f"min_cases = {cases!r}", "write a whole number above 0")
-        skipped, disputed = (self.fraction(where, {**_USUAL, **keys}, name) for name in ("max_skipped", "max_disputed"))
-        return "value" if basis == "value" else "lower", confidence, cases, skipped or 0.0, disputed or 0.0
+        return judged | {name: self.fraction(where, judged, name) for name in ("max_skipped", "max_disputed")}
 
     def fraction(self, where: str, keys: Mapping[str, object], name: str, least: float = 0.0) -> float | None:
         value = keys.get(name)
@@ -355,14 +314,8 @@ class _Parser:
         return ThresholdsError(f"{self.file}: {where}: {problem}; {remedy}")
 
 
-# Find every error of a thresholds file at once; reading the file stops at the first one.
-
-
 def thresholds_errors(file: Path, tasks: Mapping[str, Shape]) -> list[str]:
-    """Return the message of every error in a thresholds file; see ``read_thresholds`` for the arguments.
-
-    Each key of the top level, each default and each gate is checked by itself, then the file as a whole.
-    """
+    """The message of every error in a thresholds file, each key of which is checked by itself, then the whole."""
     try:
         read_thresholds(file, tasks)
     except ThresholdsError as error:

@@ -102,22 +102,25 @@ def _open(stream: BinaryIO, where: object, key: str) -> ImageFile:
             image = Image.open(stream, formats=formats())
     except UnidentifiedImageError:
         stream.seek(0)
-        raise ImageError(key, *_unidentified(where, stream.read(_BEGIN))) from None
+        begin = stream.read(_BEGIN)
+        kind, remedy = "", REPLACE
+        for pattern, other, its_remedy in _OTHERS:
+            readable = ("AVIF" in other and "AVIF" in formats()) or ("HEIC" in other and "HEIF" in formats())
+            if not readable and re.match(pattern, begin, re.DOTALL | re.IGNORECASE):
+                kind, remedy = f", but {other}", its_remedy
+                break
+        known = f"a known format ({', '.join(formats())})"
+        problem = f"{where} is not a complete image in {known}{kind}; it begins with {begin[:16]!r}"
+        raise ImageError(key, problem, remedy) from None
     except Image.DecompressionBombError as error:
         raise ImageError(key, f"{where} is too large ({error})", _SHRINK) from None
-    _check_header(image, where, key)
+    width, height = image.size
+    if width * height > MAX_PIXELS:  # PIL warns from here on, and raises an error only from twice as many pixels
+        raise ImageError(key, f"{where} is too large ({width:,} x {height:,} pixels)", _SHRINK)
+    if image.mode == "F" or (image.mode == "I" and image.format != "PNG"):  # PIL below 11 opens 16-bit PNG as I
+        problem = f"{where} is 32-bit grey (mode {image.mode}), which has no defined white"
+        raise ImageError(key, problem, "convert it to 8 or 16 bit")
     return image
-
-
-def _unidentified(where: object, begin: bytes) -> tuple[str, str]:
-    kind, remedy = "", REPLACE
-    for pattern, other, its_remedy in _OTHERS:
-        readable = ("AVIF" in other and "AVIF" in formats()) or ("HEIC" in other and "HEIF" in formats())
-        if not readable and re.match(pattern, begin, re.DOTALL | re.IGNORECASE):
-            kind, remedy = f", but {other}", its_remedy
-            break
-    listed = ", ".join(formats())
-    return f"{where} is not a complete image in a known format ({listed}){kind}; it begins with {begin[:16]!r}", remedy
 
 
 @cache
@@ -137,15 +140,6 @@ def formats() -> tuple[str, ...]:
         register_heif_opener()
         known |= {"HEIF"}
     return tuple(name for name in FORMATS if name in known)
-
-
-def _check_header(image: ImageFile, where: object, key: str) -> None:
-    width, height = image.size
-    if width * height > MAX_PIXELS:  # PIL warns from here on, and raises an error only from twice as many pixels
-        raise ImageError(key, f"{where} is too large ({width:,} x {height:,} pixels)", _SHRINK)
-    if image.mode == "F" or (image.mode == "I" and image.format != "PNG"):  # PIL below 11 opens 16-bit PNG as I
-        problem = f"{where} is 32-bit grey (mode {image.mode}), which has no defined white"
-        raise ImageError(key, problem, "convert it to 8 or 16 bit")
 
 
 def _has_end(stream: BinaryIO) -> bool:
@@ -191,15 +185,8 @@ def _upright(rgb: Image, image: Image) -> Image:
     from PIL.ExifTags import Base
     from PIL.Image import Transpose
 
-    turns = {
-        2: Transpose.FLIP_LEFT_RIGHT,
-        3: Transpose.ROTATE_180,
-        4: Transpose.FLIP_TOP_BOTTOM,
-        5: Transpose.TRANSPOSE,
-        6: Transpose.ROTATE_270,
-        7: Transpose.TRANSVERSE,
-        8: Transpose.ROTATE_90,
-    }
+    flips = (Transpose.FLIP_LEFT_RIGHT, Transpose.ROTATE_180, Transpose.FLIP_TOP_BOTTOM, Transpose.TRANSPOSE)
+    turns = dict(enumerate((*flips, Transpose.ROTATE_270, Transpose.TRANSVERSE, Transpose.ROTATE_90), 2))
     try:
         with _warnings_set_aside():
             orientation = image.getexif().get(Base.Orientation)
@@ -212,24 +199,16 @@ def _upright(rgb: Image, image: Image) -> Image:
 
 def _rgb(image: Image) -> Image:
     if image.mode.startswith("I"):
-        rgb = _from_16_bit(image)
+        from PIL.Image import fromarray
+
+        values = np.asarray(image).astype(np.uint32)
+        rgb = fromarray(((values + 128) // 257).astype(np.uint8)).convert("RGB")
     elif image.has_transparency_data:
-        rgb = _on_white(image)
+        from PIL.Image import alpha_composite, new
+
+        layer = image.convert("RGBA")
+        rgb = alpha_composite(new("RGBA", layer.size, "white"), layer).convert("RGB")
     else:
         rgb = image.convert("RGB")
     rgb.info.clear()
     return rgb
-
-
-def _from_16_bit(image: Image) -> Image:
-    from PIL.Image import fromarray
-
-    values = np.asarray(image).astype(np.uint32)
-    return fromarray(((values + 128) // 257).astype(np.uint8)).convert("RGB")
-
-
-def _on_white(image: Image) -> Image:
-    from PIL.Image import alpha_composite, new
-
-    layer = image.convert("RGBA")
-    return alpha_composite(new("RGBA", layer.size, "white"), layer).convert("RGB")

@@ -41,7 +41,6 @@ class FileLoad:
         return decode(self.path, self.key)
 
     def recipe(self) -> Recipe:
-        """Return the content of the file."""
         return ("file", FileContent(self.path))
 
 
@@ -53,7 +52,9 @@ class MissingLoad:
     looked: tuple[Path, ...]
 
     def __call__(self) -> NoReturn:
-        _raise_missing(self.key, self.looked)
+        places = ", ".join(map(str, self.looked)) or "no folder, because no data folder was given"
+        remedy = "put it there, or skip cases without an image with --missing-images skip"
+        raise MissingImageError(self.key, f"not found; looked in {places}", remedy)
 
     def recipe(self) -> Recipe:
         """Return that there is no file; a model that reads features of images may reply all the same."""
@@ -106,27 +107,10 @@ def decode(path: Path | str, key: str) -> Image:
     Returns: a PIL image in mode RGB, upright, of at least 1 x 1 pixels.
     """
     path = Path(path)
-    _check_file(path, key)
-    try:
-        with path.open("rb") as stream:
-            return decode_stream(stream, path, key)
-    except PermissionError:
-        raise ImageError(key, f"{path} is not readable", "give read permission to it and its folders") from None
-    except OSError as error:
-        raise ImageError(key, f"{path} cannot be read ({error})", REPLACE) from None
-
-
-def _raise_missing(key: str, looked: Sequence[Path]) -> NoReturn:
-    places = ", ".join(map(str, looked)) or "no folder, because no data folder was given"
-    remedy = "put it there, or skip cases without an image with --missing-images skip"
-    raise MissingImageError(key, f"not found; looked in {places}", remedy)
-
-
-def _check_file(path: Path, key: str) -> None:
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        _raise_missing(key, (path,))
+        MissingLoad(key, (path,))()
     except PermissionError:
         raise ImageError(key, f"{path} is not readable", "give read permission to it and its folders") from None
     except (OSError, ValueError) as error:  # a loop of links, a name that is too long or has a NUL
@@ -137,6 +121,13 @@ def _check_file(path: Path, key: str) -> None:
         raise ImageError(key, f"{path} is not a regular file", "put an image file in its place")
     if status.st_size == 0:
         raise ImageError(key, f"{path} is empty", REPLACE)
+    try:
+        with path.open("rb") as stream:
+            return decode_stream(stream, path, key)
+    except PermissionError:
+        raise ImageError(key, f"{path} is not readable", "give read permission to it and its folders") from None
+    except OSError as error:
+        raise ImageError(key, f"{path} cannot be read ({error})", REPLACE) from None
 
 
 # Images that a file holds as text: data URIs, and the base64 of image files.
@@ -157,8 +148,6 @@ class EncodingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TextLoad:
-    """Decodes an image that a file holds as text."""
-
     content: bytes = field(repr=False)
     key: str
 
@@ -170,7 +159,6 @@ class TextLoad:
         return ("base64", self.key)
 
     def uri(self) -> str:
-        """Return the image as a data URI."""
         return f"data:;base64,{b64encode(self.content).decode()}"
 
 
@@ -226,8 +214,6 @@ Pixels = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionLoad:
-    """Loads an image and cuts a region out of it."""
-
     image: LazyImage
     region: Pixels
 
@@ -241,7 +227,6 @@ class RegionLoad:
         return whole.crop(inside)
 
     def recipe(self) -> Recipe | None:
-        """Return what the image is made of, and the region; None if the image does not tell."""
         whole = recipe_of(self.image)
         return None if whole is None else ("region", whole, *self.region)
 

@@ -38,17 +38,11 @@ _ANSWERED = re.compile(r"<answer>[^<]*</answer>(?:\s|<[|\uff5c][^>]*>|</s>)*\Z",
 
 
 def after_thought(text: str) -> str | None:
-    """Return the answer that follows the thoughts of a reply.
-
-    Everything up to the last end of a thought goes, whether the reply holds the beginning of the thought or not. If
-    nothing follows, the answer is what stands before the first beginning.
-
-    Returns: the reply itself if it holds no thought; None if its last thought ends neither by its mark nor by an answer
-        in tags at the end of the reply.
-
-    >>> after_thought("At first, yes.</think>No dog is there."), after_thought("<think>A dog"), after_thought("No")
-    ('No dog is there.', None, 'No')
-    """
+    """Return the answer that follows the thoughts of a reply."""
+    # Everything up to the last end of a thought goes, whether the reply holds the beginning of the thought or not. If
+    # nothing follows, the answer is what stands before the first beginning.
+    # The reply itself if it holds no thought; None if its last thought ends neither by its mark nor by an answer in
+    # tags.
     ends = list(_END.finditer(text))
     rest = text[ends[-1].end() :] if ends else text
     if _BEGIN.search(rest):  # some replies close the answer, but not the thought before it
@@ -61,11 +55,7 @@ def after_thought(text: str) -> str | None:
 
 
 def has_thought(text: str) -> bool:
-    """Return whether a reply holds a thought, or the end of one.
-
-    >>> has_thought("No dog here.</think>Yes"), has_thought("Yes")
-    (True, False)
-    """
+    """Return whether a reply holds a thought, or the end of one."""
     return bool(_END.search(text) or _BEGIN.search(text))
 
 
@@ -149,15 +139,7 @@ _TURNS_BACK = re.compile(
 
 
 def own_turn(reply: str) -> str | None:
-    r"""Return what a reply says itself: without thoughts, special tokens, and what runs on after the answer.
-
-    Returns: the text; None if a thought begins and does not end.
-
-    >>> own_turn("<|im_start|>assistant\nNo<|im_end|>\n<|im_start|>user\nIs there a cat?")
-    'No'
-    >>> own_turn("No\n\nQuestion: Is there a cat?\nAnswer: Yes")
-    'No'
-    """
+    """Return what a reply says itself, without what runs on after the answer; None if a thought does not end."""
     text = after_thought(_users_turn(reply))
     if text is None:
         return None
@@ -197,13 +179,7 @@ def _first_turn(text: str) -> str:
 
 
 def announced(text: str) -> str | None:
-    r"""Return the answer that a reply announces in a tag, a box or JSON; None if there is none. The last one counts.
-
-    >>> announced("<reasoning>At first, no.</reasoning><answer>Yes</answer>"), announced(r"So it is \boxed{B}.")
-    ('Yes', 'B')
-    >>> announced("Yes.") is None
-    True
-    """
+    """Return the last answer that a reply announces in a tag, a box or JSON; None if there is none."""
     found = max(_announcements(text), default=None)
     if found is None:
         return None
@@ -259,53 +235,29 @@ def _balanced(text: str) -> str:
 
 
 def announced_lines(text: str) -> list[tuple[str, str]]:
-    r"""Return what the lines of a reply announce that begin with "Answer:", "Verdict:" and the like.
-
-    If some begin with "Final answer:", these count alone.
-
-    Returns: for each, its first line and all that follows, up to the next one; the line is empty if the reply turns
-        back from it later on ("Answer: yes. Wait, ...").
-
-    >>> announced_lines("It barks, yes.\nConclusion: no\nIt is a seal.")
-    [('no', 'no\nIt is a seal.')]
-    """
+    """Return what the lines of a reply announce that begin with "Answer:" or the like; a "Final answer:" alone."""
+    # Each with its first line and all that follows; the line is empty if the reply turns back from it later on.
     marks = list(_LINE.finditer(text))
     ends = [mark.start() for mark in marks[1:]] + [len(text)] * bool(marks)
     found = [(mark["what"].lower(), text[mark.end() : end].strip()) for mark, end in zip(marks, ends, strict=True)]
     final = [one for one in found if "final" in one[0]]
-    return [_line_and_rest(segment) for _, segment in final or found if segment]
-
-
-def _line_and_rest(segment: str) -> tuple[str, str]:
-    line, _, rest = segment.partition("\n")
-    return ("" if _TURNS_BACK.search(rest) else line.strip(), segment)
+    lines = [(segment, *segment.partition("\n")) for _, segment in final or found if segment]
+    return [("" if _TURNS_BACK.search(rest) else line.strip(), segment) for segment, line, _, rest in lines]
 
 
 def conclusions(text: str) -> list[str]:
-    """Return what sentences such as "So the answer is red" say; none if one is conditional or names a wrong answer.
-
-    >>> conclusions("A red car stands by a blue truck. Therefore, the answer is red.")
-    ['red']
-    """
+    """Return what sentences such as "So the answer is red" say; none if one is conditional or names a wrong answer."""
     found = list(_CONCLUDES.finditer(text))
     return [] if found and _CONTRARY.search(text) else [mark[1] for mark in found]
 
 
 def first_sentence(text: str) -> tuple[str, list[str]]:
-    """Return the first sentence of a reply and the others.
-
-    >>> first_sentence("Red. The truck next to it is blue.")
-    ('Red', ['The truck next to it is blue.'])
-    """
+    """Return the first sentence of a reply and the others."""
     first, *others = re.split(r"(?:[.!]|\n)\s{1,4}", text.strip(), maxsplit=20)
     return first, [other for other in others if other.strip()]
 
 
 def without_reasons(text: str) -> str:
-    """Return a reply up to the explanation that follows its answer.
-
-    >>> without_reasons("No. Explanation: one could think, yes, it barks.")
-    'No.'
-    """
+    """Return a reply up to the explanation that follows its answer."""
     found = _WHY.search(text)
     return text[: found.start()].strip() if found and text[: found.start()].strip() else text

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from vlgate.judging.announced import announced, announced_lines, conclusions, first_sentence, own_turn, without_reasons
@@ -34,9 +33,7 @@ _QUOTES = f"{_BLANKS}\"'`"
 _OUTER = "\"'`*_$\u201c\u201d\u2018\u2019()[] \t\r\n"
 _STYLE = re.compile(r"</?(?:b|i|em|strong|u|span|font|mark|code|sub|sup|small|big)(?:\s[^<>]*)?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][\w:-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
-
-
-_ASIDE = 3
+_ASIDE = 3  # words of a sentence that is more than another choice
 _PRONOUN = 8  # options, from which on "I" is a letter of one
 _DECIDES = words_of("actually answer choice choose correct instead option pick rather select sorry wait")
 _LONGEST = 20_000  # characters of a text whose sentences are read
@@ -58,37 +55,28 @@ def normal_answer(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def normal_choice(text: str, choices: tuple[str, ...]) -> str:
-    """Return the normal form of a choice; of choices with equal normal forms, the choice itself.
-
-    >>> normal_choice("Red.", ("red", "blue")), normal_choice("C!", ("C", "C!")), normal_choice("C", ("C", "C!"))
-    ('red', 'C!', 'C')
-    """
+    """Return the normal form of a choice; of choices with equal normal forms, the choice itself."""
     normal = normal_answer(text)
     alike = {choice for choice in choices if normal_answer(choice) == normal}
     return text if len(alike) > 1 and text in alike else normal
 
 
 def read_reply(answer: str, question: Ask | Compare) -> str | None:
-    """Return the choice that the answer to a question names, as ``read_answer``.
-
-    Without choices, it is the announced answer, or the reply without thoughts and special tokens; None if it is empty.
-    """
+    """Return the choice that the answer to a question names, as ``read_answer``."""
+    # Without choices, it is the announced answer, or the reply without thoughts and special tokens; None if it is
+    # empty.
     if not question.choices:
-        return _free_answer(answer)
+        text = own_turn(answer) or ""
+        inner = announced(text)
+        text = text if inner is None else inner
+        lines = {line for line, _ in announced_lines(text)}
+        text = lines.pop() or text if len(lines) == 1 else text
+        return text if normal_answer(text) else None
     aliases = question.aliases if isinstance(question, Ask) else ()
     exact = _reader(question.choices, aliases).plain.get(answer)
     if exact is not None:
         return exact
     return read_answer(answer, question.choices, aliases=aliases or listed_aliases(question.question, question.choices))
-
-
-def _free_answer(reply: str) -> str | None:
-    text = own_turn(reply) or ""
-    inner = announced(text)
-    text = text if inner is None else inner
-    lines = {line for line, _ in announced_lines(text)}
-    text = lines.pop() or text if len(lines) == 1 else text
-    return text if normal_answer(text) else None
 
 
 def read_answer(reply: str, choices: Sequence[str], *, aliases: Sequence[str] = ()) -> str | None:
@@ -127,11 +115,7 @@ def read_answer(reply: str, choices: Sequence[str], *, aliases: Sequence[str] = 
 
 
 def told_apart_by_the_letter(choices: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of choices that only a reply to the letter tells apart: in sentences they are the same words.
-
-    >>> told_apart_by_the_letter(("Happy Easter", "Happy Easter!", "none"))
-    [('Happy Easter', 'Happy Easter!')]
-    """
+    """Return the pairs of choices that only a reply to the letter tells apart: in sentences they are the same words."""
     words = [(choice, _words(choice)) for choice in choices]
     return [
         (first, second)
@@ -141,18 +125,30 @@ def told_apart_by_the_letter(choices: Sequence[str]) -> list[tuple[str, str]]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
 class _ChoiceParser:
-    choices: tuple[str, ...]
-    labels: Mapping[str, int]
-    options: tuple[str, ...]
-    forms: Mapping[tuple[str, ...], int]
-    lengths: tuple[int, ...]
-    plain: Mapping[str, str]
-    spellings: tuple[Mapping[str, str | None], ...]
-    longest: int
-    opposites: Mapping[str, str]
-    decorated: re.Pattern[str]
+    def __init__(self, choices: tuple[str, ...], aliases: tuple[str, ...]) -> None:
+        self.choices = choices
+        self.labels = labels = labels_of(choices, aliases)
+        given = len(aliases) == len(choices) and not all(alias.casefold() in labels for alias in aliases)
+        other_texts = aliases if given else ()
+        self.options = choices if not other_texts and aliases else other_texts or ("",) * len(choices)
+        self.forms = _forms(choices, other_texts)
+        self.lengths = sorted({len(form) for form in self.forms}, reverse=True) or [1]
+        self.plain: dict[str, str] = {}
+        for form, number in self.forms.items():
+            text = " ".join(form)
+            if number >= 0 and (text not in labels or labels[text] == number):
+                for spelling in (text, text.capitalize(), text.upper()):
+                    self.plain[spelling] = self.plain[f"{spelling}."] = choices[number]
+        self.spellings = [_spellings(choices, rule) for rule in _SPELLINGS]
+        self.longest = 40 + 2 * max(map(len, choices), default=0)  # of a reply that is a choice between marks
+        self.opposites = _opposites(choices)
+        texts = sorted((re.escape(_collapsed(choice)) for choice in choices if choice.strip()), key=len, reverse=True)
+        own = "|".join(texts) or r"(?!)"
+        self.decorated = re.compile(  # a letter or number of an option, in front of the text of a choice
+            rf"(?<![\w(\[.])(?:(?:option|choice)\s+)?(?!(?:{own})[)\].:])[(\[]?(?:[a-z]|\d{{1,2}})\s*[)\].:]+\s*"
+            rf"(?=[\"'*_\s]*(?:{own})(?!\w))"
+        )
 
     def read(self, reply: str) -> str | None:
         exact = self._spelled(reply)
@@ -189,12 +185,15 @@ class _ChoiceParser:
         """Whether a sentence only speaks about choices, as an explanation does, and names none as the answer."""
         tokens = self._mentions(tokens_of(self._labelled(sentence)))
         words = [token for token in tokens if isinstance(token, str) and token not in STOPS]
-        mentioned = len(words) < len([token for token in tokens if not isinstance(token, str) or token not in STOPS])
-        return not mentioned or (len(words) > _ASIDE and _DECIDES.isdisjoint(words))  # words
+        mentioned = any(isinstance(token, Mention) for token in tokens)
+        return not mentioned or (len(words) > _ASIDE and _DECIDES.isdisjoint(words))
 
     def _whole(self, text: str) -> str | None:
         found = self._alone(text)
-        return self._sentence(text) if found is None and text else found
+        if found is not None or not text or len(text) > _LONGEST:  # so long, without an announced answer: a loop
+            return found
+        number = named_choice(self._mentions(tokens_of(self._labelled(text))))
+        return None if number is None else self.choices[number]
 
     def _alone(self, text: str) -> str | None:
         """The choice that a text is, without its letter or number, and nothing else."""
@@ -215,12 +214,6 @@ class _ChoiceParser:
                 labelled = self.labels.get(spelling) if spelling != text else None
                 return choice if labelled is None or self.choices[labelled] == choice else None
         return None
-
-    def _sentence(self, text: str) -> str | None:
-        if len(text) > _LONGEST:  # without an announced answer, this is a loop
-            return None
-        number = named_choice(self._mentions(tokens_of(self._labelled(text))))
-        return None if number is None else self.choices[number]
 
     def _labelled(self, text: str) -> str:
         """The text in lower case, with the letters and numbers of options marked, or dropped if they mean nothing."""
@@ -272,6 +265,7 @@ def _collapsed(text: str) -> str:
     return " ".join(folded(text).split())
 
 
+_reader = lru_cache(maxsize=4096)(_ChoiceParser)
 _SPELLINGS: tuple[Callable[[str], str], ...] = (
     str,
     str.strip,
@@ -279,38 +273,7 @@ _SPELLINGS: tuple[Callable[[str], str], ...] = (
     _unquoted,
     lambda text: _unquoted(text).rstrip(".\u3002"),
     lambda text: normal_answer(_unquoted(text)),
-)
-"""From the strictest to the loosest: two choices are told apart by the first one under which they differ."""
-
-
-@lru_cache(maxsize=4096)
-def _reader(choices: tuple[str, ...], aliases: tuple[str, ...]) -> _ChoiceParser:
-    labels = labels_of(choices, aliases)
-    other_texts = (
-        aliases
-        if len(aliases) == len(choices) and not all(map(labels.__contains__, map(str.casefold, aliases)))
-        else ()
-    )
-    forms = _forms(choices, other_texts)
-    plain: dict[str, str] = {}
-    for form, number in forms.items():
-        text = " ".join(form)
-        if number >= 0 and (text not in labels or labels[text] == number):
-            for spelling in (text, text.capitalize(), text.upper()):
-                plain[spelling] = plain[f"{spelling}."] = choices[number]
-    spellings = tuple(_spellings(choices, rule) for rule in _SPELLINGS)
-    return _ChoiceParser(
-        choices=choices,
-        labels=labels,
-        options=choices if not other_texts and aliases else other_texts or ("",) * len(choices),
-        forms=forms,
-        lengths=tuple(sorted({len(form) for form in forms}, reverse=True)) or (1,),
-        plain=plain,
-        spellings=spellings,
-        longest=40 + 2 * max(map(len, choices), default=0),  # of a reply that is a choice between marks
-        opposites=_opposites(choices),
-        decorated=_decorated(choices),
-    )
+)  # from the strictest to the loosest: two choices are told apart by the first one under which they differ
 
 
 def _spellings(choices: Sequence[str], rule: Callable[[str], str]) -> dict[str, str | None]:
@@ -331,21 +294,10 @@ def _opposites(choices: Sequence[str]) -> dict[str, str]:
     return dict.fromkeys(_POSITIVE, yes) | dict.fromkeys(_NEGATIVE, no)
 
 
-def _decorated(choices: Sequence[str]) -> re.Pattern[str]:
-    """A letter or number of an option, in front of the text of a choice."""
-    texts = sorted((re.escape(_collapsed(choice)) for choice in choices if choice.strip()), key=len, reverse=True)
-    own = "|".join(texts) or r"(?!)"
-    return re.compile(
-        rf"(?<![\w(\[.])(?:(?:option|choice)\s+)?(?!(?:{own})[)\].:])[(\[]?(?:[a-z]|\d{{1,2}})\s*[)\].:]+\s*(?=[\"'*_\s]*(?:{own})(?!\w))"
-    )
-
-
 def _forms(choices: Sequence[str], aliases: Sequence[str]) -> dict[tuple[str, ...], int]:
-    """The number of the choice that each form of words names; -1 if a form fits two choices equally well.
-
-    A choice as it was given comes before a choice without its article, that before the other grammatical number, and
-    that before an alias.
-    """
+    """The number of the choice that each form of words names; -1 if a form fits two choices equally well."""
+    # A choice as it was given comes before a choice without its article, that before the other grammatical number, and
+    # that before an alias.
     given, others = ([_words(text) for text in texts] for texts in (choices, aliases))
     found: dict[tuple[str, ...], int] = {}
     for given_forms in (

@@ -12,28 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.judging.answers import normal_choice
-from vlgate.judging.readings import right_answers
-from vlgate.metrics.guessing import Odds
+from vlgate.judging.verdicts import right_answers
 from vlgate.metrics.measures import GROUPED, group_codes
-from vlgate.metrics.shape_rules import YES
+from vlgate.metrics.shape_rules import YES, Odds
 from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Ask, Capability, Case, Compare, FloatArray, Shape
 
 
 def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[str, float]:
-    """Return the chance level of the metrics of some cases, by name.
-
-    For scores it is the expected value if they are in random order and none tie, for questions that of a choice drawn
-    uniformly and independently among those of each question. If cases are asked with their images together, each
-    question is asked in two orders: a model that draws one choice and keeps to it in both reaches more (1/4 in
-    ``image`` for 1/16), and one that always names the same position 0.
-
-    Returns: values in 0..1; metrics whose chance level is unknown are absent, as are those of questions if one has no
-        choices.
-
-    >>> chance("pair", "foil", ())["acc_r"]
-    0.5
-    """
+    """Return the chance level of the metrics of some cases, by name; those of unknown chance are absent."""
+    # For scores it is the expected value if they are in random order and none tie, for questions that of a choice drawn
+    # uniformly and independently among those of each question. If cases are asked with their images together, each
+    # question is asked in two orders: a model that draws one choice and keeps to it in both reaches more (1/4 in
+    # ``image`` for 1/16), and one that always names the same position 0.
     spec = SHAPES[shape]
     if not cases:
         return dict(spec.chance)
@@ -72,17 +63,16 @@ def _odds(cases: Sequence[Case], capability: Capability, orders: int) -> Odds:
     return replace(
         odds,
         offered=np.array([list(map(len, row)) for row in offered], dtype=np.float64).T,
-        right=np.array([list(map(prod, _parts(row, orders))) for row in right], dtype=np.float64).T,
+        right=np.array(
+            [[prod(row[start : start + orders]) for start in range(0, len(row), orders)] for row in right],
+            dtype=np.float64,
+        ).T,
         agree=np.array([equal if capability == "invariance" else 1 - equal for equal in agree], dtype=np.float64),
         prior=np.array(
             [(right_answers(case)[0] in row[-1]) / len(row[-1]) for case, row in zip(cases, offered, strict=True)],
             dtype=np.float64,
         ),
     )
-
-
-def _parts(values: Sequence[float], size: int) -> list[Sequence[float]]:
-    return [values[start : start + size] for start in range(0, len(values), size)]
 
 
 def _grouped(cases: Sequence[Case], right: FloatArray) -> dict[str, float]:

@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from math import isnan
 from operator import is_
 from typing import overload
@@ -15,7 +14,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.compute import columns_of
+from vlgate.metrics.compute import columns_of, starts_of
 from vlgate.metrics.measures import Columns
 from vlgate.metrics.sentences import CaseReplies
 from vlgate.metrics.shapes import SHAPES
@@ -26,24 +25,16 @@ from vlgate.types import Case, FloatArray, Prediction, Request, Shape, State, Ve
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Replies(Mapping[Request, Prediction]):
-    """The replies to n requests; a ``Prediction`` is made when it is looked up.
+    """The replies to n requests; a ``Prediction`` is made when it is looked up."""
 
-    Attributes:
-        requests: the requests; each once if ``distinct``, otherwise equal ones have equal replies.
-        scores: shape (n,), NaN for none.
-        accepted: shape (n,), 1.0 for yes, 0.0 for no, NaN for none.
-        answers: the answers, None for none; empty if no reply has one.
-        problems: why there is no reply, and whether it was left out on purpose, by the place of the request.
-        cut: the places of the requests whose text the model did not read to the end.
-        neither: the places of the scores of yes or no whose answer probably begins with another word.
-    """
-
-    requests: Sequence[Request]
-    scores: FloatArray
-    accepted: FloatArray
-    answers: Sequence[str | None] = ()
+    requests: Sequence[Request]  # the requests; each once if ``distinct``, otherwise equal ones have equal replies
+    scores: FloatArray  # shape (n,), NaN for none
+    accepted: FloatArray  # shape (n,), 1.0 for yes, 0.0 for no, NaN for none
+    answers: Sequence[str | None] = ()  # the answers, None for none; empty if no reply has one
+    # why there is no reply, and whether it was left out on purpose, by the place of the request
     problems: Mapping[int, tuple[str, bool]] = field(default_factory=dict)
-    cut: AbstractSet[int] = frozenset()
+    cut: AbstractSet[int] = frozenset()  # the places of the requests whose text the model did not read to the end
+    # the places of the scores of yes or no whose answer probably begins with another word
     neither: AbstractSet[int] = frozenset()
     distinct: bool = True
     _places: dict[Request, int] = field(default_factory=dict)
@@ -58,13 +49,11 @@ class Replies(Mapping[Request, Prediction]):
         return len(self.requests) if self.distinct else len(dict.fromkeys(self.requests))
 
     def place(self, request: Request) -> int:
-        """Return the place of a request."""
         if not self._places:
             self._places.update(_first_places(self.requests))
         return self._places[request]
 
     def at(self, place: int) -> Prediction:
-        """Return the reply at a place."""
         score, accepted = float(self.scores[place]), float(self.accepted[place])
         why, skipped = self.problems.get(place, (None, False))
         return Prediction(
@@ -174,26 +163,17 @@ def plain(column: FloatArray) -> list[float | None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Verdicts(Sequence[Verdict]):
-    """The verdicts of n cases of one task; a ``Verdict`` is made when it is looked at.
-
-    Attributes:
-        cases: the cases.
-        replies: the replies to the requests of the first case, then those of the second, and so on.
-        states: the state of each case.
-        right: whether each case is right, shape (n,).
-        facts: the facts of each case; cases share equal ones.
-        shape: the shape of the cases if their scores alone make the sentences; None if ``told`` has them.
-        told: the sentences of the cases, if there is no shape.
-        starts: the place of the first reply of each case, and the place behind the last reply.
-    """
+    """The verdicts of n cases of one task; a ``Verdict`` is made when it is looked at."""
 
     cases: Sequence[Case]
-    replies: Replies
+    replies: Replies  # the replies to the requests of the first case, then those of the second, and so on
     states: Sequence[State]
-    right: NDArray[np.bool_]
-    facts: Sequence[Mapping[str, float]]
+    right: NDArray[np.bool_]  # shape (n,)
+    facts: Sequence[Mapping[str, float]]  # cases share equal ones
+    # the shape of the cases if their scores alone make the sentences; None if ``told`` has them
     shape: Shape | None = None
-    told: Sequence[str] = ()
+    told: Sequence[str] = ()  # the sentences of the cases, if there is no shape
+    # the place of the first reply of each case, and the place behind the last reply
     starts: Sequence[int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -229,13 +209,11 @@ class Verdicts(Sequence[Verdict]):
 
     @property
     def judged(self) -> Verdicts:
-        """Those that are judged."""
         if self.states.count("judged") == len(self):
             return self
         return self.take([row for row, state in enumerate(self.states) if state == "judged"])
 
     def why(self, row: int) -> str:
-        """Return the sentence of a row."""
         if self.shape is None:
             return self.told[row]
         case, places = self.cases[row], self._places(row)
@@ -249,7 +227,6 @@ class Verdicts(Sequence[Verdict]):
         return bisect_right(self.starts, place) - 1
 
     def whys(self) -> list[str]:
-        """Return the sentence of each row."""
         if self.shape is None:
             return list(self.told)
         why, scores, usual = SHAPES[self.shape].why, self.replies.scores.tolist(), not self.replies.cut
@@ -280,17 +257,6 @@ class Verdicts(Sequence[Verdict]):
 
     def _places(self, row: int) -> range:
         return range(self.starts[row], self.starts[row + 1])
-
-
-def starts_of(cases: Sequence[Case]) -> Sequence[int]:
-    """Return the place of the first request of each case, and the place behind the last request."""
-    sizes = {len(case.requests) for case in cases}
-    width = max(sizes, default=1)
-    return (
-        range(0, width * len(cases) + 1, width)
-        if len(sizes) < 2
-        else [0, *accumulate(len(case.requests) for case in cases)]
-    )
 
 
 def verdicts_of(verdicts: Sequence[Verdict]) -> Verdicts:
@@ -332,10 +298,8 @@ def truncated(replies: Replies, places: Sequence[int]) -> str:
 
 
 def lacking(replies: Replies, places: Sequence[int]) -> tuple[bool, str]:
-    """Return whether a case that is not judged was left out on purpose, and why it has no reply.
-
-    A failure outweighs a request that was left out on purpose, whatever their order.
-    """
+    """Return whether a case that is not judged was left out on purpose, and why it has no reply."""
+    # A failure outweighs a request that was left out on purpose, whatever their order.
     problems = [replies.problems[place] for place in places if place in replies.problems]
     return min((skipped, why) for why, skipped in problems)
 
@@ -391,11 +355,5 @@ def reasons(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
 
 
 def cause_of(why: str) -> str:
-    """Return a message without what it says of one request.
-
-    >>> cause_of("image 'a.jpg': not found; looked in data/a.jpg")
-    'image *: not found; looked in *'
-    >>> cause_of("the service answers 429: busy") == cause_of("the service answers 500: busy")
-    False
-    """
+    """Return a message without what it says of one request."""
     return _VARIES.sub("*", why)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from string import ascii_lowercase
 
+WORDS: Mapping[str, frozenset[str]] = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")).items()
+}
 MARK = "\ue000"  # stands before the number of an option; a private character, which replies do not contain
 _LISTING = frozenset((2, 5))  # the groups of "2) ..." and "2. ..."
 _HERE = "\ue001"  # marks the place of a letter or number that may be an option
@@ -33,31 +39,16 @@ _LETTER = re.compile(
     r"(?=(?P<after>\s*(?:[^\s\w+]|$)|\s+\w+|))"
 )
 _SURE = frozenset(("option", "choice", "letter", "answer", "between"))  # before any letter
-_LEADING = frozenset(
-    (
-        "and", "be", "both", "but", "choose", "either", "go", "hence", "is", "it's", "nor", "not", "or", "over", "pick",
-        "say", "select", "so", "than", "therefore", "think", "thus", "to", "with",
-    )
-)  # fmt: skip
-_FITTING = frozenset(
-    (
-        "and", "as", "because", "best", "but", "correctly", "describes", "fits", "instead", "is", "matches", "must",
-        "or", "over", "rather", "seems", "shows", "since", "was", "which", "would",
-    )
-)  # fmt: skip
+_LEADING = WORDS["leading"]
+_FITTING = WORDS["fitting"]
 _SPEAKER = re.compile(r"^\W{0,8}a:\s{1,4}(?=\W{0,4}[b-z]\W{0,4}$)")  # "A: B" answers B
 _LISTED = re.compile(rf"(?<![\w'])[(\[]?({_LABEL})(?:[)\]]\s*[.:]?|[.:](?=\s|\w))\s*", re.IGNORECASE)
 
 
 def labels_of(choices: Sequence[str], aliases: Sequence[str]) -> Mapping[str, int]:
-    """Return the number of the choice that each letter or number means; empty if options have none.
-
-    Options have letters or numbers if these are their aliases, or if all choices are letters or, with other aliases,
-    numbers.
-
-    >>> labels_of(("red", "blue"), ("a", "b"))["2"], labels_of(("A", "B"), ())["b"], labels_of(("2", "3"), ())
-    (1, 1, {})
-    """
+    """Return the number of the choice that each letter or number means; empty if options have none."""
+    # Options have letters or numbers if these are their aliases, or if all choices are letters or, with other aliases,
+    # numbers.
     if aliases and all(_ONE.fullmatch(alias) for alias in aliases):
         numbers = {str(number + 1): number for number in range(len(choices))}
         letters = dict(zip(ascii_lowercase, range(len(choices)), strict=False))
@@ -109,16 +100,7 @@ def _about(rest: str, option: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def listed_aliases(question: str, choices: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what a question calls its choices if it lists them with letters or numbers.
-
-    Returns: the texts of choices that are letters or numbers, or the letters or numbers of choices that are texts;
-        empty if the question does not list all of them.
-
-    >>> listed_aliases("What does it do? A: sleeping; B: playing", ("a", "b"))
-    ('sleeping', 'playing')
-    >>> listed_aliases("Is it (1) red or (2) blue?", ("blue", "red"))
-    ('2', '1')
-    """
+    """Return what a question calls its choices if it lists all of them with letters or numbers; otherwise empty."""
     if len(choices) < 2:  # a choice
         return ()
     marks = list(_LISTED.finditer(question))
@@ -134,7 +116,10 @@ def listed_aliases(question: str, choices: tuple[str, ...]) -> tuple[str, ...]:
     else:
         listed = {label: text.strip("\"'()[] \n").casefold() for label, text in whole.items()}
         given = [choice.strip("\"'()[]. ").casefold() for choice in choices]
-        found = tuple(next((label for label, text in listed.items() if _begins(text, one)), "") for one in given)
+        found = tuple(
+            next((label for label, text in listed.items() if re.match(rf"{re.escape(one)}(?!\w)", text)), "")
+            for one in given
+        )
     return found if all(found) and len(set(found)) == len(choices) else ()
 
 
@@ -142,7 +127,3 @@ def _bare(text: str) -> str:
     """An option as a question lists it, without what separates it from the rest."""
     option = re.split(r"\n|\?|\.\s", text.strip(), maxsplit=1)[0]
     return re.sub(r"[\s;.,!]*(?:\b(?:or|and|options?))?[\s;:,.!(\[]*$", "", option.strip("\"'()[]")).casefold()
-
-
-def _begins(text: str, choice: str) -> bool:
-    return text == choice or re.match(rf"{re.escape(choice)}(?!\w)", text) is not None

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from string import ascii_lowercase
 
-from vlgate.judging.labels import MARK
+from vlgate.judging.labels import MARK, WORDS
 
-STOPS = frozenset(".,;!?\n|-\u2013\u2014\u2026\u3001\u3002")
-"""The tokens that end a clause."""
+STOPS = frozenset(".,;!?\n|-\u2013\u2014\u2026\u3001\u3002")  # the tokens that end a clause
 _OPEN = "("  # what follows in brackets is another clause, but "not (red)" is one
 _SENTENCE_ENDS = frozenset(".!?\n\u3002")
 _CLAUSE = 60  # words of a clause that are looked at; a longer one is a loop
@@ -29,38 +28,16 @@ def words_of(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_LEADS = words_of(
-    "a again also and answer answered be believe best boxed caption certainly choice choose clearly conclusion correct "
-    "decision definitely description else final for go guess have hence i i'd i'll image in is it it's judge judgement "
-    "judgment label likely me most must my obviously of ok okay option or otherwise output pick prediction probably "
-    "provided question reply response result right say select short should simply so statement still suppose text that "
-    "that's the then therefore these they think this thus to two verdict was well will with would your "
-    "\u7b54\u6848 \u7b54\u6848\u662f \u6b63\u786e\u7b54\u6848 \u6b63\u786e\u7b54\u6848\u662f \u9009 \u9009\u62e9 \u662f"
-)
+_LEADS = WORDS["leads"]
 _ANNOUNCES = words_of("answer be boxed choose pick reply response select verdict conclusion")
 _OFFERED = words_of("caption choice description option output")  # these announce an answer if "is" follows
-_BLOCKS = words_of(
-    "absence absent ask asked asks avoid avoids cannot could denied denies deny discard dismiss doubt doubtful either "
-    "eliminate eliminates except exclude excludes excluding fail failed fails hardly if instead lack lacking lacks "
-    "less maybe may mention mentions might minus missing need neither never no nobody non none nor not nothing nowhere "
-    "opposite perhaps please possibly provide rather reject rejects rule rules than unless unlike unlikely upload "
-    "whether without zero"
-)
+_BLOCKS = WORDS["blocks"]
 _MODALS = words_of("cannot could hardly may might never nowhere")
 _BREAKS = words_of("although because but however since though whereas while")
 _JOINS = _BREAKS | {"and", "or"}
-_IS = words_of(
-    "are can cannot could did do does had has have is may might must ought seem seems shall should was were will would"
-)
-_WRONG = words_of(
-    "discarded dismissed eliminated error excluded false impossible inaccurate incorrect lie mistake mistaken rejected "
-    "ruled untrue wrong"
-)
-# Words that may follow "yes" or "no" if it is the answer; before any other word, "no" may be a determiner.
-_AFTER = words_of(
-    "a absolutely an as at because both certainly clearly definitely for from he her his i in indeed it it's my not "
-    "obviously of on she sir sorry sure that that's the their there there's these they this those to we you"
-)
+_IS = WORDS["is"]
+_WRONG = WORDS["wrong"]
+_AFTER = WORDS["after"]
 _UNSURE = (
     r"\b(?:can ?not|can't|could(?: not|n't)|unable to|(?:im|not )possible to|hard to|difficult to|no way to)"
     r" (?:\w+ )?(?:answer|assist|be (?:certain|sure)|decide|determined?|help|judge|know|provide|say|tell)\b"
@@ -92,9 +69,8 @@ _TAKEN_BACK = re.compile(
 _WRONG_THAT = re.compile(
     rf"(?:\| )?(?:that|this|it|which)(?:'s| is| was| would be)(?: an?)? (?:{'|'.join(sorted(_WRONG))})\b"
 )
-_FILLS = words_of("a also an but caption choice either image is it it's maybe option perhaps possibly the")
-SPOKEN = {"yeah": "yes", "yep": "yes", "yup": "yes", "nah": "no", "nope": "no"}
-"""Spoken forms of yes and no."""
+_FILLS = WORDS["fills"]
+SPOKEN = {"yeah": "yes", "yep": "yes", "yup": "yes", "nah": "no", "nope": "no"}  # spoken forms of yes and no
 _CJK = r"[\u3040-\u30ff\u3400-\u9fff]"
 _SEAM = re.compile(rf"(?<={_CJK})(?=[a-z0-9{MARK}])|(?<=[a-z0-9])(?={_CJK})")
 _PRIVATE = re.compile("[\ue000-\ue00f]")
@@ -138,10 +114,7 @@ def _as_clause(section: re.Match[str]) -> str:
 
 
 def named_choice(tokens: Tokens) -> int | None:
-    """Return the number of the only choice that a reply names.
-
-    Returns: the number; None if the reply names no choice, several, or one that was not offered, or if it hedges.
-    """
+    """Return the number of the only choice that a reply names; None for none, several, one not offered, or a hedge."""
     offered, together = _coordinated(tokens)
     mentions = [token for token in tokens if isinstance(token, Mention)]
     free = [one for one in mentions if one.place not in offered]
@@ -153,8 +126,10 @@ def named_choice(tokens: Tokens) -> int | None:
         return None
     if any(one.place in together for one in named):
         return None
-    places = {one.place for one in named}
-    if any(_wrongly_named(one, tokens) for one in mentions if one.place not in places):
+    # "Yes" or "no" as the wrong answer says nothing certain about the other one.
+    others = [one for one in mentions if one not in named and _is_answer_word(one.words)]
+    excepted = [one for one in others if "except" in _before(one, tokens, _JOINS)]
+    if any(_spoken(one, tokens, _LEADS | {"except"}) for one in excepted):
         return None
     if _hedged(tokens) and not any(_announced(one, tokens) and not _hedged(tokens[one.place :]) for one in named[:9]):
         return None
@@ -275,15 +250,6 @@ def _called_wrong(mention: Mention, tokens: Tokens) -> bool:
     return _WRONG_THAT.match(_joined(tokens[mention.place + 1 : mention.place + 9])) is not None
 
 
-def _wrongly_named(mention: Mention, tokens: Tokens) -> bool:
-    """Whether "yes" or "no" is named as the wrong answer, which says nothing certain about the other one."""
-    return (
-        _is_answer_word(mention.words)
-        and "except" in _before(mention, tokens, _JOINS)
-        and _spoken(mention, tokens, _LEADS | {"except"})
-    )
-
-
 def _announced(mention: Mention, tokens: Tokens) -> bool:
     before = list(_before(mention, tokens, _BREAKS))
     said = not _ANNOUNCES.isdisjoint(before) or ("is" in before and not _OFFERED.isdisjoint(before))
@@ -291,10 +257,8 @@ def _announced(mention: Mention, tokens: Tokens) -> bool:
 
 
 def _hedged(tokens: Tokens) -> bool:
-    """Whether the reply hedges; after a choice, it may hedge about something else: "yes, but its breed is unclear".
-
-    After a "yes" or "no" at its beginning, "neither" is not a hedge.
-    """
+    """Whether the reply hedges; after a choice, it may hedge about something else: "yes, but its breed is unclear"."""
+    # After a "yes" or "no" at its beginning, "neither" is not a hedge.
     opening = tokens[0] if tokens else ""
     plain = isinstance(opening, Mention) and opening.words in {("yes",), ("no",)}
     hedge = _HEDGE if plain else _HEDGE_OR_NEITHER

@@ -8,18 +8,23 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vlgate.judging.judged import Replies, Verdicts, lacking, replies_to, starts_of, truncated
-from vlgate.judging.readings import Reading, case_replies, reading, repeats_truths, said
+from vlgate.judging.answers import normal_answer, normal_choice, read_reply
+from vlgate.judging.judged import Verdicts, lacking, replies_to, truncated
 from vlgate.metrics import sentences
 from vlgate.metrics.compute import in_rows
-from vlgate.metrics.shape_rules import ShapeReplies
+from vlgate.metrics.sentences import CaseReplies
+from vlgate.metrics.shape_rules import YES, ShapeReplies
 from vlgate.metrics.shapes import SHAPES, ShapeSpec
 from vlgate.types import Ask, Batch, Case, Compare, FloatArray, Prediction, Request, State, Verdict
 
 _NO_FACTS: Mapping[str, float] = {}
+_WEIGHTS = np.sqrt(np.arange(2.0, 66.0))  # of columns; their sums tell rows of simple fractions apart
+_NO_FACT = 3.0  # in the place of NaN; facts are in 0..1
 
 
 def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[Verdict]:
@@ -38,39 +43,41 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[V
     """
     cases, spec = batch.cases, SHAPES[batch.task.shape]
     replies = replies_to([request for case in cases for request in case.requests], predictions)
-    verdicts = Verdicts(
-        cases=cases,
-        replies=replies,
-        states=_states(replies, starts_of(cases), len(cases)),
-        right=np.zeros(len(cases), dtype=np.bool_),
-        facts=[_NO_FACTS] * len(cases),
-        shape=batch.task.shape,
+    states: list[State] = ["judged"] * len(cases)
+    facts, right = [_NO_FACTS] * len(cases), np.zeros(len(cases), dtype=np.bool_)
+    verdicts = Verdicts(cases=cases, replies=replies, states=states, right=right, facts=facts, shape=batch.task.shape)
+    for row in {bisect_right(verdicts.starts, place) - 1 for place in replies.problems}:
+        skipped, _ = lacking(replies, range(*verdicts.starts[row : row + 2]))
+        states[row] = "skipped" if skipped else "unscored"
+    rows = [row for row, state in enumerate(states) if state == "judged"] if replies.problems else range(len(cases))
+    if not rows:
+        return verdicts
+    judged = verdicts.take(rows)
+    for place in np.flatnonzero(np.isnan(judged.replies.scores)).tolist():
+        if not isinstance(judged.replies.requests[place], Ask | Compare):
+            raise ValueError(f"a judged reply has no score: {judged.replies.at(place)!r}")  # noqa: TRY004  # it is missing
+    arrays = ShapeReplies(
+        scores=in_rows(judged.starts, judged.replies.scores),
+        accepted=in_rows(judged.starts, judged.replies.accepted),
+        ties=batch.ties,
+        stays=batch.task.capability == "invariance",
     )
-    rows = [row for row, state in enumerate(verdicts.states) if state == "judged"]
-    told: dict[int, str] = {}
-    facts = list(verdicts.facts)
     together = spec.together if batch.task.together else None
-    if rows:
-        judged = verdicts if len(rows) == len(cases) else verdicts.take(rows)
-        _refuse_unscored(judged.replies)
-        arrays = ShapeReplies(
-            scores=in_rows(judged.cases, judged.replies.scores),
-            accepted=in_rows(judged.cases, judged.replies.accepted),
-            ties=batch.ties,
-            stays=batch.task.capability == "invariance",
-        )
-        if spec.answered or together:
-            read = _readings(judged, together=together is not None)
-            arrays = _with_answers(arrays, read)
-            told = dict(zip(rows, _sentences(judged, read, spec), strict=True))
-        rule = together.rule if together else spec.rule
-        for row, of_case in zip(rows, facts_of(rule(arrays)), strict=True):
+    readings: list[Reading] = []
+    if spec.answered or together:
+        readings = [_reading(*part[:3], together=together is not None) for part in _parts(judged)]
+        arrays = _with_answers(arrays, readings)
+    columns = (together.rule if together else spec.rule)(arrays)
+    right[rows] = columns[spec.headline] == 1.0
+    if len(rows) == len(cases):
+        facts[:] = facts_of(columns)
+    else:
+        for row, of_case in zip(rows, facts_of(columns), strict=True):
             facts[row] = of_case
-    right = np.array([of_case.get(spec.headline) == 1.0 for of_case in facts], dtype=np.bool_)
-    found = replace(verdicts, right=right, facts=facts)
-    if not told:
-        return found
-    return replace(found, shape=None, told=[told.get(row) or found.why(row) for row in range(len(found))])
+    if not readings:
+        return verdicts
+    told = dict(zip(rows, _sentences(judged, readings, spec), strict=True))
+    return replace(verdicts, shape=None, told=[told.get(row) or verdicts.why(row) for row in range(len(cases))])
 
 
 def unread(verdict: Verdict) -> list[Prediction]:
@@ -78,70 +85,142 @@ def unread(verdict: Verdict) -> list[Prediction]:
     return [
         reply
         for reply in verdict.predictions
-        if isinstance(reply.request, Ask | Compare) and not said(reply.answer, reply.request)[1]
+        if isinstance(reply.request, Ask | Compare) and not _said(reply.answer, reply.request)[1]
     ]
 
 
-def facts_of(columns: Mapping[str, FloatArray]) -> list[dict[str, float]]:
+def facts_of(columns: Mapping[str, FloatArray]) -> list[Mapping[str, float]]:
     """Return the facts of each case, from the columns of a rule; a fact that is NaN does not apply to a case.
 
     Cases with equal facts share them, because there are few different ones.
     """
     values = np.stack(list(columns.values()), axis=1)
-    known = ~np.isnan(values)
-    kept = np.asarray(known.any(axis=0))
-    names = [name for name, keep in zip(columns, kept.tolist(), strict=True) if keep]
-    if known[:, kept].all():
-        rows = list(map(tuple, values[:, kept].tolist()))
-        shared = {row: dict(zip(names, row, strict=True)) for row in set(rows)}
-        return [shared[row] for row in rows]
+    values[np.isnan(values)] = _NO_FACT
+    _, first, which = np.unique(values @ _WEIGHTS[: len(columns)], return_index=True, return_inverse=True)
+    which = which.reshape(-1)
+    if not (values[first][which] == values).all():
+        first = which = np.arange(len(values))
+    distinct = [
+        {name: value for name, value in zip(columns, row, strict=True) if value != _NO_FACT}
+        for row in values[first].tolist()
+    ]
+    return [distinct[number] for number in which.tolist()]
+
+
+# What the replies to a case say. The requests of a case asked together are pairs of one question with the candidates in
+# two orders. A pair says something only if both replies mean the same image, text or answer. A model that always names
+# the same position says nothing, and is wrong; ``vlgate.run.together`` makes the requests.
+
+
+class Reading(NamedTuple):
+    """What the replies to a case say, in normal form: None for a tie; with whether each was read, and the truths.
+
+    ``outcomes`` are those of a case that is asked together: what each two replies come to, ``right``, ``wrong``,
+    ``unread``, ``tied`` or ``depends on the order``.
+    """
+
+    said: list[str | None]
+    read: list[bool]
+    truths: list[str]
+    outcomes: Sequence[str] = ()
+
+
+def right_answers(case: Case) -> list[str]:
+    """Return the right answers of a case, in normal form; of a statement ``yes`` or ``no``."""
     return [
-        {name: value for name, value, has in zip(columns, row, there, strict=True) if has}
-        for row, there in zip(values.tolist(), known.tolist(), strict=True)
+        normal_choice(str(truth), _choices(request)) if isinstance(truth, str) else YES if truth else "no"
+        for request, truth in zip(case.requests, case.truths, strict=True)
     ]
 
 
-def _states(replies: Replies, starts: Sequence[int], cases: int) -> list[State]:
-    states: list[State] = ["judged"] * cases
-    for row in {bisect_right(starts, place) - 1 for place in replies.problems}:
-        skipped, _ = lacking(replies, range(starts[row], starts[row + 1]))
-        states[row] = "skipped" if skipped else "unscored"
-    return states
+def _choices(request: Request) -> tuple[str, ...]:
+    return request.choices if isinstance(request, Ask | Compare) else ()
 
 
-def _refuse_unscored(replies: Replies) -> None:
-    for place in np.flatnonzero(np.isnan(replies.scores)).tolist():
-        if not isinstance(replies.requests[place], Ask | Compare):
-            raise ValueError(f"a judged reply has no score: {replies.at(place)!r}")  # noqa: TRY004  # it is missing
+def _said(answer: str | None, question: Ask | Compare) -> tuple[str | None, bool]:
+    """The choice that an answer names, None for a tie, and whether it names one; without choices, any text."""
+    if answer is None:
+        return None, True
+    choice = read_reply(answer, question)
+    return (normal_answer(answer), False) if choice is None else (normal_choice(choice, question.choices), True)
 
 
-def _parts(judged: Verdicts) -> Iterator[tuple[Case, range, Sequence[str | None], list[float]]]:
-    """Each case with the places of its replies, the answers, and what the model accepts."""
+def _parts(judged: Verdicts) -> Iterator[tuple[Case, Sequence[str | None], list[float], range]]:
+    """Each case with the answers, what the model accepts, and the places of its replies."""
     replies = judged.replies
     answers, accepted = replies.answers or [None] * len(replies.requests), replies.accepted.tolist()
     for case, start, end in zip(judged.cases, judged.starts[:-1], judged.starts[1:], strict=True):
-        yield case, range(start, end), answers[start:end], accepted[start:end]
+        yield case, answers[start:end], accepted[start:end], range(start, end)
 
 
-def _readings(judged: Verdicts, *, together: bool) -> list[Reading]:
-    return [reading(case, answers, accepts, together=together) for case, _, answers, accepts in _parts(judged)]
+def _reading(case: Case, answers: Sequence[str | None], accepted: Sequence[float], *, together: bool) -> Reading:
+    """Read the replies to a case; a statement is answered by what the model accepts, and unread if it does not say."""
+    read = [
+        _said(answer, request)
+        if isinstance(request, Ask | Compare)
+        else (YES if accepts == 1.0 else "no", accepts == accepts)  # noqa: PLR0124  # not NaN
+        for request, answer, accepts in zip(case.requests, answers, accepted, strict=True)
+    ]
+    replies = Reading([text for text, _ in read], [known for _, known in read], right_answers(case))
+    pairs = range(0, len(case.requests), 2) if together else ()
+    return replies._replace(outcomes=[_outcome(replies, first, _choices(case.requests[first])) for first in pairs])
 
 
-def _with_answers(arrays: ShapeReplies, read: Sequence[Reading]) -> ShapeReplies:
+def _outcome(replies: Reading, first: int, offered: tuple[str, ...]) -> str:
+    pair = slice(first, first + 2)
+    texts, truths = replies.said[pair], replies.truths[pair]
+    if not all(replies.read[pair]):
+        return "unread"
+    if None in texts:
+        return "tied"
+    if texts == truths:
+        return "right"
+    if truths[0] == truths[1]:
+        same = texts[0] == texts[1]
+    else:  # positions: the second order is the first one rotated, so each candidate moves as far as the true one
+        choices = [normal_choice(choice, offered) for choice in offered]
+        places = [choices.index(text) for text in (*truths, *texts) if text is not None]
+        same = (places[1] - places[0] - places[3] + places[2]) % len(choices) == 0
+    return "wrong" if same else "depends on the order"
+
+
+def _with_answers(arrays: ShapeReplies, readings: Sequence[Reading]) -> ShapeReplies:
+    # a prior: the second pair of replies gives the right answers of the first pair
+    prior = [all(one.read[2:4]) and one.said[2:4] == one.truths[:2] for one in readings]
+
+    def texts(rows: list[Sequence[str | None]]) -> NDArray[np.object_]:
+        return np.array(rows, dtype=object)
+
     return replace(
         arrays,
-        said=np.array([one.said for one in read], dtype=object),
-        read=np.array([one.read for one in read], dtype=np.bool_),
-        truths=np.array([one.truths for one in read], dtype=object),
-        outcomes=np.array([one.outcomes for one in read], dtype=object),
-        prior=np.array([repeats_truths(one) for one in read], dtype=np.bool_),
+        said=texts([one.said for one in readings]),
+        read=np.array([one.read for one in readings], dtype=np.bool_),
+        truths=texts([one.truths for one in readings]),
+        outcomes=texts([one.outcomes for one in readings]),
+        prior=np.array(prior, dtype=np.bool_),
     )
 
 
-def _sentences(judged: Verdicts, read: Sequence[Reading], spec: ShapeSpec) -> Iterator[str]:
+def _sentences(judged: Verdicts, readings: Sequence[Reading], spec: ShapeSpec) -> Iterator[str]:
     scores = judged.replies.scores.tolist()
-    for one, (case, places, answers, accepts) in zip(read, _parts(judged), strict=True):
-        replies = case_replies(case, one, scores[places.start : places.stop], accepts, answers)
-        labels = spec.together.labels if spec.together and one.outcomes else ()
-        why = sentences.together(replies, labels) if one.outcomes else spec.why(replies)
+    for reading, (case, answers, accepted, places) in zip(readings, _parts(judged), strict=True):
+        unparsed = "".join(
+            f"; {answer!r} names none of {', '.join(map(repr, request.choices))}, or several"
+            if request.choices
+            else f"; {answer!r} is empty"
+            for request, answer, read in zip(case.requests, answers, reading.read, strict=True)
+            if not read and isinstance(request, Ask | Compare)
+        )
+        replies = CaseReplies(
+            scores=scores[places.start : places.stop],
+            accepted=accepted,
+            said=reading.said,
+            read=reading.read,
+            truths=reading.truths,
+            unread=unparsed,
+            statement=not isinstance(case.requests[0], Ask | Compare),
+            outcomes=reading.outcomes,
+        )
+        labels = spec.together.labels if spec.together and reading.outcomes else ()
+        why = sentences.together(replies, labels) if reading.outcomes else spec.why(replies)
         yield why + truncated(judged.replies, places)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.measures import Measure, Separation, Values, of_ties
+from vlgate.metrics.measures import Measure, mean_of, of_ties
+from vlgate.metrics.stats import separation
 from vlgate.types import FloatArray
 
 # Metrics of single yes/no questions and statements (Li et al. 2023, POPE, section 5; Liu et al. 2023, VSR).
@@ -19,18 +22,8 @@ def single_case_metrics(said: FloatArray, truths: NDArray[np.bool_], read: NDArr
     ``accuracy``: the answer is right; ``yes_share``: the answer is yes; ``read``: the answer could be read. An answer
     that could not be read is neither yes nor no, so it is wrong. ``truth``, which is not a metric: yes is right. So is
     ``tied``: the answer is a tie; only ties have it.
-
-    Args:
-        said: shape (n,), 1.0 for yes, 0.0 for no, NaN for an answer that could not be read, or a tie.
-        truths: shape (n,), whether yes is right.
-        read: shape (n,), whether the answer could be read.
-
-    Returns: values by name, each of shape (n,), in 0..1.
-
-    >>> answers, truths, read = np.array([1.0, np.nan]), np.array([True, False]), np.array([True, False])
-    >>> single_case_metrics(answers, truths, read)["accuracy"].tolist()
-    [1.0, 0.0]
     """
+    # ``said``, shape (n,), is 1.0 for yes, 0.0 for no, NaN for an answer that could not be read, or a tie
     return {
         "accuracy": (said == truths).astype(np.float64),
         "yes_share": (said == 1.0).astype(np.float64),
@@ -51,26 +44,19 @@ def single_statistics(said: FloatArray, truths: NDArray[np.bool_], scores: Float
     An answer that could not be read, or a tie, counts as the wrong answer: a false positive if the truth is no, a false
     negative if it is yes. So ``f1`` and ``precision`` fall if a model refuses what it would have denied. POPE's code
     takes such an answer for a yes unless it has one of three words, and that of RePOPE leaves it out.
-
-    Args:
-        said: shape (n,), 1.0 for yes, 0.0 for no, NaN for an answer that could not be read, or a tie.
-        truths: shape (n,), whether yes is right.
-        scores: shape (n,), how surely the answer is yes; NaN if the model does not say.
-
-    Returns: measures by name.
     """
     yes = np.where(np.isnan(said), ~truths, said == 1.0)
     hits = yes & truths
     counted = np.repeat(np.arange(len(said)), yes.astype(np.int64) + truths)
     found: dict[str, Measure] = {
-        name: Values(values=hits[rows].astype(np.float64), rows=rows)
+        name: mean_of(hits[rows].astype(np.float64), rows)
         # F1 is a share, too: of 2 TP + FP + FN, in which a hit counts twice.
         for name, rows in (("precision", np.flatnonzero(yes)), ("recall", np.flatnonzero(truths)), ("f1", counted))
         if rows.size
     }
     rows = np.flatnonzero(np.isfinite(scores))
     if truths[rows].any() and not truths[rows].all():
-        found["auroc"] = Separation(scores=scores[rows], truths=truths[rows], rows=rows)
+        found["auroc"] = Measure(rows=rows, of=partial(separation, scores[rows], truths[rows]))
     return found
 
 
@@ -90,14 +76,8 @@ def question_pair_case_metrics(
     right or not (equal for invariance, different for a directional expectation); ``c_acc``: both answers are right;
     ``acc_original`` and ``acc_perturbed``: the answer to that question is right. ``read`` is not in the paper: the
     share of the two answers that could be read; the others name none of the question's choices, or several.
-
-    Args:
-        right: shape (n, 2), whether the answers to the original and to the perturbed question are right.
-        consistent: shape (n,), whether the answers relate as they should.
-        read: shape (n, 2), whether the answers could be read.
-
-    Returns: values by name, each of shape (n,), in 0..1.
     """
+    # ``right`` and ``read`` have shape (n, 2), the original question first, and ``consistent`` (n,)
     found = {
         "acc": right.mean(axis=1),
         "cons": consistent,
@@ -120,18 +100,8 @@ def question_twin_case_metrics(
     none of the choices or several (``unread_rate``), so that these three and ``acc_counterfactual`` add up to 1. A
     lower rate is better. ``read``, which is not a metric here, is the share of the two answers that could be read. A
     model without a prior can still have a ``prior_rate`` of 0 and be wrong everywhere: gate it together with ``c_acc``.
-
-    Args:
-        right: shape (n, 2), whether the answers about the normal and about the counterfactual image are right.
-        prior: shape (n,), whether the answer about the counterfactual image is the right one of the normal image.
-        read: shape (n, 2), whether these answers could be read.
-
-    Returns: values by name, each of shape (n,), in 0..1.
-
-    >>> values = question_twin_case_metrics(np.array([[True, False]]), np.array([True]), np.array([[True, True]]))
-    >>> [values[name].item() for name in ("acc", "prior_rate", "other_rate")]
-    [0.5, 1.0, 0.0]
     """
+    # ``right`` and ``read`` have shape (n, 2), the normal image first, and ``prior`` (n,)
     wrong = ~right[:, 1]
     found = {
         "acc": right.mean(axis=1),
@@ -158,17 +128,8 @@ def question_quad_case_metrics(right: NDArray[np.bool_], read: NDArray[np.bool_]
     images. ``i_acc``: the share of the two images for which both questions are answered right. ``q_image_acc``: the
     share of right answers, the paper's Acc. ``read``: the share of answers that could be read. A model that does not
     look at the image answers a question alike twice, so its ``q_acc`` and ``g_acc`` are 0.
-
-    Args:
-        right: shape (n, 4), whether each answer is right: (image_0, question_0), (image_0, question_1),
-            (image_1, question_0), (image_1, question_1).
-        read: shape (n, 4), whether each answer could be read.
-
-    Returns: values by name, each of shape (n,), in 0..1.
-
-    >>> question_quad_case_metrics(np.array([[True, True, True, False]]), np.ones((1, 4), dtype=bool))["q_acc"].tolist()
-    [0.5]
     """
+    # shape (n, 4): image 0 with questions 0 and 1, image 1 with questions 0 and 1
     i0q0, i0q1, i1q0, i1q1 = right.T
     found = {
         "g_acc": right.all(axis=1).astype(np.float64),

@@ -21,19 +21,22 @@ _MANY = 100  # above, the expansion is exact to 1e-9 for confidences up to 0.999
 
 @lru_cache(maxsize=1024)
 def two_sided(confidence: float, freedom: int) -> float:
-    """Return the t between whose negative and itself Student's distribution holds ``confidence``.
-
-    Returns: t, above 0.
-    >>> round(two_sided(0.95, 9), 3)
-    2.262
-    """
+    """Return the t between whose negative and itself Student's distribution holds ``confidence``."""
     if freedom < 1 or not 0.0 < confidence < 1.0:
         raise ValueError(
             f"two_sided(confidence={confidence!r}, freedom={freedom!r}): expected a confidence between 0 and 1, and at "
             "least 1 degree of freedom"
         )
     if freedom > _MANY:
-        return _expanded(NormalDist().inv_cdf(0.5 + confidence / 2), freedom)
+        x = NormalDist().inv_cdf(0.5 + confidence / 2)
+        # the Cornish-Fisher expansion (Abramowitz, Stegun 1964, 26.7.5)
+        terms = (
+            (x**3 + x) / 4,
+            (5 * x**5 + 16 * x**3 + 3 * x) / 96,
+            (3 * x**7 + 19 * x**5 + 17 * x**3 - 15 * x) / 384,
+            (79 * x**9 + 776 * x**7 + 1482 * x**5 - 1920 * x**3 - 945 * x) / 92160,
+        )
+        return x + sum(term / float(freedom) ** power for power, term in enumerate(terms, start=1))
     low, high = 0.0, pi / 2
     for _ in range(60):
         middle = (low + high) / 2
@@ -41,19 +44,8 @@ def two_sided(confidence: float, freedom: int) -> float:
     return sqrt(freedom) * tan(low)
 
 
-def _expanded(x: float, freedom: int) -> float:
-    """The Cornish-Fisher expansion (Abramowitz, Stegun 1964, 26.7.5)."""
-    terms = (
-        (x**3 + x) / 4,
-        (5 * x**5 + 16 * x**3 + 3 * x) / 96,
-        (3 * x**7 + 19 * x**5 + 17 * x**3 - 15 * x) / 384,
-        (79 * x**9 + 776 * x**7 + 1482 * x**5 - 1920 * x**3 - 945 * x) / 92160,
-    )
-    return x + sum(term / float(freedom) ** power for power, term in enumerate(terms, start=1))
-
-
 def _central(angle: float, freedom: int) -> float:
-    """The probability between -t and t, with t = sqrt(freedom) tan(angle) (Abramowitz, Stegun 1964, 26.7.3 and 4)."""
+    # the probability between -t and t, with t = sqrt(freedom) tan(angle) (Abramowitz, Stegun 1964, 26.7.3 and 4)
     odd = freedom % 2
     term, total = 1.0, 0.0
     for step in range(freedom // 2):
@@ -66,8 +58,7 @@ def _central(angle: float, freedom: int) -> float:
 
 # Cases of one image are not independent: the design effect says how many independent cases they are worth.
 
-BETWEEN = " | "
-"""What stands between the keys of the images of one request in the files of a run."""
+BETWEEN = " | "  # what stands between the keys of the images of one request in the files of a run
 _WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 _PRIOR = 2.0  # of 0, 1, 2 and 4 the weight that covers best; see benchmarks/coverage.py
@@ -78,19 +69,17 @@ _NAME_GOES_ON = re.compile(r"/|\.[A-Za-z]\w{2,3}$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clusters:
-    """The clusters of n cases: ``codes`` of shape (n,) number them, ``sizes`` of shape (c,) counts their cases."""
+    """The clusters of n cases: ``codes``, shape (n,), number them, ``sizes``, shape (c,), counts their cases."""
 
     codes: NDArray[np.int64]
     sizes: FloatArray
 
     @property
     def single(self) -> bool:
-        """Whether each case has a cluster of its own."""
         return len(self.sizes) == len(self.codes)
 
     @property
     def equal(self) -> bool:
-        """Whether all clusters have equally many cases."""
         return bool((self.sizes == self.sizes[0]).all())
 
     def take(self, rows: NDArray[np.intp]) -> Clusters:
@@ -136,8 +125,7 @@ class Clusters:
 
         - ``deviations``: shape (c,), the sum over each cluster of what its cases contribute; their sum is 0.
 
-        Returns: the design effect, and the factor of the variance of independent cases in an interval with the
-            normal's z; both are at least 1, 1.0 if each case has a cluster of its own, and n if there is one cluster.
+        Returns: the design effect, and the factor of the variance of independent cases in an interval.
         """
         if self.single:
             return 1.0, 1.0
@@ -166,19 +154,12 @@ class Clusters:
         )
 
     def surplus(self, squares: FloatArray, expected: FloatArray | None = None) -> float:
-        """Return what the sum of a cluster varies more than the deviations of the clusters tell, over all clusters.
-
-        The cases of a cluster that are more alike than those of the whole task are so in other samples, too, in which
-        the cluster is another one. The variance of m cases is ``m`` times what their squared contributions lack of
-        those of any m cases, plus the squared deviation. That is the analysis of variance between and within clusters
-        (Fleiss, Cuzick 1979), weighted by size. For clusters of equal size it adds up to 0.
-
-        Args:
-            squares: shape (n,), the squared contributions of the cases.
-            expected: shape (n,), those expected of any such cases; None for the mean of all.
-
-        Returns: the sum over clusters of ``m * sum(expected - squares)``.
-        """
+        """Return how much more the sums of clusters vary than their deviations tell, from squared contributions."""
+        # The cases of a cluster that are more alike than those of the whole task are so in other samples, too, in which
+        # the cluster is another one. The variance of m cases is ``m`` times what their squared contributions lack of
+        # those of any m cases, plus the squared deviation. That is the analysis of variance between and within clusters
+        # (Fleiss, Cuzick 1979), weighted by size. For clusters of equal size it adds up to 0.
+        # ``expected``, shape (n,), is what such cases contribute on average; None for the mean of all squares.
         if self.equal:
             return 0.0
         lacking = (float(np.sort(squares).mean()) if expected is None else expected) - squares
@@ -191,26 +172,14 @@ class Clusters:
 
 
 def photograph(key: str) -> str:
-    """Return the key of the image that a region or a perturbed image was made from: cases of both are alike.
-
-    A ``#`` before the end of a file's name is part of the name.
-
-    >>> photograph("2343.jpg#10,20,30,40"), photograph("2343.jpg"), photograph("shot#1.png#blur")
-    ('2343.jpg', '2343.jpg', 'shot#1.png')
-    """
+    """Return the key of the image that a region or a perturbed image was made from: cases of both are alike."""
+    # A ``#`` before the end of a file's name is part of the name.
     name, _, rest = key.rpartition("#")
     return photograph(name) if name and not _NAME_GOES_ON.search(rest) else key
 
 
 def connected(sets: Iterable[Iterable[str]]) -> dict[str, str]:
-    """Return the component of each image, by key: the smallest photograph that the sets of images connect it to.
-
-    The images of one set stay together, and a region or a perturbed image stays with its photograph. It takes nearly
-    linear time.
-
-    >>> connected([["a.jpg", "b.jpg"], ["c.jpg"], ["b.jpg#0,0,9,9", "d.jpg"]])["d.jpg"]
-    'a.jpg'
-    """
+    """Return the component of each image, by key: the smallest photograph that sets of images connect it to."""
     above: dict[str, str] = {}
     photographs: dict[str, str] = {}
     for keys in sets:
@@ -233,16 +202,9 @@ def case_clusters(cases: Sequence[Case]) -> tuple[str, ...]:
 
 
 def recorded_clusters(ids: Sequence[str], images: Sequence[Sequence[str | None]], *, together: bool) -> tuple[str, ...]:
-    """Return the name of the cluster of each case of a task, from what the files of a run say.
-
-    Cases that share any image are in one cluster, and so are those that other cases connect: the clusters are the
-    connected components of all images of all cases. The order of the images of a case makes no difference.
-
-    Returns: n names, each the smallest photograph of a component.
-
-    >>> recorded_clusters(["1", "2"], [["b.jpg | a.jpg"], ["c.jpg | b.jpg#0,0,9,9"]], together=True)
-    ('a.jpg', 'a.jpg')
-    """
+    """Return the name of the cluster of each case of a task, from what the files of a run say."""
+    # Cases that share any image are in one cluster, and so are those that other cases connect: the clusters are the
+    # connected components of all images of all cases. The order of the images of a case makes no difference.
     keys = [[key for key in of_case if key] for of_case in images]
     if together:
         keys = [[key for joined in of_case for key in joined.split(BETWEEN)] for of_case in keys]
@@ -267,11 +229,7 @@ def _top(above: dict[str, str], name: str) -> str:
 
 
 def ordinal(place: int) -> str:
-    """Return the word for the position of a candidate, counted from 0.
-
-    >>> ordinal(0), ordinal(9), ordinal(10), ordinal(21)
-    ('first', 'tenth', '11th', '22nd')
-    """
+    """Return the word for the position of a candidate, counted from 0."""
     if place < len(_WORDS):
         return _WORDS[place]
     number = place + 1
@@ -280,11 +238,7 @@ def ordinal(place: int) -> str:
 
 
 def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:
-    """Group cases by the names of their images, shape (n,).
-
-    >>> clusters(["a.jpg", "b.jpg", "a.jpg"]).sizes.tolist()
-    [2.0, 1.0]
-    """
+    """Group cases by the names of their images, shape (n,)."""
     numbers: dict[str, int] = {}
     given = names.tolist() if isinstance(names, np.ndarray) else names
     codes = np.fromiter((numbers.setdefault(name, len(numbers)) for name in given), dtype=np.int64, count=len(given))
@@ -292,7 +246,6 @@ def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:
 
 
 def each(n: int) -> Clusters:
-    """Return the clusters of n cases that have one each."""
     return Clusters(codes=np.arange(n), sizes=np.ones(n))
 
 
@@ -313,10 +266,5 @@ def _student(confidence: float, freedom: int) -> float:
 
 
 def image_of(request: Request) -> str | None:
-    """Return the key of the image of a request; of several images their keys, joined by ``BETWEEN``; None without one.
-
-    >>> from vlgate.types import Compare, LazyImage
-    >>> image_of(Compare(images=(LazyImage(key="a.jpg", load=None), LazyImage(key="b.jpg", load=None)), question=""))
-    'a.jpg | b.jpg'
-    """
+    """Return the key of the image of a request; several keys are joined by ``BETWEEN``; None without an image."""
     return BETWEEN.join(image.key for image in images_of(request)) if images_of(request) else None

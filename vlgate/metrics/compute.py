@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import accumulate
 
 import numpy as np
 
 from vlgate.metrics.clusters import case_clusters, clusters, numbered
-from vlgate.metrics.measures import GROUPED, Columns, Measure, Values, clusters_of, estimate, group_codes, group_measure
+from vlgate.metrics.measures import GROUPED, Columns, Measure, clusters_of, group_codes, group_measure, mean_of
 from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Case, FloatArray, Metric, Shape, Verdict
 
@@ -36,23 +38,16 @@ def columns_of(
     scores: FloatArray,
     accepted: FloatArray,
 ) -> Columns:
-    """Put what is known of n judged cases into arrays.
-
-    Args:
-        shape: the shape of the cases.
-        cases: the cases.
-        facts: the facts of each case.
-        scores: the scores of all requests of all cases, one after the other; NaN for none.
-        accepted: as ``scores``: 1.0 for yes, 0.0 for no, NaN if the model does not say.
-    """
+    """Put n judged cases into arrays; ``scores`` and ``accepted`` are those of all requests, one after the other."""
     shared = {id(one): one for one in facts}  # few, because cases share equal facts
     number = {key: row for row, key in enumerate(shared)}
     rows = np.array([number[id(one)] for one in facts], dtype=np.intp)
     names = dict.fromkeys(fact for one in shared.values() for fact in one)
+    starts = starts_of(cases)
     return Columns(
         shape=shape,
-        scores=in_rows(cases, scores),
-        accepted=in_rows(cases, accepted),
+        scores=in_rows(starts, scores),
+        accepted=in_rows(starts, accepted),
         facts={name: _array([one.get(name) for one in shared.values()])[rows] for name in names},
         images=clusters(case_clusters(cases)).codes,
         groups=group_codes([case.tags for case in cases]),
@@ -75,76 +70,59 @@ def metrics(cases: Columns, *, confidence: float = 0.95) -> dict[str, Metric]:
 def with_intervals(found: Mapping[str, Measure], cases: Columns, confidence: float = 0.95) -> dict[str, Metric]:
     """Compute measures of some cases with their intervals, in which cases of one image are not independent."""
     groups = numbered(cases.images)
-    return {name: estimate(measure, clusters_of(measure, groups), confidence) for name, measure in found.items()}
+    return {name: measure.of(clusters_of(measure, groups), confidence) for name, measure in found.items()}
 
 
 def at_confidence(cases: Columns, name: str) -> Callable[[float], Metric]:
-    """Return a function that gives a metric of some cases with its interval of any confidence.
-
-    Raises: KeyError if the metric does not apply to the cases.
-    """
+    """Return a function that gives a metric of some cases with its interval of any confidence."""
     measure = _measures(cases)[name]
-    groups = clusters_of(measure, numbered(cases.images))
-    return lambda confidence: estimate(measure, groups, confidence)
+    return partial(measure.of, clusters_of(measure, numbered(cases.images)))
 
 
 def at_most(cases: Columns, name: str, confidence: float = 0.95) -> Metric | None:
-    """Compute a metric as if each case without an answer counted in full: a reply that could not be read, or a tie.
-
-    A refusal is neither yes nor what a prior says, so it lowers ``yes_share`` and ``prior_rate``. A gate on the ``max``
-    of these, of ``other_rate``, ``set_error`` or a preference of a set could be passed by refusing.
-
-    Args:
-        cases: the columns of the cases.
-        name: the metric.
-        confidence: of the two-sided interval.
-
-    Returns: the metric; None if it cannot be lowered by saying nothing, or if all cases have an answer.
-    """
+    """Compute a metric as if each case without an answer counted in full: a reply that could not be read, or a tie."""
+    # A refusal is neither yes nor what a prior says, so it lowers ``yes_share`` and ``prior_rate``. A gate on the
+    # ``max`` of these, of ``other_rate``, ``set_error`` or a preference of a set could be passed by refusing.
     which = SHAPES[cases.shape].silent
     if which is None or not (silent := which(cases, name)).any():
         return None
     values = np.where(silent, 1.0, cases.facts[name])
-    measure = Values(values=values, rows=np.arange(len(values)))
-    return with_intervals({name: measure}, cases, confidence)[name]
-
-
-def points(cases: Columns) -> dict[str, float]:
-    """Compute the values of all metrics, without their intervals; otherwise like ``metrics``."""
-    return {name: estimate(measure).value for name, measure in _measures(cases).items()}
+    return with_intervals({name: mean_of(values, np.arange(len(values)))}, cases, confidence)[name]
 
 
 def _measures(cases: Columns) -> dict[str, Measure]:
     """The measures by name: means of the facts of the same name, but for statistics of scores, and those of groups."""
     if not len(cases.images):
         return {}
-    found: dict[str, Measure] = {}
-    others = _statistics(cases)
-    for name in (*SHAPES[cases.shape].metrics, *GROUPED):
-        if name in others:
-            found[name] = others[name]
-        elif name in cases.facts and (rows := np.flatnonzero(np.isfinite(cases.facts[name]))).size:
-            found[name] = Values(values=cases.facts[name][rows], rows=rows)
-    return found
-
-
-def _statistics(cases: Columns) -> dict[str, Measure]:
-    spec = SHAPES[cases.shape]
-    found = dict(spec.statistics(cases)) if spec.statistics else {}
+    spec, found = SHAPES[cases.shape], dict[str, Measure]()
+    others: dict[str, Measure | None] = dict(spec.statistics(cases)) if spec.statistics else {}
     right = cases.facts.get(spec.headline, np.full(len(cases.images), np.nan))
-    overall = ((name, group_measure(name, right, codes)) for name, codes in cases.groups.items() if name in GROUPED)
-    return found | {name: measure for name, measure in overall if measure is not None}
-
-
-def in_rows(cases: Sequence[Case], values: FloatArray) -> FloatArray:
-    """Return one row per case, of shape (n, k), from the values of all requests; NaN behind the last one of a case."""
-    sizes = np.fromiter((len(case.requests) for case in cases), dtype=np.intp, count=len(cases))
-    most = int(sizes.max(initial=0))
-    if bool((sizes == most).all()):
-        return values.reshape(len(cases), most)
-    found = np.full((len(cases), most), np.nan)
-    found[np.arange(most) < sizes[:, None]] = values
+    others |= {name: group_measure(name, right, codes) for name, codes in cases.groups.items() if name in GROUPED}
+    for name in (*spec.metrics, *GROUPED):
+        if (other := others.get(name)) is not None:
+            found[name] = other
+        elif name in cases.facts and (rows := np.flatnonzero(np.isfinite(cases.facts[name]))).size:
+            found[name] = mean_of(cases.facts[name][rows], rows)
     return found
+
+
+def starts_of(cases: Sequence[Case]) -> Sequence[int]:
+    """Return the place of the first request of each case, and the place behind the last request."""
+    sizes = {len(case.requests) for case in cases}
+    if len(sizes) > 1:
+        return [0, *accumulate(len(case.requests) for case in cases)]
+    width = max(sizes, default=1)
+    return range(0, width * len(cases) + 1, width)
+
+
+def in_rows(starts: Sequence[int], values: FloatArray) -> FloatArray:
+    """Return one row per case, of shape (n, k), from the values of all requests; NaN behind the last one of a case."""
+    if isinstance(starts, range):
+        return values.reshape(len(starts) - 1, starts.step)
+    sizes = np.diff(starts)
+    rows = np.full((len(sizes), int(sizes.max())), np.nan)
+    rows[np.arange(rows.shape[1]) < sizes[:, None]] = values
+    return rows
 
 
 def _array(values: Sequence[float | bool | None]) -> FloatArray:

@@ -29,41 +29,28 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlledTask:
-    """What a control measured on n cases of one task.
+    """What a control measured on n cases of one task."""
 
-    Attributes:
-        cases: the ids of the n cases.
-        images: the name of the cluster of each case; cases of one image are not independent.
-        columns: arrays of shape (n,) by name, each value in 0..1; NaN if a case has no value.
-        figures: the figures over these columns, by name.
-        left_out: how many cases of the task were not asked, or have no value in some column, by the reason.
-        notes: what a reader of the figures must know, in sentences.
-        beside: known values that stand beside the figures, such as chance, by name.
-        requests: how many distinct requests the control asked.
-        doubt: why its figures, however good, prove nothing; empty if they do. No gate on them can pass then.
-    """
-
-    cases: tuple[str, ...]
-    images: tuple[str, ...]
+    cases: tuple[str, ...]  # the ids of the n cases
+    images: tuple[str, ...]  # the name of the cluster of each case; cases of one image are not independent
+    # arrays of shape (n,) by name, each value in 0..1; NaN if a case has no value
     columns: Mapping[str, FloatArray] = field(repr=False)
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, Figure]  # the figures over these columns, by name
+    # how many cases of the task were not asked, or have no value in some column, by the reason
     left_out: Mapping[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a reader of the figures must know, in sentences
+    # known values that stand beside the figures, such as chance, by name
     beside: Mapping[str, float] = field(default_factory=dict)
-    requests: int = 0
-    doubt: str = ""
+    requests: int = 0  # how many distinct requests the control asked
+    doubt: str = ""  # why its figures, however good, prove nothing; empty if they do. No gate on them can pass then
 
     def metric(self, name: str, confidence: float = 0.95) -> Metric | None:
-        """Return a figure with its two-sided interval: a share in 0..1, or a difference in -1..1.
-
-        A share has Wilson's interval, a difference that of ``paired.difference``; both count repeated images. The
-        interval of the smallest of k differences, without those that are surely larger, is from the smallest
-        lower end to the smallest upper end, the upper ones at the confidence ``1 - (1 - confidence) / k``: each end
-        misses the smallest true difference as seldom as that of a single one (Berger 1982, the intersection-union test;
-        Bonferroni). The value itself is too small by chance, the more so the more differences are nearly equal.
-
-        Returns: the figure over the cases that have a value in its columns; None if there is no such figure or case.
-        """
+        """Return a figure with its two-sided interval: a share in 0..1, or a difference in -1..1."""
+        # A share has Wilson's interval, a difference that of ``paired.difference``; both count repeated images. The
+        # interval of the smallest of k differences, without those that are surely larger, is from the smallest lower
+        # end to the smallest upper end, the upper ones at the confidence ``1 - (1 - confidence) / k``: each end misses
+        # the smallest true difference as seldom as that of a single one (Berger 1982, the intersection-union test;
+        # Bonferroni). The value itself is too small by chance, the more so the more differences are nearly equal.
         figure = self.figures.get(name)
         if figure is None:
             return None

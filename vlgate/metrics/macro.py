@@ -52,7 +52,9 @@ def macro(
     _, codes, sizes = np.unique(classes, return_inverse=True, return_counts=True)
     codes = codes.reshape(-1)
     means = np.bincount(codes, weights=values) / sizes
-    value = _mean_of_means(values, codes, sizes)
+    of_size = sizes[codes]  # rounded only once: a sum of rounded means may differ from a threshold by the last bit
+    total = sum((exact_sum(values[of_size == size]) / int(size) for size in np.unique(sizes)), Fraction(0))
+    value = float(total / sizes.size)
     weights = 1.0 / (sizes.size * sizes[codes])
     kish = 1.0 / float((weights**2).sum())
     groups = groups or each(n)
@@ -89,15 +91,6 @@ def _nearer(means: FloatArray, sizes: FloatArray, value: float, confidence: floa
     return min(1.0, value + distance) if end else max(0.0, value - distance)
 
 
-def _mean_of_means(values: FloatArray, codes: NDArray[np.int64], sizes: NDArray[np.int64]) -> float:
-    """The mean over classes, rounded only once: a sum of rounded means may differ from a threshold by the last bit."""
-    of_size = sizes[codes]
-    total = sum((exact_sum(values[of_size == size]) / int(size) for size in np.unique(sizes)), Fraction(0))
-    return float(total / sizes.size)
-
-
-# Means of a metric over tasks, as the papers print them: VL-CheckList's hierarchy and the column Avg. of VALSE.
-
 _CHECKLIST = "vl-checklist"
 _VALSE = "valse"
 _ENDS = (("object/location", "center", "margin"), ("object/size", "large", "small"))
@@ -132,17 +125,6 @@ def checklist_rows(values: Mapping[str, float], known: Collection[str]) -> dict[
     datasets, then over each level of the taxonomy: location is the mean of centre, mid and margin, object is the mean
     of location and size, and the whole is the mean of object, attribute and relation. Tasks without a value are left
     out of these means.
-
-    Args:
-        values: the values of one metric, by task id; other benchmarks are ignored.
-        known: the ids of all tasks of the benchmark, for the counts.
-
-    Returns: rows by the ids of the inner levels, each before those below it: ``vl-checklist``,
-        ``vl-checklist/attribute``, ``vl-checklist/attribute/action``, ...; none if there are no values.
-
-    >>> values = {"vl-checklist/relation/action/swig": 0.5, "vl-checklist/relation/spatial/vg": 0.75}
-    >>> checklist_rows(values, values)["vl-checklist/relation"]
-    Mean(value=0.625, tasks=2, of=2)
     """
     parts = [task.split("/")[:-1] for task in values if _under(_CHECKLIST, task)]
     places = {"/".join(part[:depth]) for part in parts for depth in range(1, len(part) + 1)}
@@ -161,15 +143,6 @@ def checklist_gaps(values: Mapping[str, float]) -> dict[str, Gap]:
 
     Source: Zhao et al. 2022, Table 4 ("variance") and §5.1. Both ends of a gap are means over files and datasets as in
     ``checklist_rows``, over the files that have a value at both ends; with all data these are all files.
-
-    Args:
-        values: the values of one metric, by task id; other benchmarks are ignored.
-
-    Returns: gaps by name, ``vl-checklist/object/location:center-margin`` and ``vl-checklist/object/size:large-small``;
-        a gap is absent if its ends have no file in common.
-
-    >>> checklist_gaps({"vl-checklist/object/size/large/hake": 0.75, "vl-checklist/object/size/small/hake": 0.5})
-    {'vl-checklist/object/size:large-small': Gap(value=0.25, tasks=1)}
     """
     gaps: dict[str, Gap] = {}
     for part, upper, lower in _ENDS:
@@ -185,15 +158,6 @@ def valse_averages(metrics: Mapping[str, Mapping[str, float]], known: Collection
 
     Source: Parcalabescu et al. 2022. For ``min_pc_pf`` this is the mean of the instruments' minima. If an instrument
     lacks a metric, the mean is over the others, and the row says over how many.
-
-    Args:
-        metrics: the values of each task's metrics, by task id; other benchmarks are ignored.
-        known: the ids of all tasks of the benchmark, for the counts.
-
-    Returns: rows by metric, in the order of the metrics' first appearance.
-
-    >>> valse_averages({"valse/existence": {"acc_r": 0.5}, "valse/foil-it": {"acc_r": 1.0}}, ["valse/plurality"] * 11)
-    {'acc_r': Mean(value=0.75, tasks=2, of=11)}
     """
     found: dict[str, list[float]] = {}
     for task, values in metrics.items():
@@ -207,13 +171,12 @@ def _under(place: str, task: str) -> bool:
     return task.startswith(f"{place}/")
 
 
-def _path(task: str, place: str) -> _Path:
-    """The path from a place down to a task; a file's name holds its dataset and, in some cases, its role in it."""
-    return tuple(task.removeprefix(f"{place}/").replace("_", "/").split("/"))
-
-
 def _group(values: Mapping[str, float], place: str) -> dict[_Path, float]:
-    return {_path(task, place): value for task, value in values.items() if _under(place, task)}
+    return {
+        tuple(task.removeprefix(f"{place}/").replace("_", "/").split("/")): value
+        for task, value in values.items()
+        if _under(place, task)
+    }
 
 
 def _mean(leaves: Mapping[_Path, float]) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -13,93 +14,41 @@ from numpy.typing import NDArray
 
 from vlgate.metrics.clusters import Clusters
 from vlgate.metrics.macro import macro
-from vlgate.metrics.stats import area, proportion, separation, smaller
+from vlgate.metrics.stats import proportion
 from vlgate.types import FloatArray, Metric, Shape, Ties
-
-# A metric before its interval is computed: the values or scores of the cases that it is made from.
 
 _TIE = {"strict": 0.0, "half": 0.5, "credit": 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Values:
-    """A metric that is the mean of one value per case, each in 0..1, shape (m,).
+class Measure:
+    """A metric before its interval is computed.
 
-    If a value is of a set of cases, the case in ``rows`` stands for it, and ``sets`` numbers the set of each of all
-    cases, -1 for none.
+    ``rows`` are the positions of the m cases that it is defined on. If it counts sets of cases, the case in ``rows``
+    stands for its set, and ``sets`` numbers the set of each of all cases, -1 for none. ``of`` computes the metric from
+    the clusters of the m cases, None if they are independent, and a confidence.
     """
 
-    values: FloatArray
     rows: NDArray[np.intp]
+    of: Callable[[Clusters | None, float], Metric]
     sets: NDArray[np.int64] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Smaller:
-    """A metric that is the smaller of the means of two values per case, each in 0..1, shape (m,)."""
+def mean_of(values: FloatArray, rows: NDArray[np.intp], sets: NDArray[np.int64] | None = None) -> Measure:
+    """Return the metric that is the mean of one value per case, each in 0..1, shape (m,); a case may count twice."""
+    cases = np.unique(rows).size
 
-    first: FloatArray
-    second: FloatArray
-    rows: NDArray[np.intp]
+    def proportion_of(groups: Clusters | None, confidence: float) -> Metric:
+        if cases == rows.size:
+            return proportion(values, groups, confidence)
+        return replace(proportion(values, groups, confidence, rows), n=cases)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Area:
-    """A metric that is the area under the ROC curve of a true and a false text's score per case, shape (m,)."""
-
-    positive: FloatArray
-    negative: FloatArray
-    rows: NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Separation:
-    """A metric that is the area under the ROC curve of one score per case, shape (m,), whose truth is yes or no."""
-
-    scores: FloatArray
-    truths: NDArray[np.bool_]
-    rows: NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Macro:
-    """A metric that is the mean over classes of the mean of one value per case; ``classes`` numbers the classes."""
-
-    values: FloatArray
-    classes: NDArray[np.int64]
-    rows: NDArray[np.intp]
-
-
-Measure = Values | Smaller | Area | Separation | Macro
-"""``rows`` holds the positions of the m cases that the measure is defined on, in the arrays that it was made from."""
-
-
-def estimate(measure: Measure, groups: Clusters | None = None, confidence: float = 0.95) -> Metric:
-    """Compute a measure with its interval.
-
-    - ``groups``: the images of the m cases that the measure is defined on; None if they are independent.
-
-    Returns: the metric.
-    """
-    if isinstance(measure, Values):
-        cases = np.unique(measure.rows).size
-        if cases == measure.rows.size:
-            return proportion(measure.values, groups, confidence)
-        return replace(proportion(measure.values, groups, confidence, measure.rows), n=cases)  # a case counts twice
-    if isinstance(measure, Smaller):
-        return smaller(measure.first, measure.second, groups, confidence)
-    if isinstance(measure, Separation):
-        return separation(measure.scores, measure.truths, groups, confidence)
-    if isinstance(measure, Macro):
-        return macro(measure.values, measure.classes, groups, confidence)
-    return area(measure.positive, measure.negative, groups, confidence)
+    return Measure(rows=rows, of=proportion_of, sets=sets)
 
 
 def clusters_of(measure: Measure, groups: Clusters) -> Clusters:
     """Return the clusters of the m cases of a measure, from those of all cases; a set of cases has all their images."""
-    if isinstance(measure, Values) and measure.sets is not None:
-        groups = groups.joined(measure.sets)
-    return groups.take(measure.rows)
+    return (groups if measure.sets is None else groups.joined(measure.sets)).take(measure.rows)
 
 
 def of_ties(tied: NDArray[np.bool_]) -> dict[str, FloatArray]:
@@ -112,15 +61,7 @@ def of_ties(tied: NDArray[np.bool_]) -> dict[str, FloatArray]:
 
 
 def wins(better: FloatArray, worse: FloatArray, ties: Ties = "strict") -> FloatArray:
-    """Compare each score that should be higher with the one that should be lower.
-
-    - ``better``: shape (n,), the scores that should be higher.
-    - ``worse``: shape (n,), the scores that should be lower.
-
-    Returns: shape (n,), 1.0 if ``better > worse``, 0.0 if ``better < worse``, and what a tie counts if they are equal.
-    >>> wins(np.array([2.0, 1.0, 1.0]), np.array([1.0, 1.0, 2.0])).tolist()
-    [1.0, 0.0, 0.0]
-    """
+    """Return 1.0 if ``better`` is above ``worse``, shape (n,), 0.0 if it is below, and what a tie counts."""
     if bool(np.isnan(better).any() or np.isnan(worse).any()):
         raise ValueError("a score is NaN: expected numbers; leave out the cases without a score, which are unscored")
     return np.where(better == worse, _TIE[ties], (better > worse).astype(np.float64))
@@ -132,36 +73,31 @@ def wins(better: FloatArray, worse: FloatArray, ties: Ties = "strict") -> FloatA
 # ``macro`` and ``macro_all`` are means over groups of the share of right cases (Yuksekgonul et al. 2023, ARO); some
 # releases leave groups out of the first, which the second keeps.
 
-GROUPED: Mapping[str, Literal["all", "mean"]] = MappingProxyType(
-    {"pair_all": "all", "set_all": "all", "macro": "mean", "macro_all": "mean"}
-)
-"""What becomes of a group's cases, by metric: are all right, or how large is the share of right ones?"""
+GROUPED: Mapping[str, Literal["all", "mean"]] = {
+    "pair_all": "all",
+    "set_all": "all",
+    "macro": "mean",
+    "macro_all": "mean",
+}  # what becomes of a group's cases, by metric: are all right, or how large is the share of right ones?
 
 
 def group_codes(tags: Sequence[Mapping[str, str]]) -> dict[str, NDArray[np.int64]]:
-    """Return the number of each case's group by metric, shape (n,); -1 for a case that is in no group.
-
-    A metric is absent if no case has a tag of its name. A tag may begin with the size of the group, as in "4 of cup and
-    table": a group of which fewer cases are here is none, if all of them must be right.
-
-    >>> group_codes([{"macro": "on"}, {}, {"macro": "under"}])["macro"].tolist()
-    [0, -1, 1]
-    """
+    """Return the number of each case's group by metric, shape (n,); -1 for a case that is in no group."""
+    # A metric is absent if no case has a tag of its name. A tag may begin with the size of the group, as in "4 of cup
+    # and table": a group of which fewer cases are here is none, if all of them must be right.
     named = {name for one in {id(tag): tag for tag in tags}.values() for name in one if name in GROUPED}
     found = {}
     for name in sorted(named):
         numbers: dict[str, int] = {}
         given = [tag.get(name) for tag in tags]
         there = Counter(given)
-        whole = {one: GROUPED[name] == "mean" or there[one] >= _size(one) for one in there if one is not None}
+        sizes = {one: re.match(r"(\d+) of ", one) for one in there if one is not None}
+        whole = {
+            one: GROUPED[name] == "mean" or size is None or there[one] >= int(size[1]) for one, size in sizes.items()
+        }
         codes = [-1 if one is None or not whole[one] else numbers.setdefault(one, len(numbers)) for one in given]
         found[name] = np.array(codes, dtype=np.int64)
     return found
-
-
-def _size(group: str) -> int:
-    number, said, _ = group.partition(" of ")
-    return int(number) if said and number.isdecimal() else 1
 
 
 def group_measure(name: str, values: FloatArray, codes: NDArray[np.int64]) -> Measure | None:
@@ -176,14 +112,14 @@ def group_measure(name: str, values: FloatArray, codes: NDArray[np.int64]) -> Me
     known = np.isfinite(values)
     if GROUPED[name] == "mean":
         rows = np.flatnonzero(known & (codes >= 0))
-        return Macro(values=values[rows], classes=codes[rows], rows=rows) if rows.size else None
+        return Measure(rows=rows, of=partial(macro, values[rows], codes[rows])) if rows.size else None
     broken = set(codes[~known].tolist())
     rows = np.array([row for row, code in enumerate(codes.tolist()) if code >= 0 and code not in broken], dtype=np.intp)
     if not rows.size:
         return None
     order = rows[np.argsort(codes[rows], kind="stable")]
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    return Values(values=np.minimum.reduceat(values[order], starts), rows=order[starts], sets=codes)
+    return mean_of(np.minimum.reduceat(values[order], starts), order[starts], codes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

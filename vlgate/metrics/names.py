@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Shape
 
-PARTS: Mapping[str, int] = MappingProxyType(
-    {"acc": 2, "sen_acc": 2, "q_acc": 2, "i_acc": 2, "q_image_acc": 4, "read": 2}
-)
-"""Of how many verdicts a case is made up in a metric that counts them one by one; in the others it has one."""
+# Of how many verdicts a case is made up in a metric that counts them one by one; in the others it has one.
+PARTS: Mapping[str, int] = {"acc": 2, "sen_acc": 2, "q_acc": 2, "i_acc": 2, "q_image_acc": 4, "read": 2}
 PARTIAL = frozenset(("precision", "recall", "f1", *GROUPED))
 """The metrics that are by definition over a part of the cases, or over groups of them."""
-CONTROLLED: Mapping[str, str] = MappingProxyType(
-    {
-        "visual_gain": "look",
-        "flip_rate": "delivery",
-        "flip_rate_reencoded": "delivery",
-        "flip_rate_shift": "delivery",
-        "flip_rate_pad": "delivery",
-        "flip_rate_rescale": "delivery",
-        "flip_rate_jpeg": "delivery",
-    }
-)
+_FLIPS = ("flip_rate", *(f"flip_rate_{family}" for family in ("reencoded", "shift", "pad", "rescale", "jpeg")))
+CONTROLLED: Mapping[str, str] = {"visual_gain": "look", **dict.fromkeys(_FLIPS, "delivery")}
 """The figures of controls that a gate may name, each with the name of its control; every task can have them."""
 DIFFERENCES = frozenset(("visual_gain",))
 """The figures in -1..1: differences of two shares of the same cases, 0 for a model that does not look."""

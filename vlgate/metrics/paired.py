@@ -24,15 +24,9 @@ _STEPS = 60  # of a bisection: the interval is then exact to 2 ** -59
 
 
 def mcnemar(broken: int, fixed: int, *, exact: bool = False) -> float:
-    """Return the two-sided p-value of McNemar's test that breaking and fixing are equally likely.
-
-    The mid-p version (Fagerland, Lydersen, Laake 2013, BMC Medical Research Methodology 13:91) subtracts the
-    probability of the counts themselves from the exact conditional p-value, which rejects too seldom.
-
-    Returns: a number above 0 and at most 1; 1 if nothing changed.
-    >>> round(mcnemar(1, 7), 4), round(mcnemar(1, 7, exact=True), 4)
-    (0.0391, 0.0703)
-    """
+    """Return the two-sided p-value of McNemar's test that breaking and fixing are equally likely."""
+    # The mid-p version (Fagerland, Lydersen, Laake 2013, BMC Medical Research Methodology 13:91) subtracts the
+    # probability of the counts themselves from the exact conditional p-value, which rejects too seldom.
     if broken < 0 or fixed < 0:
         raise ValueError(f"mcnemar(broken={broken}, fixed={fixed}): expected counts of at least 0")
     total, fewer = broken + fixed, min(broken, fixed)
@@ -47,19 +41,10 @@ def mcnemar(broken: int, fixed: int, *, exact: bool = False) -> float:
 
 
 def chance_of_change(before: FloatArray, after: FloatArray, groups: Clusters | None = None) -> float:
-    """Return the two-sided p-value that a metric is the same in two runs.
-
-    Independent cases that are right or wrong have McNemar's mid-p value. If images repeat, or if a case can change by a
-    part, it is the p-value that belongs to the interval of ``difference``: 1 less the largest confidence at which the
-    interval does not contain 0. So it is below 0.05 exactly if the interval of 95 % does not contain 0.
-
-    Args:
-        before: shape (n,), the values of the earlier run, each in 0..1.
-        after: shape (n,), the values of the later run, of the same cases.
-        groups: the images of the cases; None if the cases are independent.
-
-    Returns: a number above 0 and at most 1; 1 if nothing changed.
-    """
+    """Return the two-sided p-value that a metric is the same in two runs."""
+    # Independent cases that are right or wrong have McNemar's mid-p value. If images repeat, or if a case can change by
+    # a part, it is the p-value that belongs to the interval of ``difference``: 1 less the largest confidence at which
+    # the interval does not contain 0. So it is below 0.05 exactly if the interval of 95 % does not contain 0.
     change = after - before
     if not change.any():
         return 1.0
@@ -79,15 +64,9 @@ def whole(change: FloatArray) -> bool:
 
 
 def tango(broken: float, fixed: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Return Tango's score interval for the difference of two paired proportions, later minus earlier.
-
-    Its ends are the differences at which the score statistic, with the share of broken cases estimated under that
-    difference, equals the normal quantile (Tango 1998, Statistics in Medicine 17, 891-908, section 3).
-
-    Returns: (low, high), both in -1..1.
-    >>> tuple(round(end, 3) for end in tango(7, 1, 21))
-    (-0.517, -0.026)
-    """
+    """Return Tango's score interval for the difference of two paired proportions, later minus earlier."""
+    # Its ends are the differences at which the score statistic, with the share of broken cases estimated under that
+    # difference, equals the normal quantile (Tango 1998, Statistics in Medicine 17, 891-908, section 3).
     if n <= 0 or min(broken, fixed) < 0 or broken + fixed > n * (1 + 1e-9):
         raise ValueError(f"tango(broken={broken!r}, fixed={fixed!r}, n={n!r}): expected counts of at most n above 0")
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
@@ -100,13 +79,7 @@ def tango(broken: float, fixed: float, n: float, confidence: float = 0.95) -> tu
 
 
 def score(broken: float, fixed: float, n: float, difference: float) -> float:
-    """Return Tango's score statistic of a difference: how many standard errors the counts lie above it.
-
-    The variance is that under the difference, with the likeliest share of broken cases; see ``tango``.
-
-    >>> round(score(7, 1, 21, 0.0), 3)
-    -2.121
-    """
+    """Return Tango's score statistic of a difference: how many standard errors the counts lie above it."""
     apart = fixed - broken - n * difference
     variance = n * _variance(broken / n, fixed / n, difference)
     return apart / sqrt(variance) if variance > 0.0 else inf * apart if apart else 0.0
@@ -115,20 +88,12 @@ def score(broken: float, fixed: float, n: float, difference: float) -> float:
 def difference(
     before: FloatArray, after: FloatArray, groups: Clusters | None = None, confidence: float = 0.95
 ) -> Difference:
-    """Compute the difference of the means of two values per case, later minus earlier, with its interval.
-
-    The interval is Tango's at the effective number of cases ``n / deff`` if images repeat: the variance between images
-    is the sandwich's, the quantile Student's t; see ``Clusters.effect``. A value that is not 0 or 1 is one of equal
-    parts, such as the two answers of a case: each part is broken, fixed or unchanged, and the parts of a case are as
-    alike as they come out, like the cases of an image, so they count at most as if they always changed together.
-    Values of no such parts have twelve, one of which may be broken or fixed by less than a whole.
-
-    - ``before``: shape (n,), the values of the earlier run, each in 0..1.
-    - ``after``: shape (n,), the values of the later run, of the same cases.
-    - ``groups``: the images of the cases; None if the cases are independent.
-
-    Returns: the difference.
-    """
+    """Compute the difference of the means of two values per case, later minus earlier, with its interval."""
+    # The interval is Tango's at the effective number of cases ``n / deff`` if images repeat: the variance between
+    # images is the sandwich's, the quantile Student's t; see ``Clusters.effect``. A value that is not 0 or 1 is one of
+    # equal parts, such as the two answers of a case: each part is broken, fixed or unchanged, and the parts of a case
+    # are as alike as they come out, like the cases of an image, so they count at most as if they always changed
+    # together. Values of no such parts have twelve, one of which may be broken or fixed by less than a whole.
     n = before.size
     if n == 0 or before.shape != after.shape:
         raise ValueError(f"difference of shapes {before.shape} and {after.shape}: expected at least one pair")
@@ -138,7 +103,9 @@ def difference(
     value = mean(change)
     groups = groups or each(n)
     parts = _parts(change)
-    units = _units(change, parts)
+    amounts = np.abs(change) * parts  # of each part of each case: whole changes, and what is left of one
+    amounts = np.where(np.abs(amounts - np.rint(amounts)) < _SAME, np.rint(amounts), amounts)
+    units = np.asarray((np.sign(change)[:, None] * np.clip(amounts[:, None] - np.arange(parts), 0.0, 1.0)).reshape(-1))
     deff, whole = _effect(change, groups, value, confidence)
     _, widening = _effect(units, groups.repeated(parts), value, confidence)
     widening = min(widening, parts * whole)  # parts that always change together are no fewer than whole changes
@@ -151,14 +118,7 @@ def difference(
 
 
 def worth_of_difference(found: Difference, part: float = 1.0, confidence: float = 0.95) -> float:
-    """Return the number of independent cases whose interval has the lower end of that of a difference.
-
-    It is ``found.n`` for independent cases that are right or wrong, and less if images repeat.
-
-    >>> low, high = tango(7, 1, 21)
-    >>> round(worth_of_difference(Difference(value=-6 / 21, low=low, high=high, n=21, broken=7, fixed=1)), 3)
-    21.0
-    """
+    """Return the number of independent cases whose interval has the lower end of that of a difference."""
     changed, net = (found.broken + found.fixed) / found.n, found.value / part
     broken, fixed = max(0.0, changed - net) / 2, max(0.0, changed + net) / 2
     few, many = 1e-3, 1e9
@@ -184,23 +144,10 @@ def _parts(change: FloatArray) -> int:
     return _MOST_PARTS
 
 
-def _units(change: FloatArray, parts: int) -> FloatArray:
-    """The change of each part of each case, shape (n * parts,), in -1..1: whole ones, and what is left of one."""
-    amounts = np.abs(change) * parts
-    amounts = np.where(np.abs(amounts - np.rint(amounts)) < _SAME, np.rint(amounts), amounts)
-    return np.asarray((np.sign(change)[:, None] * np.clip(amounts[:, None] - np.arange(parts), 0.0, 1.0)).reshape(-1))
-
-
 def cases_for_margin(margin: float, changing: float, confidence: float = 0.95, power: float = POWER) -> int:
-    """Return how many independent cases show that an unchanged metric drops by less than a margin.
-
-    By the normal approximation, with the variance of Tango's interval at the margin, and for the power that of an
-    unchanged metric, in which breaking and fixing are equally likely.
-
-    Returns: the number of cases.
-    >>> cases_for_margin(0.05, 0.10), cases_for_margin(0.02, 0.10)
-    (350, 2005)
-    """
+    """Return how many independent cases show that an unchanged metric drops by less than a margin."""
+    # By the normal approximation, with the variance of Tango's interval at the margin, and for the power that of an
+    # unchanged metric, in which breaking and fixing are equally likely.
     if not 0.0 < margin <= 1.0 or not 0.0 <= changing <= 1.0:
         raise ValueError(f"cases_for_margin(margin={margin}, changing={changing}): expected fractions, margin above 0")
     normal = NormalDist()
@@ -210,19 +157,9 @@ def cases_for_margin(margin: float, changing: float, confidence: float = 0.95, p
 
 
 def cases_for_bound(value: float, bound: float, confidence: float = 0.95, power: float = POWER) -> int | None:
-    """Return how many independent cases decide whether a metric lies beyond a bound, if its value stays as it is.
-
-    By the normal approximation with the variance under the bound for the interval, and that under the value for the
-    power.
-
-    - ``value``: the metric as measured, in 0..1.
-    - ``bound``: the threshold that its interval contains, in 0..1.
-
-    Returns: the number of cases; None if the value is the bound, so that no number decides.
-
-    >>> cases_for_bound(0.60, 0.50), cases_for_bound(0.5, 0.5)
-    (194, None)
-    """
+    """Return how many independent cases decide whether a metric lies beyond a bound, if its value stays as it is."""
+    # By the normal approximation with the variance under the bound, and that under the value for the power; None if
+    # both are the same number, so that no number of cases decides.
     if abs(value - bound) < 1e-9:  # the same number, but for rounding
         return None
     normal = NormalDist()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
-from types import MappingProxyType
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -16,8 +17,7 @@ from vlgate.types import FloatArray
 
 # The faculties that acuity charts are drawn of: what the level of each is, its unit, and its range.
 
-_LEVELS = 33
-"""Levels of a range that is not of whole numbers."""
+_LEVELS = 33  # of a range that is not of whole numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,17 +41,14 @@ class Faculty:
 
     @property
     def smaller_is_better(self) -> bool:
-        """Whether a model with a lower threshold is the better one."""
         return self.hard < self.easy
 
     def levels(self) -> FloatArray:
-        """Return the levels of trials, from hard to easy, shape (n,)."""
         if self.whole:
             return np.array(self.whole, dtype=np.float64)
         return self.at(np.linspace(0, 1, _LEVELS))
 
     def places(self) -> FloatArray:
-        """Return the places of ``levels`` between 0, hard, and 1, easy, shape (n,)."""
         return self.place_of(self.levels())
 
     def place_of(self, levels: FloatArray) -> FloatArray:
@@ -60,56 +57,15 @@ class Faculty:
         return np.asarray((np.log(levels - self.neutral) - hard) / (easy - hard), dtype=np.float64)
 
     def at(self, places: FloatArray) -> FloatArray:
-        """Return the levels at places of any shape.
-
-        >>> FACULTIES["noun"].at(np.array([0.0, 0.2, 1.0])).round(3).tolist()
-        [4.0, 8.0, 128.0]
-        """
+        """Return the levels at places of any shape."""
         hard, easy = self.hard - self.neutral, self.easy - self.neutral
         return np.asarray(self.neutral + hard * (easy / hard) ** places, dtype=np.float64)
 
 
-_ALL = (
-    Faculty(name="noun", level="shorter side of the only thing", unit="px", hard=4, easy=128),
-    Faculty(
-        name="colour",
-        level="distance of the shade from its mirror image",
-        unit="ΔE",
-        hard=2,
-        easy=86,
-    ),
-    Faculty(name="count", level="number of things", unit="things", hard=15, easy=1, whole=tuple(range(15, 0, -1))),
-    Faculty(name="left-right", level="horizontal distance of two things", unit="px", hard=38, easy=176),
-    Faculty(name="size", level="ratio of the sizes of two things", unit="times", hard=1.03, easy=2.2, neutral=1.0),
-    Faculty(name="contrast", level="share of full contrast", unit="of full contrast", hard=0.01, easy=1.0),
-    Faculty(name="blur", level="standard deviation of a Gaussian blur", unit="px", hard=32, easy=0.5),
-    Faculty(
-        name="clutter",
-        level="number of things that cover the thing",
-        unit="things",
-        hard=32,
-        easy=1,
-        whole=(32, 27, 23, 19, 16, 13, 11, 9, 8, 7, 6, 5, 4, 3, 2, 1),
-    ),
-    Faculty(
-        name="text-length",
-        level="words before the deciding word",
-        unit="words",
-        hard=96,
-        easy=3,
-        whole=(96, 80, 67, 56, 47, 39, 33, 27, 23, 19, 16, 13, 11, 9, 8, 7, 3),
-    ),
-    Faculty(
-        name="distractors",
-        level="number of other things of the same kind",
-        unit="things",
-        hard=15,
-        easy=1,
-        whole=tuple(range(15, 0, -1)),
-    ),
-)
-FACULTIES: Mapping[str, Faculty] = MappingProxyType({one.name: one for one in _ALL})
-"""All faculties by name."""
+_TABLE = tomllib.loads(Path(__file__).with_name("perception.toml").read_text(encoding="utf-8"))
+FACULTIES: Mapping[str, Faculty] = {
+    name: Faculty(name=name, **{**row, "whole": tuple(row.get("whole", ()))}) for name, row in _TABLE.items()
+}  # all faculties by name
 
 
 # The psychometric function: the share of right replies by level, the posterior of its threshold, and what to ask next.
@@ -123,18 +79,14 @@ FACULTIES: Mapping[str, Faculty] = MappingProxyType({one.name: one for one in _A
 # Psi-marginal (Prins 2013, Journal of Vision 13): the best and the spread are nuisance parameters. Here several trials
 # are placed at once, so that a model is asked in batches.
 
-GUESSING = 0.5
-"""Of a choice between two texts."""
+GUESSING = 0.5  # of a choice between two texts
 _THRESHOLDS = np.linspace(-0.3, 1.3, 321)
 _SPREADS = 0.005 * 40.0 ** (np.arange(13) / 9)  # to 0.68: up to 0.2 alone, shallower curves look better than they are
 _BESTS = np.array([0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.94, 0.97, 0.985, 0.995])
 _CONFIDENCE = 0.95
-_LOG_LIKELIER = 5.0
-"""How much likelier than chance replies must be, as a logarithm: half the 0.98 quantile of chi-square, 3 degrees."""
-_UNLIKELY = 1e-7
-"""The weight, as a part of the greatest, below which an observer makes no difference."""
-_REPLICAS = 500
-"""Simulated observers that a fit is compared with."""
+_LOG_LIKELIER = 5.0  # than chance, at least, as a logarithm: half the 0.98 quantile of chi-square, 3 degrees
+_UNLIKELY = 1e-7  # the weight, as a part of the greatest, below which an observer makes no difference
+_REPLICAS = 500  # simulated observers that a fit is compared with
 
 Counts = NDArray[np.int64]
 
@@ -168,7 +120,6 @@ class Fit:
     threshold: float
     low: float
     high: float
-    spread: float
     best: float
     best_low: float
     best_high: float
@@ -181,11 +132,7 @@ class Fit:
 
 
 def share(places: FloatArray, threshold: FloatArray, spread: FloatArray, best: FloatArray) -> FloatArray:
-    """Return the share of right replies at places, with the usual rules of broadcasting.
-
-    >>> share(np.array([0.0, 0.5, 1.0]), np.array(0.5), np.array(0.01), np.array(0.9)).tolist()
-    [0.5, 0.7, 0.9]
-    """
+    """Return the share of right replies at places, with the usual rules of broadcasting."""
     z = np.clip((places - threshold) / spread, -60, 60)
     return np.asarray(GUESSING + (best - GUESSING) / (1 + np.exp(-z)), dtype=np.float64)
 
@@ -210,7 +157,6 @@ def _grid(places: tuple[float, ...]) -> Grid:
 
 
 def grid(places: FloatArray) -> Grid:
-    """Return the grid of observers for places of shape (n,)."""
     return _grid(tuple(places.round(9).tolist()))
 
 
@@ -232,11 +178,9 @@ def weights_of(observers: Grid, log_likelihood: FloatArray) -> FloatArray:
 
 
 def most_telling(observers: Grid, weights: FloatArray, number: int) -> NDArray[np.int64]:
-    """Return the positions of the places that tell most about the threshold, one per trial, shape (number,).
-
-    Each trial is chosen after the trials before it, without their replies: the expected variance of the threshold after
-    a reply is that of the best linear estimate.
-    """
+    """Return the positions of the places that tell most about the threshold, one per trial, shape (number,)."""
+    # Each trial is chosen after the trials before it, without their replies: the expected variance of the threshold
+    # after a reply is that of the best linear estimate.
     likely = weights > _UNLIKELY * weights.max()
     shares, weights = observers.shares[:, likely], weights[likely] / weights[likely].sum()
     means = shares @ weights
@@ -272,7 +216,6 @@ def fit_of(observers: Grid, log_likelihood: FloatArray, trials: int) -> Fit:
         threshold=median,
         low=low,
         high=high,
-        spread=float(np.exp(weights @ np.log(observers.spreads))),
         best=float(weights @ observers.bests),
         best_low=least,
         best_high=most,
@@ -299,11 +242,9 @@ def band(observers: Grid, weights: FloatArray) -> FloatArray:
 
 
 def fits(observers: Grid, right: Counts, asked: Counts, chance: np.random.Generator) -> float:
-    """Return how often observers of the posterior reply at least as unlike their curves as the model does.
-
-    This is the posterior predictive p-value of Pearson's chi-square (Gelman, Meng and Stern 1996, Statistica Sinica 6).
-    A share near 0 says that no curve of this form fits: the model is worse although the task is easier.
-    """
+    """Return how often observers of the posterior reply at least as unlike their curves as the model does."""
+    # This is the posterior predictive p-value of Pearson's chi-square (Gelman, Meng and Stern 1996, Statistica Sinica
+    # 6). A share near 0 says that no curve of this form fits: the model is worse although the task is easier.
     weights = posterior(observers, right, asked)
     drawn = chance.choice(len(weights), _REPLICAS, p=weights)
     at = np.flatnonzero(asked)
@@ -349,7 +290,6 @@ class Acuity:
 
     @property
     def about(self) -> Faculty:
-        """The faculty with its range and unit."""
         return FACULTIES[self.faculty]
 
     @property
@@ -364,7 +304,6 @@ class Acuity:
 
     @property
     def level(self) -> float | None:
-        """The level of the threshold; None if the trials show none."""
         return self.level_at(self.place) if self.word == "threshold" else None
 
     @property

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.measures import Area, Measure, Smaller, wins
+from vlgate.metrics.measures import Measure, wins
+from vlgate.metrics.stats import area, smaller
 from vlgate.types import FloatArray, Ties
 
 # Metrics of pairs (VALSE §4, VL-CheckList §4, SugarCrepe): a caption and its foil, for one image.
@@ -48,20 +50,14 @@ def pair_statistics(scores: FloatArray, accepted: FloatArray) -> dict[str, Measu
 
     ``min_pc_pf`` is the smaller of the means ``p_c`` and ``p_f``. ``auroc`` is the area under the ROC curve of the
     scores of all captions and foils; a tie of a caption and a foil counts 1/2, whatever ``--ties`` is.
-
-    Args:
-        scores: shape (n, 2), the scores of the caption and of the foil.
-        accepted: shape (n, 2), 1.0 for yes, 0.0 for no, NaN if the model does not say.
-
-    Returns: measures by name; empty if there are no such pairs.
     """
     rows = np.flatnonzero(np.isfinite(accepted).all(axis=1))
     if not rows.size:
         return {}
     yes, no = accepted[rows, 0], 1.0 - accepted[rows, 1]
     return {
-        "min_pc_pf": Smaller(first=yes, second=no, rows=rows),
-        "auroc": Area(positive=scores[rows, 0], negative=scores[rows, 1], rows=rows),
+        "min_pc_pf": Measure(rows=rows, of=partial(smaller, yes, no)),
+        "auroc": Measure(rows=rows, of=partial(area, scores[rows, 0], scores[rows, 1])),
     }
 
 
@@ -72,8 +68,7 @@ SET_METRICS = (*_RANKED, "tp1_fp1", "tp2_fp2", "tp2_fp1", "tp1_fp2", "tp1_tp2", 
 """The thesis names a preference by its two sentences, in Table 7.4 by True or False, of Person 1 or 2."""
 VOICE_SET_METRICS = (*_RANKED, "ta_fa", "tp_fp", "tp_fa", "ta_fp", "ta_tp", "fa_fp")
 """The same in Tables 7.1 and 7.3: True or False, Active or Passive."""
-N_RANKED = len(_RANKED)
-"""The number of metrics of the ranking, before the six preferences."""
+N_RANKED = len(_RANKED)  # the number of metrics of the ranking, before the six preferences
 PREFERENCES = ((0, 2), (1, 3), (1, 2), (0, 3), (0, 1), (2, 3))
 """Which sentence is preferred to which, by their positions in a set, in the order of the names."""
 
@@ -103,7 +98,13 @@ def set_case_metrics(scores: FloatArray, names: Sequence[str], ties: Ties = "str
     Raises: ValueError if a score is NaN.
     """
     preferred = [wins(scores[:, first], scores[:, second], ties) for first, second in PREFERENCES]
-    above, over_orders = _above(scores), _OVER_ORDERS[ties]
+    # All 24 orders of four sentences break any tie in every way equally often: the shapes begin with (24, n, 4).
+    orders = np.array(list(permutations(range(4))))
+    earlier = orders[:, None, None, :] < orders[:, None, :, None]
+    higher = scores[:, None, :] > scores[:, :, None]
+    level = scores[:, None, :] == scores[:, :, None]
+    above = np.asarray((higher[None] | (level[None] & earlier)).sum(axis=3) < 2, dtype=np.float64)
+    over_orders = _OVER_ORDERS[ties]
     in_place = np.where([True, True, False, False], above, 1.0 - above)
     ranked = (
         over_orders(in_place, axis=0).mean(axis=1),
@@ -112,19 +113,6 @@ def set_case_metrics(scores: FloatArray, names: Sequence[str], ties: Ties = "str
     )
     found = dict(zip(names, (*ranked, *preferred), strict=True))
     return {**found, "tied": (scores[:, :2, None] == scores[:, None, 2:]).any(axis=(1, 2)).astype(np.float64)}
-
-
-def _above(scores: FloatArray) -> FloatArray:
-    """Whether each sentence is in the upper half, as 1.0 or 0.0, for each order in which ties can be broken.
-
-    The shape is (24, n, 4): the 24 orders of four sentences break any tie in every way equally often.
-    """
-    orders = np.array(list(permutations(range(4))))
-    earlier = orders[:, None, None, :] < orders[:, None, :, None]
-    higher = scores[:, None, :] > scores[:, :, None]
-    level = scores[:, None, :] == scores[:, :, None]
-    better = higher[None] | (level[None] & earlier)
-    return np.asarray(better.sum(axis=3) < 2, dtype=np.float64)
 
 
 # Metrics of choices: one image with one true and several false texts, or one text and several images.
@@ -173,17 +161,8 @@ def two_true_case_metrics(scores: FloatArray, ties: Ties = "strict") -> dict[str
     ``itt``, the paper's image-to-text score: both true captions score above the false one; ``itt_first`` and
     ``itt_second``: that caption does. Chance, for scores in random order without ties, is 1/3, 1/2 and 1/2. ``tied``:
     a true caption and the false one have exactly the same score.
-
-    Args:
-        scores: shape (n, 3): the two true captions, then the false one.
-        ties: what an exact tie counts.
-
-    Returns: values by name, each of shape (n,), in 0..1.
-    Raises: ValueError if a score is NaN.
-
-    >>> two_true_case_metrics(np.array([[0.9, 0.3, 0.5]]))["itt"].tolist()
-    [0.0]
     """
+    # shape (n, 3): the two true captions, then the false one
     first, second, false = scores.T
     won = wins(first, false, ties), wins(second, false, ties)
     tied = (first == false) | (second == false)
@@ -239,15 +218,8 @@ def quad_twin_case_metrics(scores: FloatArray, ties: Ties = "strict") -> dict[st
     the counterfactual image fits the caption of the normal one better than its own; a lower rate is better. Chance, for
     scores without ties, is 1/2 for each of the three. A tie is neither right nor the prior under ``strict``, a half of
     both under ``half``, and right under ``credit``.
-
-    Args:
-        scores: shape (n, 4): normal image with its caption and with the other one, counterfactual image with the
-            caption of the normal one and with its own.
-        ties: what an exact tie counts.
-
-    Returns: values by name, each of shape (n,), in 0..1.
-    Raises: ValueError if a score is NaN.
     """
+    # shape (n, 4): the normal image with its caption and the other, its twin with the normal caption and its own
     normal, other, usual, own = scores.T
     against: Ties = "half" if ties == "half" else "strict"
     return {
@@ -263,15 +235,6 @@ def chosen_quad_case_metrics(won: NDArray[np.bool_]) -> dict[str, FloatArray]:
 
     ``text``: for each image its own caption is chosen; ``image``: for each caption its own image is chosen;
     ``group``: both. There are no scores, so there is no ``group_match``.
-
-    Args:
-        won: shape (n, 4), whether the right one is chosen in both orders: of the captions for image 0 and for image 1,
-            of the images for caption 0 and for caption 1.
-
-    Returns: values by name, each of shape (n,), in 0..1.
-
-    >>> chosen_quad_case_metrics(np.array([[True, True, True, False]]))["text"].tolist()
-    [1.0]
     """
     text, image = np.asarray(won[:, :2].all(axis=1)), np.asarray(won[:, 2:].all(axis=1))
     found = {"text": text, "image": image, "group": text & image}
@@ -279,13 +242,6 @@ def chosen_quad_case_metrics(won: NDArray[np.bool_]) -> dict[str, FloatArray]:
 
 
 def chosen_quad_twin_case_metrics(won: NDArray[np.bool_], prior: NDArray[np.bool_]) -> dict[str, FloatArray]:
-    """Return what two captions of two twins contribute: the metrics of a quad, and three of each image by itself.
-
-    Args:
-        won: as for ``chosen_quad_case_metrics``; image 0 is the normal one.
-        prior: shape (n,), whether the caption of the normal image is chosen for the counterfactual one in both orders.
-
-    Returns: values by name, each of shape (n,), in 0..1; see ``quad_twin_case_metrics``.
-    """
+    """Return what two captions of two twins contribute: the metrics of a quad, and three of each image by itself."""
     found = {"acc_normal": won[:, 0], "acc_counterfactual": won[:, 1], "prior_rate": prior}
     return {**chosen_quad_case_metrics(won), **{name: values.astype(np.float64) for name, values in found.items()}}

@@ -1,4 +1,4 @@
-"""The rules of the shapes: from the replies to n cases to what each contributes to the metrics of its shape.
+"""The rules of the shapes: from the replies to n cases to what each contributes to its metrics, and what guessing does.
 
 The arithmetic is in ``score_rules`` and ``answer_rules``; here the replies become their arguments.
 """
@@ -67,22 +67,6 @@ Rule = Callable[[ShapeReplies], Mapping[str, FloatArray]]
 """From the replies to the facts of each case by name, shape (n,); NaN if a fact does not apply."""
 
 
-def pair(replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.pair_case_metrics(replies.scores, replies.accepted, replies.ties)
-
-
-def quad(replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.quad_case_metrics(replies.scores, replies.ties)
-
-
-def sentence_set(names: Sequence[str], replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.set_case_metrics(replies.scores, names, replies.ties)
-
-
-def choice(name: str, replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.choice_case_metrics(replies.scores, name, replies.ties)
-
-
 def questions(replies: ShapeReplies) -> dict[str, FloatArray]:
     # A tie and an unread reply answer nothing, so they neither agree with another reply nor differ from it.
     answered = (replies.read & ~replies.tied).all(axis=1)
@@ -97,22 +81,10 @@ def single(replies: ShapeReplies) -> dict[str, FloatArray]:
     return answer_rules.single_case_metrics(said, truths, replies.read[:, 0])
 
 
-def question_quad(replies: ShapeReplies) -> dict[str, FloatArray]:
-    return answer_rules.question_quad_case_metrics(replies.right, replies.read)
-
-
-def two_true(replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.two_true_case_metrics(replies.scores, replies.ties)
-
-
 def twin_questions(replies: ShapeReplies) -> dict[str, FloatArray]:
     prior = equal(replies.said[:, 1], replies.truths[:, 0])
     facts = answer_rules.question_twin_case_metrics(replies.right, prior, replies.read)
     return facts | of_ties(replies.tied[:, 1])
-
-
-def twin_captions(replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.quad_twin_case_metrics(replies.scores, replies.ties)
 
 
 # The rules of cases that are asked together: each pair of replies is right only if both orders give the same answer.
@@ -163,10 +135,6 @@ def twin_questions_together(replies: ShapeReplies) -> dict[str, FloatArray]:
 # The metrics that are not means over all cases, and the cases that lower a metric by saying nothing.
 
 
-def pair_statistics(cases: Columns) -> dict[str, Measure]:
-    return score_rules.pair_statistics(cases.scores, cases.accepted)
-
-
 def single_statistics(cases: Columns) -> dict[str, Measure]:
     truths, right = cases.facts["truth"] == 1.0, cases.facts["accuracy"] == 1.0
     said = (truths == right).astype(np.float64)  # an answer that is neither yes nor no counts as the wrong one
@@ -202,3 +170,94 @@ def silent_twins(cases: Columns, metric: str) -> BoolArray:
 
 def _tied(cases: Columns) -> BoolArray:
     return np.asarray(cases.facts.get("tied", np.nan) == 1.0, dtype=np.bool_)  # a plain False if no case is
+
+
+# What guessing is expected to reach in the metrics of each shape, from the odds of its cases.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Odds:
+    """The odds of n cases with k replies each, if each answer is drawn uniformly among the choices of its question.
+
+    ``sizes`` counts the requests of each case and ``yes`` is the share of the truths that are yes. Only if all requests
+    are questions with choices: ``offered``, the number of choices, and ``right``, the probability of the right answer,
+    of shape (k, n); ``agree``, that the first two answers relate as they should, and ``prior``, that the last answer is
+    the right one of the first, of shape (n,).
+    """
+
+    sizes: Sequence[int]
+    yes: float = 0.0
+    offered: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    right: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    agree: FloatArray = field(default_factory=lambda: np.empty(0))
+    prior: FloatArray = field(default_factory=lambda: np.empty(0))
+
+
+def guess_yes_or_no(odds: Odds) -> dict[str, float]:
+    """The chance of a coin, by how many truths are yes."""
+    return {
+        "accuracy": 1 / 2,
+        "recall": 1 / 2,
+        "auroc": 1 / 2,
+        "precision": odds.yes,
+        "f1": odds.yes / (odds.yes + 1 / 2),
+    }
+
+
+def guess_question_pairs(odds: Odds) -> dict[str, float]:
+    if not odds.right.size:
+        return {}
+    first, second, agree = np.stack([*odds.right, odds.agree], axis=1).mean(axis=0).tolist()
+    both = float((odds.right[0] * odds.right[1]).mean())
+    return {"acc": (first + second) / 2, "cons": agree, "c_acc": both, "acc_original": first, "acc_perturbed": second}
+
+
+def guess_question_twins(odds: Odds) -> dict[str, float]:
+    if not odds.right.size:
+        return {}
+    pairs, prior = guess_question_pairs(odds), float(odds.prior.mean())
+    first, second = pairs["acc_original"], pairs["acc_perturbed"]
+    return {
+        **{name: pairs[name] for name in ("acc", "c_acc")},
+        "acc_normal": first,
+        "acc_counterfactual": second,
+        "prior_rate": prior,
+        "other_rate": 1 - second - prior,
+    }
+
+
+def guess_question_quads(odds: Odds) -> dict[str, float]:
+    if not odds.offered.size:
+        return {}
+    return {name: float(values.mean()) for name, values in guess_crossings(1 / odds.offered).items()}
+
+
+# The chance of each case that is asked together, from the probability that both replies of a pair are right.
+
+
+def guess_quads_together(odds: Odds) -> dict[str, FloatArray]:
+    p = odds.right
+    return {"text": p[0] * p[1], "image": p[2] * p[3], "group": p.prod(axis=0)}
+
+
+def guess_twins_together(odds: Odds) -> dict[str, FloatArray]:
+    p, prior = odds.right, odds.prior**2
+    return {
+        "acc": p.mean(axis=0),
+        "c_acc": p[0] * p[1],
+        "acc_normal": p[0],
+        "acc_counterfactual": p[1],
+        "prior_rate": prior,
+        "other_rate": 1 - p[1] - prior,
+    }
+
+
+def guess_crossings(p: FloatArray) -> dict[str, FloatArray]:
+    """The chance of crossed questions, from the probability of each right answer, shape (4, n)."""
+    first, second, third, fourth = p
+    return {
+        "g_acc": p.prod(axis=0),
+        "q_acc": (first * third + second * fourth) / 2,
+        "i_acc": (first * second + third * fourth) / 2,
+        "q_image_acc": p.mean(axis=0),
+    }

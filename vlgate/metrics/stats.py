@@ -38,22 +38,14 @@ def wilson(value: float, n: float, confidence: float = 0.95) -> tuple[float, flo
 
 
 def mean(values: FloatArray) -> float:
-    """Return the mean of simple fractions, rounded only once.
-
-    So the mean of values such as 1/2 or 1/6 equals a threshold that is written as a decimal number exactly if the
-    fractions do, whatever the order of the cases is.
-
-    Args:
-        values: shape (n,), at least one; others than fractions of at most 1,000 parts are summed as they are.
-
-    >>> mean(np.array([0.1] * 3)), np.array([0.1] * 3).mean().item()
-    (0.1, 0.10000000000000002)
-    """
+    """Return the mean of simple fractions, shape (n,), rounded only once."""
+    # So the mean of values such as 1/2 or 1/6 equals a threshold that is written as a decimal number exactly if the
+    # fractions do, whatever the order of the cases is.
     return float(exact_sum(values) / values.size)
 
 
 def exact_sum(values: FloatArray) -> Fraction:
-    """Return the sum of values that are simple fractions, shape (n,), without rounding; see ``mean``."""
+    """Return the sum of values that are simple fractions, shape (n,), without rounding."""
     if bool((values * 4 == np.rint(values * 4)).all()):  # halves and quarters add up exactly
         return Fraction(float(values.sum()))
     distinct, counts = np.unique(values, return_counts=True)
@@ -64,17 +56,7 @@ def exact_sum(values: FloatArray) -> Fraction:
 
 
 def worth(metric: Metric, confidence: float = 0.95) -> float:
-    """Return the number of independent cases whose Wilson interval is as wide as that of a metric.
-
-    It is ``metric.n`` for the mean of independent cases of 0 and 1, less if images repeat, and more for an area.
-
-    Args:
-        metric: the metric.
-        confidence: of its interval.
-
-    >>> round(worth(Metric(value=0.669, low=0.627, high=0.709, n=505)))
-    503
-    """
+    """Return the number of independent cases whose Wilson interval is as wide as that of a metric."""
     width, few, many = metric.high - metric.low, 1.0, 1e12
     for _ in range(_STEPS):
         middle = sqrt(few * many)
@@ -236,14 +218,7 @@ def _of_area(value: float, error: float, n: float, confidence: float) -> tuple[f
 
 
 def _newcombe(value: float, sizes: tuple[int, int], ratio: float, confidence: float) -> tuple[float, float]:
-    """The interval of an area by its score (Newcombe 2006, Statistics in Medicine 25, 559-573, method 5).
-
-    Args:
-        value: the area.
-        sizes: the numbers of true and of false texts.
-        ratio: what multiplies the variance of independent texts.
-        confidence: of the two-sided interval.
-    """
+    """The interval of an area by its score (Newcombe 2006, Statistics in Medicine 25, 559-573, method 5)."""
     z, half = NormalDist().inv_cdf(0.5 + confidence / 2), sum(sizes) / 2 - 1
 
     def beyond(area: float) -> bool:

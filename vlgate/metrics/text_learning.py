@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,30 +16,19 @@ from vlgate.metrics.clusters import connected
 from vlgate.metrics.stats import wilson
 from vlgate.types import Ask, Case, FloatArray, Match, images_of
 
-# Groups of images that must stay together when a task is divided into folds for cross-validation.
-
 FOLDS = 10
 
 
 def tied_images(cases: Iterable[Case]) -> dict[str, str]:
-    """Return the group of each image, by key: the smallest photograph among those that cases connect.
-
-    The images of one case stay together, and so do the regions of one photograph; see ``metrics.clusters.connected``.
-    If a quad were divided, a classifier would learn its texts with reversed truths.
-
-    >>> tied_images([])
-    {}
-    """
+    """Return the group of each image, by key: the smallest photograph among those that cases connect."""
+    # The images of one case stay together, and so do the regions of one photograph; see ``metrics.clusters.connected``.
+    # If a quad were divided, a classifier would learn its texts with reversed truths.
     return connected([image.key for request in case.requests for image in images_of(request)] for case in cases)
 
 
 def fold_of(group: str) -> int:
-    """Return the fold of a group of images, in 0..FOLDS - 1: a hash of the group's name.
-
-    >>> fold_of("2357834.jpg") == fold_of("2357834.jpg")
-    True
-    """
-    return int.from_bytes(blake2b(group.encode(), digest_size=8).digest(), "big") % FOLDS
+    """Return the fold of a group of images, in 0..FOLDS - 1: a hash of the group's name."""
+    return _hash(group) % FOLDS
 
 
 # Folds for cross-validation in which what distinguishes true from false texts is spread evenly.
@@ -56,17 +44,13 @@ _MOST = 5_000
 
 
 def stratified_folds(cases: Sequence[Case]) -> dict[str, int]:
-    """Return the fold per image key, in 0..FOLDS - 1; the order of the cases makes no difference.
-
-    Images that share a case have the same fold. The fold is a hash of the smallest key of its images. But if at least
-    20 groups of images have the same contrast, for example between "left" and "right", and it is balanced, these are
-    dealt to the folds in turn, those with "left" true and those with "right" true alike. All other contrasts keep the
-    hash: if the truth decided their folds, tasks whose truths are random would come out above chance. So do the images
-    of more than 5,000 cases, of which chance alone makes folds that are even: at 500 cases the hash costs 0.007.
-
-    >>> stratified_folds([])
-    {}
-    """
+    """Return the fold per image key, in 0..FOLDS - 1; the order of the cases makes no difference."""
+    # Images that share a case have the same fold. The fold is a hash of the smallest key of its images. But if at least
+    # 20 groups of images have the same contrast, for example between "left" and "right", and it is balanced, these are
+    # dealt to the folds in turn, those with "left" true and those with "right" true alike. All other contrasts keep the
+    # hash: if the truth decided their folds, tasks whose truths are random would come out above chance. So do the
+    # images of more than 5,000 cases, of which chance alone makes folds that are even: at 500 cases the hash costs
+    # 0.007.
     groups = tied_images(cases)
     if len(cases) > _MOST:
         return {key: fold_of(group) for key, group in groups.items()}
@@ -81,16 +65,12 @@ def stratified_folds(cases: Sequence[Case]) -> dict[str, int]:
         strata.setdefault(kinds, {}).setdefault(sides, []).append(group)
     folds = {group: fold_of(group) for group in contrasts}
     for by_side in strata.values():
-        if _balanced([len(members) for members in by_side.values()]):
+        # Two sides are so nearly equal that chance alone is an unlikely reason: to 0.1 standard deviations.
+        sizes = [len(members) for members in by_side.values()]
+        if len(sizes) == 2 and sum(sizes) >= _FEWEST and 100 * (sizes[0] - sizes[1]) ** 2 <= sum(sizes):
             for members in by_side.values():
                 folds |= {group: place % FOLDS for place, group in enumerate(sorted(members, key=_hash))}
     return {key: folds[group] for key, group in groups.items()}
-
-
-def _balanced(sides: Sequence[int]) -> bool:
-    """Whether two sides are so nearly equal that chance alone is an unlikely reason: to 0.1 standard deviations."""
-    cases = sum(sides)
-    return len(sides) == 2 and cases >= _FEWEST and 100 * (sides[0] - sides[1]) ** 2 <= cases
 
 
 def _stratum(case: Case) -> _Stratum:
@@ -133,10 +113,7 @@ class Features:
     size: int
 
     def of(self, texts: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the features of some texts, one text after the other.
-
-        Returns: the ids of the features, and the position in ``texts`` of each feature's text; both of shape (f,).
-        """
+        """Return the ids of the features of some texts, and the position in ``texts`` of each feature's text."""
         lengths = self.starts[texts + 1] - self.starts[texts]
         rows = np.repeat(np.arange(len(texts)), lengths)
         before = np.cumsum(lengths) - lengths
@@ -161,14 +138,9 @@ def features(texts: Sequence[str]) -> Features:
 
 
 def log_odds(known: Features, texts: IntArray, truths: NDArray[np.bool_], folds: IntArray) -> FloatArray:
-    """Return the log odds that each text is true rather than false, learnt from the texts of the other folds.
-
-    - ``texts``: the number of each instance's text, shape (n,).
-    - ``truths``: whether it is true, shape (n,).
-    - ``folds``: its fold, shape (n,).
-
-    Returns: log odds of shape (n,); 0.0 if the other folds do not hold both true and false texts.
-    """
+    """Return the log odds that each text is true, learnt from other folds; 0.0 if they lack true or false texts."""
+    # ``texts``, ``truths`` and ``folds``, shape (n,), are the number of each instance's text, whether it is true, and
+    # its fold.
     scores = np.zeros(len(texts))
     whole = [_counts(known, texts[truths == label]) for label in (False, True)]
     for fold in np.unique(folds):
@@ -205,18 +177,17 @@ class Questions:
 
 
 def likely_answers(known: Features, asked: Questions) -> IntArray:
-    """Return the most likely candidate of each question, learnt from the questions of the other folds.
-
-    Returns: answers of shape (n,); if candidates are equally likely, the smallest of them.
-    """
-    return _best(answer_scores(known, asked), asked)
+    """Return the most likely candidate of each question, learnt from the other folds; of equal ones the smallest."""
+    scores = answer_scores(known, asked)
+    _, starts = np.unique(asked.owners, return_index=True)
+    highest = np.maximum.reduceat(scores, starts)
+    winners = np.flatnonzero(scores == highest[asked.owners])
+    _, first = np.unique(asked.owners[winners], return_index=True)
+    return asked.candidates[winners[first]]
 
 
 def answer_scores(known: Features, asked: Questions) -> FloatArray:
-    """Return how likely each candidate is, learnt from the questions of the other folds.
-
-    Returns: logarithms of likelihoods, of shape (m,), which differ from the true ones by a constant for each question.
-    """
+    """Return the logarithm of how likely each candidate is, but for a constant for each question, shape (m,)."""
     scores = np.zeros(len(asked.owners))
     labels = int(max(asked.answers.max(), asked.candidates.max())) + 1
     ids, rows = known.of(asked.texts)
@@ -240,35 +211,24 @@ def answer_scores(known: Features, asked: Questions) -> FloatArray:
     return scores
 
 
-def _best(scores: FloatArray, asked: Questions) -> IntArray:
-    _, starts = np.unique(asked.owners, return_index=True)
-    highest = np.maximum.reduceat(scores, starts)
-    winners = np.flatnonzero(scores == highest[asked.owners])
-    _, first = np.unique(asked.owners[winners], return_index=True)
-    return asked.candidates[winners[first]]
-
-
 # Rules that find a text among others about the same image by comparing the texts with one another.
 #
 # Foils that are made by editing a caption have the caption in common, so it is the text that shares most words with
 # the others: their medoid. A model can find it without the image. So can one that knows that it is the longest, the
 # shortest, the first or the last in the alphabet, or the one that is least like the others.
 
-RULES: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {
-        "most words in common": (0, 1),
-        "fewest words in common": (0, -1),
-        "least edited": (1, 1),
-        "most edited": (1, -1),
-        "most letters in common": (2, 1),
-        "fewest letters in common": (2, -1),
-        "longest": (3, 1),
-        "shortest": (3, -1),
-        "last in the alphabet": (4, 1),
-        "first in the alphabet": (4, -1),
-    }
-)
-"""The column of ``likeness`` of which each rule prefers a high (1) or a low (-1) value."""
+RULES: Mapping[str, tuple[int, int]] = {
+    "most words in common": (0, 1),
+    "fewest words in common": (0, -1),
+    "least edited": (1, 1),
+    "most edited": (1, -1),
+    "most letters in common": (2, 1),
+    "fewest letters in common": (2, -1),
+    "longest": (3, 1),
+    "shortest": (3, -1),
+    "last in the alphabet": (4, 1),
+    "first in the alphabet": (4, -1),
+}  # the column of ``likeness`` of which each rule prefers a high (1) or a low (-1) value
 _WORD = re.compile(r"\w+")
 _LETTERS = 3
 _CONFIDENCE = 0.95
@@ -278,19 +238,14 @@ _TWO = 2
 
 
 def likeness(texts: Sequence[str]) -> FloatArray:
-    """Compare each text with the others.
-
-    Returns: shape (n, 5). The number of its words that others have, summed over the others; the number of words that
-        differ, negative; the share of its sequences of three characters that others have; its length in characters;
-        its place in the alphabet.
-
-    >>> likeness(["a red cup", "a blue cup", "a red ball"])[:, 0].tolist()
-    [4.0, 3.0, 3.0]
-    """
+    """Compare each of n texts with the others, shape (n, 5)."""
+    # the number of its words that others have, summed over the others; the number of words that differ, negative; the
+    # share of its sequences of three characters that others have; its length; its place in the alphabet
     words = [frozenset(_WORD.findall(text.casefold())) for text in texts]
     shared, sizes = _shared(words), np.array([len(some) for some in words], dtype=np.float64)
     differing = (len(texts) - 2) * sizes + sizes.sum() - 2 * shared
-    letters = [_sequences(text) for text in texts]
+    spaced = [f" {' '.join(text.casefold().split())} " for text in texts]
+    letters = [frozenset(text[at : at + _LETTERS] for at in range(max(1, len(text) - _LETTERS + 1))) for text in spaced]
     places = {text: place for place, text in enumerate(sorted(set(texts)))}
     columns = (
         shared,
@@ -303,10 +258,7 @@ def likeness(texts: Sequence[str]) -> FloatArray:
 
 
 def by_rules(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
-    """Return what each rule says of each text among the distinct texts of its group.
-
-    Returns: shape (n, 10), one column per rule; values in -1..1, whose mean over the distinct texts of a group is 0.
-    """
+    """Return what each rule says of each text among the distinct texts of its group, in -1..1, shape (n, 10)."""
     rows = compared(texts, groups)
     rows /= np.maximum(np.abs(rows).max(axis=0, initial=0.0), _SMALL)
     columns, signs = zip(*RULES.values(), strict=True)
@@ -326,13 +278,9 @@ def compared(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
 
 
 def rule_above(wins: FloatArray, guess: FloatArray, known: FloatArray) -> int | None:
-    """Return the rule that is surely above chance and clearly better than what is known; None if there is none.
-
-    Args:
-        wins: what each rule gets right of each case, shape (n, rules); a tie counts what guessing gives.
-        guess: what guessing gets right of each case, shape (n,).
-        known: what the classifier that it may replace gets right of each case, shape (n,).
-    """
+    """Return the rule that is surely above chance and clearly better than what is known; None if there is none."""
+    # ``wins``, shape (n, rules), is what each rule gets right of each case; a tie counts what guessing gives;
+    # ``known``, shape (n,), what the classifier gets right that it may replace.
     if not len(wins):
         return None
     shares = wins.mean(axis=0)
@@ -353,8 +301,3 @@ def _shared(parts: Sequence[frozenset[str]]) -> FloatArray:
     """The number of its parts that others have, summed over the others: linear in the number of texts."""
     counts = Counter(part for some in parts for part in some)
     return np.array([sum(counts[part] for part in some) - len(some) for some in parts], dtype=np.float64)
-
-
-def _sequences(text: str) -> frozenset[str]:
-    whole = f" {' '.join(text.casefold().split())} "
-    return frozenset(whole[at : at + _LETTERS] for at in range(max(1, len(whole) - _LETTERS + 1)))

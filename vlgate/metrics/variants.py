@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from types import MappingProxyType
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics import answer_rules
-from vlgate.metrics.measures import Measure, Values, group_measure, wins
+from vlgate.metrics.measures import Measure, group_measure, mean_of, wins
 from vlgate.metrics.score_rules import TEXT
 from vlgate.types import FloatArray
-
-# What a variant of a metric is computed from: the replies to the cases of a task, as arrays.
 
 Texts = NDArray[np.object_]
 
@@ -40,9 +40,6 @@ class Evidence:
 
 Rule = Callable[[Evidence], Mapping[str, Measure]]
 """A function from the evidence of at least one case to measures, by the names of the metrics without the variant."""
-
-
-# Scores as released code compares them, in which the place of the truth decides a tie.
 
 
 def first_of_two(evidence: Evidence) -> dict[str, Measure]:
@@ -78,26 +75,8 @@ def _grouped(evidence: Evidence, right: FloatArray, metrics: tuple[str, ...]) ->
     return {name: one for name, one in found if one is not None}
 
 
-def _mean(values: FloatArray) -> Values:
-    return Values(values=values, rows=np.arange(len(values)))
-
-
-# Answers as released code searches them for words.
-
-_NO = frozenset(("No", "not", "no"))
-
-
-def pope_says_no(answer: str | None) -> bool:
-    """Return whether POPE's released code takes an answer for a no: "No", "not" or "no" stands in its first sentence.
-
-    The first sentence ends at the first full stop, commas are dropped, and words are what stands between blanks.
-    Anything else is a yes: an empty answer, "NO", "isn't", "no!", and here also a tie of the two choices.
-
-    >>> [pope_says_no(answer) for answer in ("No, there is not.", "NO", "", "It is unclear. No.")]
-    [True, False, False, False]
-    """
-    first = (answer or "").partition(".")[0].replace(",", "")
-    return not _NO.isdisjoint(first.split(" "))
+def _mean(values: FloatArray) -> Measure:
+    return mean_of(values, np.arange(len(values)))
 
 
 def pope(evidence: Evidence) -> dict[str, Measure]:
@@ -106,19 +85,10 @@ def pope(evidence: Evidence) -> dict[str, Measure]:
     So an answer that is neither is right for half of the questions, and a model that says nothing has an accuracy of
     1/2 and a recall of 1. The words are searched in the first sentence, with their case.
     """
-    return _yes_or_no(evidence, [not pope_says_no(answer) for [answer] in evidence.answers.tolist()])
-
-
-def repope_says(answer: str | None) -> bool | None:
-    """Return whether RePOPE's released code takes an answer for a yes; None if it drops the answer.
-
-    "Yes" anywhere in the answer, in any case and as a part of any word, is a yes; otherwise "no" anywhere is a no.
-
-    >>> [repope_says(answer) for answer in ("No, but yes", "I see none.", "Cars are absent.", "It is unknown")]
-    [True, False, None, False]
-    """
-    text = (answer or "").lower()
-    return True if "yes" in text else False if "no" in text else None
+    # The first sentence ends at the first full stop, commas are dropped, and words are what stands between blanks.
+    # Anything else is a yes: an empty answer, "NO", "isn't", "no!", and here also a tie of the two choices.
+    first = [(answer or "").partition(".")[0].replace(",", "") for [answer] in evidence.answers.tolist()]
+    return _yes_or_no(evidence, [{"No", "not", "no"}.isdisjoint(sentence.split(" ")) for sentence in first])
 
 
 def repope(evidence: Evidence) -> dict[str, Measure]:
@@ -127,7 +97,8 @@ def repope(evidence: Evidence) -> dict[str, Measure]:
     An answer with neither is in no count, so a model that answers only what it is sure of can have 1 everywhere.
     Source: ``src/eval_utils.py`` of https://github.com/YanNeu/RePOPE.
     """
-    return _yes_or_no(evidence, [repope_says(answer) for [answer] in evidence.answers.tolist()])
+    texts = [(answer or "").lower() for [answer] in evidence.answers.tolist()]  # also "yes" or "no" in other words
+    return _yes_or_no(evidence, [True if "yes" in text else False if "no" in text else None for text in texts])
 
 
 def _yes_or_no(evidence: Evidence, said: Sequence[bool | None]) -> dict[str, Measure]:
@@ -137,20 +108,9 @@ def _yes_or_no(evidence: Evidence, said: Sequence[bool | None]) -> dict[str, Mea
     yes = np.array([float(said[row] or False) for row in rows])
     truths = np.array([truth == "yes" for [truth] in evidence.truths[rows].tolist()], dtype=np.bool_)
     facts = answer_rules.single_case_metrics(yes, truths, np.ones(rows.size, dtype=np.bool_))
-    found: dict[str, Measure] = {name: Values(values=facts[name], rows=rows) for name in ("accuracy", "yes_share")}
+    found: dict[str, Measure] = {name: mean_of(facts[name], rows) for name in ("accuracy", "yes_share")}
     others = answer_rules.single_statistics(yes, truths, np.full(rows.size, np.nan))
     return found | {name: replace(one, rows=rows[one.rows]) for name, one in others.items()}
-
-
-def first_word(answer: str | None, words: Sequence[str]) -> str | None:
-    """Return which word stands first in an answer, as a whole word in any case; None if none does.
-
-    >>> first_word("The image shows a dog, so B.", ("a", "b"))
-    'a'
-    """
-    found = {word: re.search(rf"\b{word}\b", answer or "", re.IGNORECASE) for word in words}
-    places = {word: match.start() for word, match in found.items() if match}
-    return min(places, key=places.__getitem__) if places else None
 
 
 def naturalbench_yes_no(evidence: Evidence) -> dict[str, Measure]:
@@ -173,15 +133,12 @@ def naturalbench_choice(evidence: Evidence) -> dict[str, Measure]:
 
 def _crossed(evidence: Evidence, words: tuple[str, str]) -> dict[str, Measure]:
     first, second = words
-    said = [[first_word(answer, words) for answer in row] for row in evidence.answers.tolist()]
-    right = np.array(
-        [[one == truth for one, truth in zip(row, (first, second, second, first), strict=True)] for row in said]
-    )
+    whole_word = re.compile(rf"\b(?:{first}|{second})\b", re.IGNORECASE)
+    answers = [[whole_word.search(answer or "") for answer in row] for row in evidence.answers.tolist()]
+    said = [[word[0].lower() if word else None for word in row] for row in answers]
+    right = np.array([[one == truth for one, truth in zip(row, [*words, second, first], strict=True)] for row in said])
     facts = answer_rules.question_quad_case_metrics(right, np.ones_like(right))
-    rows = np.arange(len(right))
-    return {
-        name: Values(values=facts[name], rows=rows) for name in answer_rules.QUESTION_QUAD_METRICS if name != "read"
-    }
+    return {name: _mean(facts[name]) for name in answer_rules.QUESTION_QUAD_METRICS if name != "read"}
 
 
 # Other definitions of some metrics, from released code or printed formulas; they are off by default.
@@ -212,40 +169,23 @@ class Variant:
     about: str
     definitions: Mapping[str, Definition]
 
-    def definition(self, task: str) -> Definition | None:
-        """Return the definition for a task, given by its id; None if the variant does not apply to it."""
-        return next((one for pattern, one in self.definitions.items() if fnmatchcase(task, pattern)), None)
-
 
 def names(variants: Collection[str], task: str) -> tuple[str, ...]:
-    """Return the names of the metrics that some variants give for a task, in the order of ``VARIANTS``.
-
-    Names that are not variants are ignored: ``--protocol`` also takes ways to read a benchmark, and checks all names.
-
-    >>> names(["carets_release"], "carets/order-inv")
-    ('cons@carets_release', 'c_acc@carets_release')
-    """
+    """Return the names of the metrics that some variants give for a task, in the order of ``VARIANTS``."""
+    # Names that are not variants are ignored: ``--protocol`` also takes ways to read a benchmark, and checks all names.
     applying = _applying(variants, task)
     return tuple(f"{metric}@{name}" for name, definition in applying.items() for metric in definition.metrics)
 
 
 def how_it_differs(metric: str, task: str) -> str:
-    """Return how a metric of a variant, ``<metric>@<variant>``, differs from the metric; empty if there is none.
-
-    >>> how_it_differs("top1_text@release", "whatsup/a")
-    'a tie is right, so one score for everything is always right'
-    """
+    """Return how a metric of a variant, ``<metric>@<variant>``, differs from the metric; empty if there is none."""
     name, _, variant = metric.partition("@")
     found = _applying([variant], task).get(variant)
     return found.differs if found is not None and name in found.metrics else ""
 
 
 def definitions(metrics: Iterable[str], task: str) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return those metrics of a task that are of variants, by the variant and by how it differs.
-
-    >>> list(definitions(["image", "image@release", "macro@release"], "mmvp/vlm").values())
-    [('image@release', 'macro@release')]
-    """
+    """Return those metrics of a task that are of variants, by the variant and by how it differs."""
     found: dict[tuple[str, str], tuple[str, ...]] = {}
     for metric in metrics:
         if said := how_it_differs(metric, task):
@@ -255,17 +195,7 @@ def definitions(metrics: Iterable[str], task: str) -> dict[tuple[str, str], tupl
 
 
 def measures(variants: Collection[str], task: str, evidence: Evidence) -> dict[str, Measure]:
-    """Compute the metrics that some variants give for the cases of a task, as ``<metric>@<variant>``.
-
-    Args:
-        variants: the names of the variants; other names are ignored.
-        task: the id of the task.
-        evidence: of at least one judged case.
-
-    Returns: one measure per metric; empty if no variant applies to the task. The ``rows`` of a measure are the cases
-        that it counts, which can be a part of them.
-    Raises: ValueError if a score is NaN.
-    """
+    """Compute the metrics that some variants give for the judged cases of a task, as ``<metric>@<variant>``."""
     found: dict[str, Measure] = {}
     for name, definition in _applying(variants, task).items():
         found |= {f"{metric}@{name}": measure for metric, measure in definition.rule(evidence).items()}
@@ -305,8 +235,7 @@ def valse_paper(evidence: Evidence) -> dict[str, Measure]:
 
     With one foil per caption the value is at most 1/2. The paper's tables and code use the strict share of pairs.
     """
-    values = wins(evidence.scores[:, 0], evidence.scores[:, 1], "credit") / 2
-    return {"acc_r": Values(values=values, rows=np.arange(len(values)))}
+    return {"acc_r": _mean(wins(evidence.scores[:, 0], evidence.scores[:, 1], "credit") / 2)}
 
 
 def bla_volta(evidence: Evidence) -> dict[str, Measure]:
@@ -320,102 +249,39 @@ def bla_volta(evidence: Evidence) -> dict[str, Measure]:
         raise ValueError("a score is NaN: expected numbers; leave out the cases without a score, which are unscored")
     order = np.argsort(evidence.scores, axis=1, kind="stable")
     upper = np.argsort(order, axis=1, kind="stable") >= 2
-    found = {
-        "sen_acc": (upper == [True, True, False, False]).mean(axis=1),
-        "set_acc": upper[:, :2].all(axis=1),
-        "set_error": upper[:, 2:].all(axis=1),
+    return {
+        "sen_acc": _mean((upper == [True, True, False, False]).mean(axis=1)),
+        "set_acc": _mean(np.asarray(upper[:, :2].all(axis=1), dtype=np.float64)),
+        "set_error": _mean(np.asarray(upper[:, 2:].all(axis=1), dtype=np.float64)),
     }
-    rows = np.arange(len(upper))
-    return {name: Values(values=values.astype(np.float64), rows=rows) for name, values in found.items()}
 
 
-_ONE_SCORE = "a tie is right, so one score for everything is always right"
-_NOT_YES = "every answer without 'No', 'not' or 'no' in its first sentence is a yes, even an empty one"
-_POPE = ("accuracy", "precision", "recall", "f1", "yes_share")
-_CROSSED = ("g_acc", "q_acc", "i_acc", "q_image_acc")
-_LAST_FILE = "over the last file only, with exact texts"
-
-_CARETS = {
-    "carets/ontological-inv": Definition(
-        metrics=("cons", "c_acc"),
-        rule=carets_ontological,
-        differs=f"{_LAST_FILE}; a pair whose first answer is wrong is consistent",
-    ),
-    "carets/*-inv": Definition(metrics=("cons", "c_acc"), rule=carets_invariance, differs=_LAST_FILE),
-    "carets/*-dir": Definition(
-        metrics=("cons", "c_acc"),
-        rule=carets_directional,
-        differs=f"{_LAST_FILE}; the second answer need only differ from the first",
-    ),
-}
-_RELEASE = {
-    "mmvp/vlm": Definition(
-        metrics=("image", "macro"),
-        rule=softmax_of_two_images,
-        differs="a tie of the first text is wrong, and one of the second text right",
-    ),
-    "naturalbench/yes-no": Definition(
-        metrics=_CROSSED, rule=naturalbench_yes_no, differs="the first 'yes' or 'no' of an answer counts"
-    ),
-    "naturalbench/multiple-choice": Definition(
-        metrics=_CROSSED,
-        rule=naturalbench_choice,
-        differs="the first 'a' or 'b' of an answer counts, so the article 'a' is option A",
-    ),
-    "pope/repope-*": Definition(
-        metrics=_POPE,
-        rule=repope,
-        differs="'yes' anywhere in an answer is a yes, or else 'no' anywhere a no, and all other answers are left out",
-    ),
-    "pope/*": Definition(metrics=_POPE, rule=pope, differs=_NOT_YES),
-    "whatsup/[ab]": Definition(metrics=("top1_text", "pair_all", "set_all"), rule=first_of_four, differs=_ONE_SCORE),
-    "whatsup/*": Definition(metrics=("acc_r",), rule=first_of_two, differs=_ONE_SCORE),
-}
-
-VARIANTS: Mapping[str, Variant] = MappingProxyType(
-    {
-        "carets_release": Variant(
-            about="cons and c_acc as in the released code of CARETS: the last file of each test only, exact texts, "
-            "looser checks; groups the files as carets_default_yml does",
-            definitions=_CARETS,
-        ),
-        "valse_paper_ties": Variant(
-            about="acc_r by the formula of VALSE's appendix B: ties are right, the divisor counts captions and foils",
-            definitions={
-                "valse/*": Definition(
-                    metrics=("acc_r",),
-                    rule=valse_paper,
-                    differs="a tie is right, and the divisor counts captions and foils",
-                )
-            },
-        ),
-        "bla_volta": Variant(
-            about="ranks as in BLA's released code for the VOLTA models: of two tied sentences, the later is above",
-            definitions={
-                "bla/*": Definition(
-                    metrics=("sen_acc", "set_acc", "set_error"),
-                    rule=bla_volta,
-                    differs="of two tied sentences, the later one has the better rank",
-                )
-            },
-        ),
-        "release": Variant(
-            about="the scores of MMVP-VLM, NaturalBench, POPE, RePOPE and What'sUp as their released code computes "
-            "them, with its way to count ties and to read answers",
-            definitions=_RELEASE,
-        ),
-        "pope_release": Variant(
-            about="the scores of POPE and RePOPE as evaluate.py of POPE computes them: an answer without a no is a yes",
-            definitions={"pope/*": _RELEASE["pope/*"]},
-        ),
-    },
+_RULES: tuple[Rule, ...] = (
+    *(first_of_two, first_of_four, softmax_of_two_images, pope, repope, naturalbench_yes_no, naturalbench_choice),
+    *(carets_invariance, carets_ontological, carets_directional, valse_paper, bla_volta),
 )
+
+
+def _variant(about: str, definitions: Mapping[str, Any]) -> Variant:
+    rules = {rule.__name__: rule for rule in _RULES}
+    made = {
+        pattern: Definition(metrics=tuple(row["metrics"]), rule=rules[row["rule"]], differs=row["differs"])
+        for pattern, row in definitions.items()
+    }
+    return Variant(about=about, definitions=made)
+
+
+_TABLE = tomllib.loads(Path(__file__).with_name("variants.toml").read_text(encoding="utf-8"))
+VARIANTS: Mapping[str, Variant] = {name: _variant(**row) for name, row in _TABLE.items()}
 """The variants, by the names that ``--protocol`` accepts."""
 
 
 def _applying(variants: Collection[str], task: str) -> dict[str, Definition]:
-    found = ((name, variant.definition(task)) for name, variant in VARIANTS.items() if name in variants)
-    return {name: definition for name, definition in found if definition is not None}
+    return {
+        name: next(one for pattern, one in variant.definitions.items() if fnmatchcase(task, pattern))
+        for name, variant in VARIANTS.items()
+        if name in variants and any(fnmatchcase(task, pattern) for pattern in variant.definitions)
+    }
 
 
 def _right(evidence: Evidence) -> BoolArray:
@@ -432,6 +298,6 @@ def _said_twice(evidence: Evidence, *, same: bool) -> BoolArray:
 def _of_last_file(evidence: Evidence, consistent: BoolArray, both: BoolArray) -> dict[str, Measure]:
     rows = np.flatnonzero(evidence.files == evidence.files[-1])
     return {
-        "cons": Values(values=consistent[rows].astype(np.float64), rows=rows),
-        "c_acc": Values(values=both[rows].astype(np.float64), rows=rows),
+        "cons": mean_of(consistent[rows].astype(np.float64), rows),
+        "c_acc": mean_of(both[rows].astype(np.float64), rows),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,26 +19,21 @@ if TYPE_CHECKING:
 ATTENTION = "attention to regions"
 
 
-def attention(text: str, boxes: FloatArray, weights: FloatArray, method: str = ATTENTION) -> Attended:
-    """Return the attention of a text to the boxes of an image, in 0..1 of the largest."""
-    most = float(weights.max()) or 1.0
-    return Attended(
-        method=method,
-        image=0,
-        text=text,
-        boxes=tuple((float(x1), float(y1), float(x2), float(y2)) for x1, y1, x2, y2 in boxes),
-        weights=tuple(float(weight) / most for weight in weights),
-    )
+def attention(
+    text: str, boxes: FloatArray, weights: FloatArray, method: str = ATTENTION, most: float = 0.0
+) -> Attended:
+    """The attention of a text to the boxes of an image, in 0..1 of the largest."""
+    most = most or float(weights.max()) or 1.0
+    frames = tuple((float(x1), float(y1), float(x2), float(y2)) for x1, y1, x2, y2 in boxes)
+    shares = tuple(float(weight) / most for weight in weights)
+    return Attended(method=method, image=0, text=text, boxes=frames, weights=shares)
 
 
-# Grad-CAM for the image encoder of a dual encoder (Selvaraju et al., ICCV 2017).
-#
-# The map is the last grid of features, each channel weighted by the mean gradient of the cosine with the text. What is
-# below 0 is left out.
+# Grad-CAM for the image encoder of a dual encoder (Selvaraju et al., ICCV 2017): the map is the last grid of features,
+# each channel weighted by the mean gradient of the cosine with the text. What is below 0 is left out.
 
 GRAD_CAM = "Grad-CAM"
-AT_ONCE = 16
-"""Pairs that go through the network together: their activations are kept for the gradient."""
+AT_ONCE = 16  # pairs that go through the network together: their activations are kept for the gradient
 WHOLE: Box = (0.0, 0.0, 1.0, 1.0)
 
 Frame = Callable[[tuple[int, int]], Box]
@@ -64,18 +59,11 @@ class Encoders:
     encode_texts: Callable[[Sequence[str]], torch.Tensor]
 
 
-@dataclass(slots=True)
-class _Caught:
-    features: list[torch.Tensor] = field(default_factory=list)
-
-
 def last_grid(visual: Any) -> LastGrid | None:
-    """Return the place of the last grid of features of an image encoder; None for an encoder that is not known.
-
-    Known are the vision transformers and the ResNets of open_clip, those of timm, and the vision models of
-    transformers' CLIP and its relatives. Behind the last block of a transformer, the patches may not matter any more,
-    so the grid is taken before it.
-    """
+    """The last grid of features of an image encoder; None for an encoder that is not known."""
+    # Known are the vision transformers and the ResNets of open_clip, those of timm, and the vision models of
+    # transformers' CLIP and its relatives. Behind the last block of a transformer, the patches may not matter any more,
+    # so the grid is taken before it.
     trunk = getattr(visual, "trunk", None)
     if trunk is not None and hasattr(trunk, "blocks"):
         return LastGrid(module=trunk.blocks[-1], before=True)
@@ -91,12 +79,12 @@ def last_grid(visual: Any) -> LastGrid | None:
 
 
 def centre(size: tuple[int, int]) -> Box:
-    """Return the largest square in the middle of an image of this width and height."""
+    """The largest square in the middle of an image of this width and height."""
     return _square(size, min(size))
 
 
 def padded(size: tuple[int, int]) -> Box:
-    """Return the smallest square around an image of this width and height."""
+    """The smallest square around an image of this width and height."""
     return _square(size, max(size))
 
 
@@ -114,7 +102,8 @@ def grad_cams(pairs: Sequence[Match], encoders: Encoders) -> list[Attended]:
         maps = _maps(some, encoders, encoders.grid)
         if maps is None:
             return []
-        found += [_attended(pair, one, frames[pair.image]) for pair, one in zip(some, maps, strict=True)]
+        for pair, grid in zip(some, maps, strict=True):
+            found.append(_attended(pair.text, np.array(grid), frames[pair.image], GRAD_CAM))
     return found
 
 
@@ -124,35 +113,26 @@ def _maps(pairs: Sequence[Match], encoders: Encoders, grid: LastGrid) -> list[li
 
     with torch.no_grad():
         words = functional.normalize(encoders.encode_texts([pair.text for pair in pairs]).float(), dim=-1)
-    with torch.enable_grad(), _catching(grid) as caught:
-        pixels = encoders.prepare([pair.image for pair in pairs]).requires_grad_()
-        seen = functional.normalize(encoders.encode_images(pixels).float(), dim=-1)
-        (slopes,) = torch.autograd.grad((seen * words).sum(), caught.features)
-    features = _as_grid(caught.features[0].detach())
-    weights = _as_grid(slopes)
+    caught: list[torch.Tensor] = []
+
+    def catch(_: Any, args: Any, result: Any = None) -> None:
+        caught.append(args[0] if grid.before else result)
+
+    register = grid.module.register_forward_pre_hook if grid.before else grid.module.register_forward_hook
+    handle = register(catch)
+    try:
+        with torch.enable_grad():
+            pixels = encoders.prepare([pair.image for pair in pairs]).requires_grad_()
+            seen = functional.normalize(encoders.encode_images(pixels).float(), dim=-1)
+            (slopes,) = torch.autograd.grad((seen * words).sum(), caught)
+    finally:
+        handle.remove()
+    features, weights = _as_grid(caught[0].detach()), _as_grid(slopes)
     if features is None or weights is None:
         return None
     maps = (weights.mean(dim=(2, 3), keepdim=True) * features).sum(dim=1).clamp(min=0)
     found: list[list[list[float]]] = maps.double().cpu().tolist()
     return found
-
-
-@contextmanager
-def _catching(grid: LastGrid) -> Iterator[_Caught]:
-    caught = _Caught()
-
-    def input_of(_: Any, args: tuple[Any, ...]) -> None:
-        caught.features.append(args[0])
-
-    def output_of(_: Any, __: Any, result: Any) -> None:
-        caught.features.append(result)
-
-    register = grid.module.register_forward_pre_hook if grid.before else grid.module.register_forward_hook
-    handle = register(input_of if grid.before else output_of)
-    try:
-        yield caught
-    finally:
-        handle.remove()
 
 
 def _as_grid(features: torch.Tensor) -> torch.Tensor | None:
@@ -166,18 +146,12 @@ def _as_grid(features: torch.Tensor) -> torch.Tensor | None:
     return patches.transpose(1, 2).reshape(len(features), -1, side, side).float()
 
 
-def _attended(pair: Match, grid: list[list[float]], frame: Box) -> Attended:
+def _attended(text: str, grid: FloatArray, frame: Box, method: str) -> Attended:
+    """The cells of a grid that lie on the image; of Grad-CAM, the largest one may lie on the padding around it."""
     boxes = cells((len(grid), len(grid[0])), frame)
-    weights = np.array(grid).ravel()
-    on_image = (boxes[:, :2] < 1).all(axis=1) & (boxes[:, 2:] > 0).all(axis=1)
-    shares = weights / (float(weights.max()) or 1.0)
-    return Attended(
-        method=GRAD_CAM,
-        image=0,
-        text=pair.text,
-        boxes=tuple(map(tuple, boxes[on_image].tolist())),
-        weights=tuple(shares[on_image].tolist()),
-    )
+    inside = (boxes[:, :2] < 1).all(axis=1) & (boxes[:, 2:] > 0).all(axis=1)
+    weights = grid.ravel()[inside]
+    return attention(text, boxes[inside], weights, method, float((grid if method == GRAD_CAM else weights).max()))
 
 
 def _square(size: tuple[int, int], side: int) -> Box:
@@ -186,20 +160,14 @@ def _square(size: tuple[int, int], side: int) -> Box:
     return (across, down, 1 - across, 1 - down)
 
 
-# Attention rollout (Abnar and Zuidema, ACL 2020): attention followed through all layers back to the inputs.
-#
-# A layer passes on half of a token by its residual connection, and half by its attention, the mean over heads.
-
+# Attention rollout (Abnar and Zuidema, ACL 2020): attention followed through all layers back to the inputs. A layer
+# passes on half of a token by its residual connection, and half by its attention, the mean over heads.
 ROLLOUT = "attention rollout"
 Streams = tuple[Literal["text", "regions"], Literal["text", "regions"]]
-"""Who attends, and to whom."""
 
 
 def rolled_out(layers: Sequence[FloatArray]) -> FloatArray:
-    """Return how much of each input token is in each output token.
-
-    ``layers``: the attention of each layer, the first one first, each of shape (n, n): its rows sum to 1.
-    """
+    """How much of each input token is in each output token; ``layers``: attention of shape (n, n), rows sum to 1."""
     n = len(layers[0])
     found: FloatArray = np.eye(n)
     for layer in layers:
@@ -209,13 +177,8 @@ def rolled_out(layers: Sequence[FloatArray]) -> FloatArray:
 
 
 def patches_rolled_out(layers: Sequence[FloatArray], text: str, frame: Box) -> Attended | None:
-    """Return the rollout of a vision transformer as a map; it is the same for each text.
-
-    ``layers``: the attention of each layer, each of shape (n, n); the patches are the last tokens.
-
-    Returns: what is in the class token, or in all tokens on average if there is none; None if there is not
-        any attention, or if the patches do not form a square.
-    """
+    """The rollout of a vision transformer as a map, the same for each text; None if the patches form no square."""
+    # It is what is in the class token, or in all tokens on average if there is none. The patches are the last tokens.
     if not layers:
         return None
     whole, side = rolled_out(layers), math.isqrt(len(layers[0]))
@@ -223,31 +186,23 @@ def patches_rolled_out(layers: Sequence[FloatArray], text: str, frame: Box) -> A
     if before > side:  # more than a class token and some registers: not a square
         return None
     row = whole[0] if before else whole.mean(axis=0)
-    boxes = cells((side, side), frame)
-    on_image = (boxes[:, :2] < 1).all(axis=1) & (boxes[:, 2:] > 0).all(axis=1)
-    return attention(text, boxes[on_image], row[before:][on_image], ROLLOUT)
+    return _attended(text, row[before:].reshape(side, side), frame, ROLLOUT)
 
 
 def cells(shape: tuple[int, int], frame: Box = WHOLE) -> FloatArray:
-    """Return the boxes of the cells of a grid, row by row, shape (rows * columns, 4)."""
+    """The boxes of the cells of a grid, row by row, shape (rows * columns, 4)."""
     left, top, right, bottom = frame
     rows, columns = shape
     across, down = (right - left) / columns, (bottom - top) / rows
-    return np.array(
-        [
-            (left + x * across, top + y * down, left + (x + 1) * across, top + (y + 1) * down)
-            for y in range(rows)
-            for x in range(columns)
-        ]
-    )
+    corners = [(left + x * across, top + y * down) for y in range(rows) for x in range(columns)]
+    ends = [(left + (x + 1) * across, top + (y + 1) * down) for y in range(rows) for x in range(columns)]
+    return np.hstack([corners, ends])
 
 
 def two_streams(calls: Sequence[tuple[Streams, FloatArray]]) -> FloatArray:
-    """Return how much of each region is in the first token of a text, after layers with two streams such as LXMERT's.
-
-    ``calls``: who attends to whom, and the attention, of shape (attending, attended), in the order of computation. Two
-    calls across the streams in a row, one in each direction, are one layer: both see the tokens before it.
-    """
+    """How much of each region is in the first token of a text, after layers with two streams such as LXMERT's."""
+    # ``calls``: who attends to whom, and the attention, in the order of computation. Two calls across the streams in a
+    # row, one in each direction, are one layer: both see the tokens before it.
     sizes = {who: len(weights) for (who, _), weights in calls}
     place = {"text": slice(0, sizes["text"]), "regions": slice(sizes["text"], sizes["text"] + sizes["regions"])}
     layers: list[FloatArray] = []
@@ -264,10 +219,7 @@ def two_streams(calls: Sequence[tuple[Streams, FloatArray]]) -> FloatArray:
 
 @contextmanager
 def caught(modules: Sequence[Any]) -> Iterator[list[torch.Tensor]]:
-    """Keep the attention of modules that return it as their second output if ``output_attentions`` is true.
-
-    Yields: a list that grows with each call, of tensors of shape (batch, heads, attending, attended).
-    """
+    """Keep the attention of modules that return it as their second output if ``output_attentions`` is true."""
     kept: list[torch.Tensor] = []
 
     def asked(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -299,5 +251,5 @@ def eager(model: Any) -> Iterator[None]:
 
 
 def mean_of_heads(attentions: Sequence[torch.Tensor], row: int) -> list[FloatArray]:
-    """Return the attention of each layer for one row of a batch, the mean over heads, as arrays."""
+    """The attention of each layer for one row of a batch, the mean over heads."""
     return [np.asarray(one[row].mean(dim=0).float().cpu().double().numpy()) for one in attentions]

@@ -81,18 +81,16 @@ def split_options(weights: str, allowed: Collection[str]) -> tuple[str, dict[str
 
 @cache
 def registered() -> Mapping[str, ModelSpec]:
-    """Return the registered models by name."""
+    """The registered models by name."""
     sections = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return MappingProxyType({name: _spec(name, sections) for name in sections})
-
-
-def _spec(name: str, sections: Mapping[str, Any]) -> ModelSpec:
-    section = sections[name]
-    options = section.get("options", {})
-    if isinstance(options, str):  # those of another model
-        options = sections[options]["options"]
-    known = {option: Option(**_with_tuples(settings)) for option, settings in options.items()}
-    return ModelSpec(name=name, **_with_tuples({**section, "options": known}))
+    specs = {}
+    for name, section in sections.items():
+        options = section.get("options", {})
+        if isinstance(options, str):  # those of another model
+            options = sections[options]["options"]
+        known = {option: Option(**_with_tuples(settings)) for option, settings in options.items()}
+        specs[name] = ModelSpec(name=name, **_with_tuples({**section, "options": known}))
+    return MappingProxyType(specs)
 
 
 def _with_tuples(section: Mapping[str, Any]) -> dict[str, Any]:

@@ -52,7 +52,6 @@ SPOILT: Mapping[str, Spoilt] = MappingProxyType(
         for model, faculty, says, file, tensor in _ROWS
     }
 )
-"""The spoilt models by name."""
 
 
 def check(weights: str, folder: Path) -> None:
@@ -63,31 +62,25 @@ def check(weights: str, folder: Path) -> None:
 
 
 def build(weights: str, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> object:
-    """Load a trained model of the package with one tensor shuffled, the same way for the same seed."""
+    from safetensors.numpy import load_file, save_file
+
     check(weights, Path())
     spoilt = SPOILT[weights]
     load: Callable[..., object] = lxmert.build if spoilt.model == LXMERT else open_clip.build
     with TemporaryDirectory() as place:
         folder = Path(place) / spoilt.model
         shutil.copytree(checkpoint(spoilt.model), folder)
-        _shuffle(folder / spoilt.file, spoilt, seed)
+        tensors: dict[str, Any] = load_file(folder / spoilt.file)
+        before = tensors[spoilt.tensor]
+        order = moved(before.shape[spoilt.axis], seed, spoilt.tensor)
+        tensors[spoilt.tensor] = np.ascontiguousarray(before.take(order, axis=spoilt.axis))
+        save_file(tensors, folder / spoilt.file, metadata={"format": "pt"})
         return load(str(folder), Path(), device, dtype)
 
 
-def _shuffle(file: Path, spoilt: Spoilt, seed: int) -> None:
-    """Write the file again with a tensor whose parts along an axis have changed places."""
-    from safetensors.numpy import load_file, save_file
-
-    tensors: dict[str, Any] = load_file(file)
-    before = tensors[spoilt.tensor]
-    order = moved(before.shape[spoilt.axis], seed, spoilt.tensor)
-    tensors[spoilt.tensor] = np.ascontiguousarray(before.take(order, axis=spoilt.axis))
-    save_file(tensors, file, metadata={"format": "pt"})
-
-
 def moved(count: int, seed: int, name: str) -> list[int]:
-    """Return the numbers below ``count`` in an order in which none is at its own place."""
+    """The numbers below ``count`` in an order in which none is at its own place."""
     order = generator(f"{seed}:spoilt:{name}").permutation(count)
-    found = np.empty(count, np.int64)
-    found[order] = np.roll(order, 1)  # one cycle through all of them
-    return [int(one) for one in found]
+    places = np.empty(count, np.int64)
+    places[order] = np.roll(order, 1)  # one cycle through all of them
+    return places.tolist()

@@ -43,7 +43,7 @@ def build_lxmert(weights: str = "", folder: Path = Path(), device: str = "cpu", 
 
 
 def check_lxmert(weights: str, folder: Path) -> None:
-    """Check the options and the packages; import neither torch nor transformers."""
+    # imports neither torch nor transformers
     lacking = [package for package in PACKAGES if find_spec(package) is None]
     if lacking:
         raise ModelLoadError(f"{LXMERT}: {missing_package(lacking[0], 'hf')}, or use {NEEDS_NOTHING}, which needs none")

@@ -62,8 +62,6 @@ def pytest_unconfigure() -> None:
 
 
 class Hooks:
-    """The hooks of one session; ``run`` is its state."""
-
     def __init__(self, run: Run) -> None:
         self.run = run
 
@@ -116,12 +114,10 @@ class Hooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
-        """Let a warning cross, too."""
         cleaned_warning(warning_message)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect the replies, in the process that the user started."""
         self.run.collect(report)
 
     @pytest.hookimpl(tryfirst=True)
@@ -130,7 +126,6 @@ class Hooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Judge the gates, in the process that the user started."""
         self.run.finish(session)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

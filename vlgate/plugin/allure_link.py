@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
 
 class AllureLink:
-    """Notes when each test ran, and writes the results of the cases and gates when the session ends.
+    """Notes when each test ran, and writes the results of the cases and gates when the session ends."""
 
-    allure-pytest writes one result for each test. Those of the suite's own tests are held back, because a test may hold
-    one case or many; a case has the same result in either way, with and without workers.
-    """
+    # allure-pytest writes a result per test. Those of the suite's tests are held back: a test may hold one case or
+    # many, and a case has the same result either way, with and without workers.
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config

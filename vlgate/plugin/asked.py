@@ -34,18 +34,7 @@ if TYPE_CHECKING:
     from vlgate.record.comparison import FinishedRun
 
 
-# Whether a session searches for the smallest changes that break cases, which ``-m shrink`` asks for.
-
 SHRINK = "shrink"
-
-
-def searches_wanted(config: pytest.Config) -> bool:
-    return re.search(rf"\b{SHRINK}\b", config.getoption("markexpr", "") or "") is not None
-
-
-def only_searches(session: pytest.Session) -> bool:
-    """Whether only searches are selected, so that the run has no figures."""
-    return all(item.get_closest_marker(SHRINK) is not None for item in session.items)
 
 
 def check_searches(options: Options) -> None:
@@ -65,8 +54,6 @@ _CORRECT = "allow more with --call-timeout, ask less at once with --batch-size, 
 
 
 class TimeLimits:
-    """The limits of one process of a session."""
-
     def __init__(self, config: pytest.Config, worker: int | None) -> None:
         self.config = config
         stderr = _standard_error()
@@ -80,7 +67,6 @@ class TimeLimits:
         self.stopped = ""
 
     def apply(self, options: Options) -> None:
-        """Limit every call of the model if the user asks for it."""
         if options.call_timeout is not None:
             seconds = options.call_timeout
             remedy = f"the process ends with status 1, and the run is incomplete; {_CORRECT}"
@@ -88,11 +74,8 @@ class TimeLimits:
             self.calls.start()
 
     def observe(self, call: pytest.CallInfo[None]) -> None:
-        if (
-            call.excinfo is None or call.excinfo.typename != "Failed"
-        ):  # an exception of a model may not even have a text
-            return
-        message = str(call.excinfo.value)
+        # An exception of a model may not even have a text
+        message = str(call.excinfo.value) if call.excinfo is not None and call.excinfo.typename == "Failed" else ""
         if message.startswith("Timeout "):
             self.stopped = message
 
@@ -107,13 +90,16 @@ class TimeLimits:
         return checks()
 
     def limit_calls(self) -> None:
-        """Limit the calls of the model after the last test as pytest-timeout limits a test, if it does.
-
-        A worker does not know whether a test of another worker was stopped. So a call of n requests may take at most n
-        times as long as a test.
-        """
-        seconds = _per_test(self.config)
-        if self.calls.allowed is None and seconds > 0:
+        """Limit the calls of the model after the last test as pytest-timeout limits a test, if it does."""
+        # A worker does not know whether a test of another worker was stopped: a call of n requests has n tests' time
+        config, seconds = self.config, 0.0
+        if self.calls.allowed is not None or not any(map(config.pluginmanager.hasplugin, _PLUGIN)):
+            return
+        # pytest-timeout says itself if its value is not a number, or if it has no such option
+        with suppress(TypeError, ValueError):
+            given = config.getoption("timeout", None), os.environ.get("PYTEST_TIMEOUT"), config.getini("timeout")
+            seconds = float(next((value for value in given if value not in {None, ""}), 0))
+        if seconds > 0:
             remedy = f"a test may take {seconds:g} s (pytest-timeout); the process ends with status 1; {_CORRECT}"
             self.calls.allowed = Allowed(seconds=lambda n: n * seconds, remedy=remedy)
 
@@ -140,20 +126,6 @@ def _standard_error() -> int:
         return os.open(os.devnull, os.O_WRONLY)
 
 
-def _per_test(config: pytest.Config) -> float:
-    # In seconds; 0 if pytest-timeout is not in use
-    if not any(config.pluginmanager.hasplugin(name) for name in _PLUGIN):
-        return 0.0
-    try:
-        given = config.getoption("timeout", None), os.environ.get("PYTEST_TIMEOUT"), config.getini("timeout")
-        return float(next((value for value in given if value not in {None, ""}), 0))
-    except (TypeError, ValueError):  # it has no such option, or its value is not a number, which it says itself
-        return 0.0
-
-
-# What a session was asked for: the options, and what is read and loaded because of them.
-
-
 class Asked:
     """The options of one session, its plan, thresholds and model; each is read or loaded on first use."""
 
@@ -161,7 +133,7 @@ class Asked:
         self.config = config
         worker = getattr(config, "workerinput", None)
         self.worker = None if worker is None else int(str(worker["workerid"]).lstrip("gw") or 0)
-        self.searches = searches_wanted(config)
+        self.searches = re.search(rf"\b{SHRINK}\b", config.getoption("markexpr", "") or "") is not None
         self.limits = TimeLimits(config, self.worker)
 
     @property
@@ -178,7 +150,6 @@ class Asked:
 
     @cached_property
     def typed(self) -> list[str]:
-        """The options of vlgate on the command line, as the words of a command."""
         return ours(typed(self.config))
 
     @cached_property
@@ -187,12 +158,10 @@ class Asked:
 
     @cached_property
     def plan(self) -> Plan:
-        """The tasks and batches, which are the same in every process."""
         return make_plan(self.options)
 
     @cached_property
     def digest(self) -> str:
-        """The digest of the plan, which the rows of a worker carry."""
         return digest(self.plan.tasks)
 
     @cached_property
@@ -210,7 +179,6 @@ class Asked:
 
     @cached_property
     def loaded(self) -> tuple[LoadedModel, ModelPredictor]:
-        """The model, loaded on first use."""
         from vlgate.run.cluster import closer
         from vlgate.run.loading import load_model
 
@@ -241,7 +209,8 @@ class Asked:
         if self.options.ray:
             from vlgate.run.cluster import check_cluster
 
-            check_cluster(self.options, self._workers())
+            number, places = self.config.getoption("numprocesses", None), self.config.getoption("tx", None)
+            check_cluster(self.options, f"-n {number}" if number else "--tx" if places else "")
         if self.searches:
             check_searches(self.options)
         if self.options.shard is not None:
@@ -254,8 +223,10 @@ class Asked:
             check_trackers(self.options.log_to)
         _ = self.thresholds, self.plan
         runs = self.worker is None and not self.collects_only
-        if self.worker is None:
-            self._check_gates()
+        if self.worker is None and (self.thresholds.changes or self.earlier is not None):
+            from vlgate.run.concluding import refuse_gates
+
+            refuse_gates(self.plan.tasks, self.thresholds, self.options, self.earlier)
         if runs and self.options.missing_images == "fail" and needs_images(self.options.model):
             from vlgate.run.census import refuse_missing
 
@@ -265,18 +236,3 @@ class Asked:
         if runs:
             self.config.add_cleanup(take_folder(self.options))
         return True
-
-    def _workers(self) -> str:
-        number, places = self.config.getoption("numprocesses", None), self.config.getoption("tx", None)
-        return f"-n {number}" if number else "--tx" if places else ""
-
-    def _check_gates(self) -> None:
-        if self.thresholds.changes:
-            from vlgate.record.run_gates import refuse_blunt
-
-            cases = {task.id: (task.shape, len(task.cases)) for task in self.plan.tasks}
-            refuse_blunt(self.thresholds, cases, quick=self.options.quick)
-        if self.earlier is not None:
-            from vlgate.record.comparison import refuse_unlike
-
-            refuse_unlike(self.earlier, self.plan.tasks, self.options.ties)

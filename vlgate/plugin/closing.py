@@ -15,7 +15,7 @@ from _pytest.junitxml import xml_key  # as pytest's fixture record_testsuite_pro
 from vlgate.asking.checks.check import Check
 from vlgate.errors import VlgateError, printable
 from vlgate.gates.records import Decision
-from vlgate.plugin.asked import only_searches
+from vlgate.plugin.asked import SHRINK
 from vlgate.plugin.collected import batch_name
 from vlgate.plugin.ending import CHECKS_MISSING, CONTROLS_MISSING, EXPLANATIONS_MISSING, gate_reports
 from vlgate.probes.controls.control import Controlled
@@ -45,10 +45,7 @@ from vlgate.types import Task
 
 if TYPE_CHECKING:
     from vlgate.asking.predictor import ModelPredictor
-    from vlgate.plugin.state import SessionState
-
-
-# Properties in ``--junitxml``: the figures of each gate, and the model and the suite of the run.
+    from vlgate.plugin.run import Run
 
 
 def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, object]]:
@@ -56,10 +53,8 @@ def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, objec
     gate, metric, change = decision.gate, decision.metric, decision.difference
     result = next((one for one in run.results if one.task.id == gate.task), None)
     figures: dict[str, object] = {"decision": decision.outcome, "threshold": threshold(decision)}
-    if metric is not None:
-        figures |= {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n}
-    if change is not None:
-        figures |= {"value": change.value, "low": change.low, "high": change.high, "n": change.n}
+    for figure in (metric, change):
+        figures |= {} if figure is None else {name: getattr(figure, name) for name in ("value", "low", "high", "n")}
     if result is not None and change is None:
         figures |= {"chance": result.chance.get(gate.metric)}
         figures |= {"blind": result.blind[gate.metric].value} if gate.metric in result.blind else {}
@@ -68,10 +63,7 @@ def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, objec
 
 
 def describe_suite(config: pytest.Config, model: ModelCard, verdict: str, plan: Callable[[], str]) -> None:
-    """Add the model, the suite and the verdict to the file of ``--junitxml``, if one is written.
-
-    ``plan``: returns the digest of the run's cases, which takes a second for very many.
-    """
+    """Add the model, the suite and the verdict to the file of ``--junitxml``, if one is written."""
     xml = config.stash.get(xml_key, None)
     if xml is None:
         return
@@ -88,8 +80,6 @@ def describe_suite(config: pytest.Config, model: ModelCard, verdict: str, plan: 
         xml.add_global_property(f"vlgate.{what}", value)
 
 
-# What a session does after its last test: it checks the model, judges the gates, and writes and shows the results.
-
 T = TypeVar("T")
 
 
@@ -101,9 +91,7 @@ def _tell(config: pytest.Config, line: str) -> None:
 
 
 class Closing:
-    """The end of one session; ``run`` is its state."""
-
-    def __init__(self, run: SessionState) -> None:
+    def __init__(self, run: Run) -> None:
         self.run = run
         self.correction = ""
         self.problems: list[str] = []
@@ -120,7 +108,6 @@ class Closing:
         keep_face(loaded, predictor.cache, self.run.options)
 
     def conclude(self, session: pytest.Session) -> None:
-        """Judge all replies, decide the gates, report them as tests, and set the exit status."""
         run = self.run
         self.correction = "" if run.estimate is None or run.ending.interrupted else run.estimate.correction()
         gc.freeze()
@@ -131,7 +118,8 @@ class Closing:
         if "loaded" in vars(run):
             run.cards.append(card_of(*run.loaded))
             self._keep_face()
-        if self._unchecked():
+        # This process checks the model if there are no workers, or if the first one had no test to run
+        if run.cards and not run.ending.crashed and not any(card.checks for card in run.cards):
             self._write(session, result, CHECKS_MISSING)  # before the checks: the model may kill the process in them
             run.cards[0] = replace(run.cards[0], checks=self._checks(session))
         card = merged(run.cards, run.options.model)
@@ -149,7 +137,12 @@ class Closing:
         session.exitstatus = pytest.ExitCode.USAGE_ERROR if run.ending.no_model else session.exitstatus
         self.problems = analysed(recorded_run(result, card, run.options, len(run.cards))) if whole and not lacks else []
         result = self._write(session, result, lacks, run.plan.tasks)
-        run.result = self._kept(result, card)
+        if result.part is not None and result.digests is not None:
+            workers = len(run.cards)
+            part = EndedRun(result=result, card=card, options=run.options, tasks=run.plan.tasks, workers=workers)
+            problems = saved(lambda: write_part(run.options.results, part, run.collected.replies()))
+            result = replace(result, incomplete="; ".join(filter(None, [result.incomplete, *problems])))
+        run.result = result
         job_page = os.environ.get("GITHUB_STEP_SUMMARY", "")
         self.problems += [append_summary(run.options.results / "summary.md", job_page)]
         self.problems += log_to(run.options.log_to if whole else (), run.result, card, run.options)
@@ -164,11 +157,9 @@ class Closing:
         session.exitstatus = self.outcome(run.result).status or session.exitstatus
 
     def outcome(self, result: RunResult) -> RunOutcome:
-        """Return how the run ended, which decides about its exit status."""
         return outcome_of(result, merged(self.run.cards, self.run.options.model))
 
     def summarize(self, reporter: Any, result: RunResult) -> None:
-        """Print the result table, and the lines below it."""
         reporter.write_sep("=", "vlgate")
         writer = reporter._tw  # noqa: SLF001  # knows the width and markup that pytest itself uses
         wide = reporter.isatty or "COLUMNS" in os.environ  # otherwise pytest assumes 80 columns, and a log has none
@@ -210,19 +201,12 @@ class Closing:
         problems = write_figures(ended, merged(run.cards, run.options.model), run.options, len(run.cards), tasks)
         return replace(ended, incomplete="; ".join(filter(None, [incomplete, *problems])))
 
-    def _kept(self, result: RunResult, card: ModelCard) -> RunResult:
-        run = self.run
-        if result.part is None or result.digests is None:
-            return result
-        tasks, workers = run.plan.tasks, len(run.cards)
-        part = EndedRun(result=result, card=card, options=run.options, tasks=tasks, workers=workers)
-        problems = saved(lambda: write_part(run.options.results, part, run.collected.replies()))
-        return replace(result, incomplete="; ".join(filter(None, [result.incomplete, *problems])))
-
     def _checks(self, session: pytest.Session) -> tuple[Check, ...]:
         # Not beyond the budget of a search, nor after Ctrl-C, which should end at once
         run = self.run
-        scores = run.collected.expected if run.worker is None else not only_searches(session)
+        scores = bool(run.collected.expected)
+        if run.worker is not None:
+            scores = any(item.get_closest_marker(SHRINK) is None for item in session.items)
         if run.worker or not scores or run.ending.interrupted:
             return ()
         judged = None if run.result is None else run.result.digests
@@ -293,11 +277,6 @@ class Closing:
             return lacking("the run was interrupted")
         except VlgateError as error:  # a worker could load the model, this process cannot
             return lacking(printable(str(error)))
-
-    def _unchecked(self) -> bool:
-        # This process checks the model if there are no workers, or if the first one had no test to run
-        cards = self.run.cards
-        return bool(cards) and not self.run.ending.crashed and not any(card.checks for card in cards)
 
     def _judged(self) -> RunResult:
         run = self.run

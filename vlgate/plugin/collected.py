@@ -9,7 +9,7 @@ import pytest
 
 from vlgate.errors import printable
 from vlgate.gates.records import Decision, Gate
-from vlgate.judging.judged import Verdicts, causes, in_order, verdicts_of
+from vlgate.judging.judged import causes, in_order, verdicts_of
 from vlgate.record.options import Options
 from vlgate.record.replies import UNASKED, Rows, pack, unpack, unreplied
 from vlgate.record.run_gates import other_data
@@ -19,46 +19,36 @@ if TYPE_CHECKING:
     from vlgate.probes.shrink.search import Search
 
 
-# The objects that a test gives its verdicts, or its search, to.
-
 _SHOWN = 5  # the most causes in a failure's message
 VERDICTS = pytest.StashKey[Sequence[Verdict]]()
 SEARCH = pytest.StashKey["Search"]()
 
 
 class ItemLedger:
-    """Keeps the verdicts of one item for the process that judges the gates."""
-
     def __init__(self, item: pytest.Item, given: Callable[[], object]) -> None:
         self.item = item
         self.given = given
 
     def record(self, verdicts: Sequence[Verdict]) -> None:
-        """Keep the verdicts; the test fails if a case could not be scored, and is skipped if all were left out.
-
-        A case that the model gets wrong is a result, not a failure.
-        """
+        """Keep the verdicts; the test fails if a case could not be scored, and is skipped if all were left out."""
+        # A case that the model gets wrong is a result, not a failure
         _check_asked(self.item, self.given())
         self.item.stash[VERDICTS] = verdicts
         table = verdicts_of(verdicts)
-        unscored = [row for row, state in enumerate(table.states) if state == "unscored"]
+        unscored = table.states.count("unscored")
+        if unscored and len(verdicts) == 1:
+            pytest.fail(table.why(0), pytrace=False)
         if unscored:
-            head = f"{len(unscored)} of {len(verdicts)} cases could not be scored"
-            pytest.fail("\n".join([head, *_whys(table)]) if len(verdicts) > 1 else table.why(0), pytrace=False)
+            lines = [f"{unscored} of {len(verdicts)} cases could not be scored"]
+            by_cause = causes([table])
+            for cause in by_cause[:_SHOWN]:
+                number = len(cause.reasons)
+                first = cause.example if number == 1 else f"{number} cases, the first is {cause.example}"
+                lines.append(f"{first}: {cause.sentence}")
+            lines += [f"and {len(by_cause) - _SHOWN} more causes"] if len(by_cause) > _SHOWN else []
+            pytest.fail("\n".join(lines), pytrace=False)
         if all(state == "skipped" for state in table.states):
             pytest.skip("image missing")
-
-
-def _whys(verdicts: Verdicts) -> list[str]:
-    by_cause = causes([verdicts])
-    more = [f"and {len(by_cause) - _SHOWN} more causes"] if len(by_cause) > _SHOWN else []
-    lines = [
-        f"{one.example}: {one.sentence}"
-        if len(one.reasons) == 1
-        else f"{len(one.reasons)} cases, the first is {one.example}: {one.sentence}"
-        for one in by_cause[:_SHOWN]
-    ]
-    return [*lines, *more]
 
 
 class ItemSearch:
@@ -72,11 +62,8 @@ class ItemSearch:
         self.given = given
 
     def record(self, search: Search) -> None:
-        """Keep the search; the test fails if the unchanged case could not be scored.
-
-        A change that breaks the case is a result, not a failure; so is a case that is wrong without a change. The test
-        is skipped if the case's image was left out, or if the model has no reply to any changed case.
-        """
+        """Keep the search; the test fails if the unchanged case could not be scored."""
+        # A change that breaks the case is a result, not a failure; so is a case that is wrong without a change
         _check_asked(self.item, self.given())
         self.item.stash[SEARCH] = search
         if search.ending == "unscored":
@@ -114,12 +101,7 @@ class Collected:
                 self.expected[nodeid] = batches[name]
 
     def take(self, report: pytest.TestReport, plan: Callable[[], str]) -> int:
-        """Keep the rows of a report, or the reason why there are none.
-
-        Rows from another process are kept only if they carry the digest that ``plan`` returns.
-
-        Returns: the number of cases that are done with this report, for the progress count.
-        """
+        """Keep the rows of a report, or why there are none; return how many cases are done with it."""
         rows = rows_of(report)
         if report.nodeid not in self.expected:
             self.strays += [report.nodeid] if rows is not None else []
@@ -136,7 +118,6 @@ class Collected:
         return len(self.expected[report.nodeid].positions) if done and not known else 0
 
     def replies(self) -> Iterator[tuple[Batch, Rows]]:
-        """Yield the batch of each selected test with its replies; a request without one says why."""
         for nodeid, batch in self.expected.items():
             yield batch, pack(self.of_test(nodeid))
 
@@ -144,7 +125,6 @@ class Collected:
         return nodeid not in self.rows and nodeid not in self.verdicts and nodeid not in self.failures
 
     def of_task(self, task: Task) -> Sequence[Verdict]:
-        """Return the verdicts of a task's selected cases, in the task's order."""
         nodeids = [nodeid for nodeid, batch in self.expected.items() if batch.task.id == task.id]
         parts = [verdicts_of(self.of_test(nodeid)) for nodeid in nodeids]
         positions = [position for nodeid in nodeids for position in self.expected[nodeid].positions]
@@ -179,11 +159,7 @@ class Collected:
 
 
 def batch_name(nodeid: str) -> str:
-    """Return the text in the brackets of a test's id, which is the name of its batch.
-
-    >>> batch_name("work[1]/tests_vl/test_foil.py::test_foil[valse/existence:0-255]")
-    'valse/existence:0-255'
-    """
+    """Return the text in the brackets of a test's id, which is the name of its batch."""
     test = nodeid.rpartition(".py::")[2]
     return test.partition("[")[2].removesuffix("]")
 
@@ -203,16 +179,8 @@ def last_line(report: pytest.TestReport) -> str:
     return printable(message.strip().splitlines()[-1]) if message.strip() else "the test failed without a message"
 
 
-# The counts in pytest's last line: cases, whatever a pytest item holds.
-
-
 def count_cases(stats: dict[str, list[Any]]) -> None:
-    """Repeat the report of a test for each of its cases, because pytest counts reports.
-
-    It is done after pytest has listed the tests by status. A test that failed counts as one, beside its judged cases.
-
-    ``stats``: the reports of pytest's terminal reporter, by status; it is changed in place.
-    """
+    """Repeat the report of a test for each of its cases, because pytest counts reports; after it has listed them."""
     right, missed = [], []
     for status in ("passed", "missed", "failed"):
         for report in stats.get(status, []):

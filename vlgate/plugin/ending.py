@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from vlgate.asking.checks.check import Check
 
 
-# Each gate as a test of its own, so that the terminal, JUnit and the exit status agree.
-
 FILE = "thresholds.toml"
 
 
@@ -38,8 +36,6 @@ class _Crash:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sentence:
-    """A failure that consists of a sentence, which pytest prints in full and in the short summary."""
-
     text: str
     reprcrash: _Crash
 
@@ -56,46 +52,23 @@ def sentence(message: str, text: str = "") -> object:
 
 
 def gate_reports(decision: Decision, properties: Sequence[tuple[str, object]] = ()) -> Iterator[pytest.TestReport]:
-    """Yield the test report of one gate, and the report of its end, with which JUnit takes the properties.
-
-    It is passed, failed (also if it is inconclusive), or skipped if it was not run. A known limit that holds is an
-    expected failure, xfailed.
-    """
+    """Yield the test report of one gate, and the report of its end, with which JUnit takes the properties."""
+    # Inconclusive gates fail; a known limit that holds is an expected failure, xfailed
     gate = decision.gate
-    nodeid = f"{FILE}::{gate.id}"
+    longrepr: Any = None
     text = printable(f"{decision.outcome}: {decision.why}" + (f" [{gate.why}]" if gate.why else ""))
-    outcome, longrepr = _outcome(decision, text)
-    report = pytest.TestReport(
-        nodeid=nodeid,
-        location=(FILE, 0, gate.id),
-        keywords={nodeid: 1},
-        outcome=outcome,
-        longrepr=longrepr,
-        when="call",
-    )
-    end = pytest.TestReport(
-        nodeid=nodeid,
-        location=report.location,
-        keywords=report.keywords,
-        outcome="passed",
-        longrepr=None,
-        when="teardown",
-        user_properties=properties,
-    )
+    outcome: Any = {"pass": "passed", "cannot": "skipped", "not run": "skipped"}.get(decision.outcome, "failed")
+    if outcome == "skipped":  # without the gate's own reason, so that pytest counts gates that were not run in one line
+        longrepr = (FILE, 0, text if decision.outcome == "cannot" else f"not run: {decision.why}")
+    elif outcome == "failed":
+        longrepr = sentence(text)
+    nodeid = f"{FILE}::{gate.id}"
+    about: dict[str, Any] = {"nodeid": nodeid, "location": (FILE, 0, gate.id), "keywords": {nodeid: 1}}
+    report = pytest.TestReport(**about, outcome=outcome, longrepr=longrepr, when="call")
     if decision.outcome == "cannot":
         vars(report)["wasxfail"] = text
     yield report
-    yield end
-
-
-def _outcome(decision: Decision, text: str) -> tuple[Any, Any]:
-    if decision.outcome == "pass":
-        return "passed", None
-    if decision.outcome == "cannot":
-        return "skipped", (FILE, 0, text)
-    if decision.outcome == "not run":  # without the gate's own reason, so that pytest counts those alike in one line
-        return "skipped", (FILE, 0, f"not run: {decision.why}")
-    return "failed", sentence(text)
+    yield pytest.TestReport(**about, outcome="passed", longrepr=None, when="teardown", user_properties=properties)
 
 
 # What pytest sends and prints of failed tests: halves of surrogate pairs escaped, and one cause printed once.
@@ -133,11 +106,8 @@ def cleaned_warning(recorded: warnings.WarningMessage) -> None:
 
 
 def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
-    """Return the reports of failed tests for the terminal, with one report for more than ``FEW`` that share a cause.
-
-    Tests whose cases could not be scored are gathered by why there is no reply, those that raised by what they raised.
-    Other tests, and gates, stay as they are.
-    """
+    """Return the reports of failed tests for the terminal, with one report for more than ``FEW`` that share a cause."""
+    # Unscored tests are gathered by why there is no reply, those that raised by what they raised
     ours = [report for report in reports if report.nodeid in collected.expected]
     left = [report for report in reports if report.nodeid not in collected.expected]
     raised: dict[str, list[Any]] = {}
@@ -153,7 +123,13 @@ def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
     joined = [_joined(cause, alike, collected) for cause, alike in common.items()]
     for number, report in enumerate(joined):
         vars(report)[STANDS_FOR] = 0 if number else len(gone)
-    shown = [report for alike in raised.values() for report in (alike if len(alike) <= FEW else [_for_all(alike)])]
+    shown: list[Any] = []
+    for alike in raised.values():
+        if len(alike) <= FEW:
+            shown += alike
+            continue
+        shown.append(_named(alike[0], f"{batch_name(alike[0].nodeid)} and {len(alike) - 1:,} more"))
+        vars(shown[-1])[STANDS_FOR] = len(alike)
     return [*sorted(joined, key=lambda one: one.nodeid), *rest.values(), *shown, *left]
 
 
@@ -167,13 +143,6 @@ def _joined(cause: str, alike: Sequence[Any], collected: Collected) -> Any:
     where = next(iter(tasks)) if len(tasks) == 1 else f"{len(tasks)} tasks"
     report = _named(alike[0], f"{where}, {len(shared.reasons):,} cases")
     report.longrepr = sentence(text, f"{text}\nthe first case: {shared.example}")
-    return report
-
-
-def _for_all(alike: Sequence[Any]) -> Any:
-    first = batch_name(alike[0].nodeid)
-    report = _named(alike[0], f"{first} and {len(alike) - 1:,} more")
-    vars(report)[STANDS_FOR] = len(alike)
     return report
 
 
@@ -199,8 +168,6 @@ EXPLANATIONS_MISSING = "the run ended during the explanations of missed cases"
 
 
 class Ending:
-    """Collects what goes wrong around the tests of one session."""
-
     def __init__(self) -> None:
         self.no_model = ""
         self.crashed: list[str] = []
@@ -208,7 +175,6 @@ class Ending:
         self.interrupted = False
 
     def down(self, node: object, error: object) -> None:
-        """Note a worker that ended; ``error`` is None if it ended as it should."""
         if error is not None:
             name, late = str(getattr(getattr(node, "gateway", None), "id", node)), late_call(node)
             self.crashed.append(f"worker {name} was ended, because {late}" if late else f"worker {name} crashed")
@@ -239,12 +205,9 @@ FAILED = 1
 
 
 def last_status(config: pytest.Config, status: int | pytest.ExitCode | None) -> int | pytest.ExitCode | None:
-    """Return the exit status of the process: not 0 after a run that did not pass, or without one that was asked for.
-
-    Options as ``--fixtures`` end a session before its tests, or return 0 whatever the status of the session is; so do
-    plugins. A list that the user typed an option for ends with 0. One that addopts ask for does if gates are not
-    required by an option.
-    """
+    """Return the exit status of the process: not 0 after a run that did not pass, or without one that was asked for."""
+    # Options as --fixtures end a session before its tests, or return 0 whatever its status is; so do plugins. A list
+    # that the user typed an option for ends with 0, one of addopts only if gates are not required by an option.
     if status or hasattr(config, "workerinput") or AGAIN in config.stash:
         return status
     hooks = config.pluginmanager.get_plugin("vlgate-run")
@@ -263,11 +226,10 @@ def last_status(config: pytest.Config, status: int | pytest.ExitCode | None) -> 
 
 
 class ExitGuard:
-    """Replaces ``os._exit`` while a run asks its model, so that a status of 0 becomes that of a failed run.
+    """Replaces ``os._exit`` while a run asks its model, so that a status of 0 becomes that of a failed run."""
 
-    ``os._exit`` ends the process before pytest can report anything. After a run that did not pass, it stays replaced:
-    threads and exit handlers of the model can call it later. Processes that the model forks may end with 0.
-    """
+    # os._exit ends the process before pytest can report anything. After a run that did not pass, it stays replaced:
+    # threads and exit handlers of the model can call it later. Processes that the model forks may end with 0.
 
     def __init__(self, plugins: pytest.PytestPluginManager) -> None:
         self.plugins = plugins
@@ -290,12 +252,9 @@ class ExitGuard:
     def _exit(self, status: int) -> NoReturn:
         if status == 0 and os.getpid() == self.process:
             message = f"vlgate: os._exit(0) ended the process {self.when}, so the status is {self.status}\n"
-            self._uncapture()
+            capture = self.plugins.get_plugin("capturemanager")
+            if capture is not None:
+                capture.suspend(in_=True)
             os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, message.encode())
             status = self.status
         self.end(status)
-
-    def _uncapture(self) -> None:
-        capture = self.plugins.get_plugin("capturemanager")
-        if capture is not None:
-            capture.suspend(in_=True)

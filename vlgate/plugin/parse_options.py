@@ -16,18 +16,11 @@ from vlgate.asking.cache.folder import default_folder, file_in_the_way
 from vlgate.audit.label_fixes import place_of
 from vlgate.errors import UnknownNameError, VlgateError
 from vlgate.probes.controls.registry import BY_DEFAULT, DEFAULT_LIMIT, LIMIT, chosen
-from vlgate.probes.shrink.families import FAMILIES, Family
+from vlgate.probes.shrink import FAMILIES
 from vlgate.record.options import DEFAULT_MODEL, FIRST, SETTINGS, Options, Setting, baseline_of, in_ci
-
-# Which controls a run asks: those that the user names, or those of the embedded model on the embedded scenes.
 
 
 def controls_of(named: Sequence[str], *, model: str, scenes: bool) -> tuple[str, ...]:
-    """Return the names of the controls, each once.
-
-    >>> controls_of([], model="tiny-lxmert", scenes=True), controls_of(["none"], model="tiny-lxmert", scenes=True)
-    (('look',), ())
-    """
     if not named:
         return BY_DEFAULT if scenes and model == DEFAULT_MODEL else ()
     try:
@@ -35,8 +28,6 @@ def controls_of(named: Sequence[str], *, model: str, scenes: bool) -> tuple[str,
     except VlgateError as error:
         raise pytest.UsageError(str(error)) from None
 
-
-# Read the settings of the command line, the ini file and the environment into one ``Options`` record.
 
 SUITE = "tests_vl"
 _PATHS = frozenset({"data", "disputes"})
@@ -48,6 +39,10 @@ def read(config: pytest.Config) -> Options:
     given = {name: _given(config, setting) for name, setting in SETTINGS.items()}
     controls, model, data = _names(given["controls"]), str(given["model"] or DEFAULT_MODEL), _data(given["data"])
     most = LIMIT if controls else DEFAULT_LIMIT
+    edits = _names(given["shrink_edits"])
+    for name in edits:
+        if name not in FAMILIES:
+            raise pytest.UsageError(str(UnknownNameError("kind of edit in --shrink-edits", name, FAMILIES)))
     dependent: dict[str, Any] = {  # on the place of the ini file, on the environment, or on each other
         "folder": config.invocation_params.dir,
         "model": model,
@@ -62,7 +57,7 @@ def read(config: pytest.Config) -> Options:
         "controls": _controls(config, given, controls, model),
         "controls_named": bool(controls),
         "controls_limit": _value(SETTINGS["controls_limit"], given["controls_limit"], most),
-        "shrink_edits": _edits(given["shrink_edits"]),
+        "shrink_edits": tuple(family for family in FAMILIES if not edits or family in edits),
         "require_gates": in_ci() if given["require_gates"] is None else given["require_gates"],
     }
     others = [one for one in fields(Options) if one.name not in dependent]
@@ -165,14 +160,6 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(name for entry in _entries(value) for part in entry.split(",") if (name := part.strip()))
 
 
-def _edits(value: object) -> tuple[Family, ...]:
-    named = _names(value)
-    for name in named:
-        if name not in FAMILIES:
-            raise pytest.UsageError(str(UnknownNameError("kind of edit in --shrink-edits", name, FAMILIES)))
-    return tuple(family for family in FAMILIES if not named or family in named)
-
-
 def _controls(config: pytest.Config, given: dict[str, Any], named: tuple[str, ...], model: str) -> tuple[str, ...]:
     asked = controls_of(named, model=model, scenes=not _data(given["data"]) and not given["shard"])
     if not asked and config.getoption("--controls-limit", None):
@@ -206,15 +193,11 @@ def _results(config: pytest.Config, given: Any, model: str) -> Path:
 
 
 def _cache(config: pytest.Config, given: Any) -> Path | None:
-    if given:
-        return _cache_folder("--cache", str(given), _base(config, "cache"))
-    named = _variable("VLGATE_CACHE", "DIR or off")
-    return _cache_folder("VLGATE_CACHE", named, Path.cwd()) if named else default_folder()
-
-
-def _cache_folder(option: str, named: str, base: Path) -> Path | None:
-    if named == "off":
-        return None
+    option, named, base = "--cache", str(given or ""), _base(config, "cache")
+    if not named:
+        option, named, base = "VLGATE_CACHE", _variable("VLGATE_CACHE", "DIR or off"), Path.cwd()
+    if named in {"", "off"}:
+        return None if named else default_folder()
     folder = base / Path(named).expanduser()
     file = file_in_the_way(folder)
     if file is not None:

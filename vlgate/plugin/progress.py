@@ -18,8 +18,6 @@ _OFF = 1.5  # an estimate that is off by more is called wrong
 
 
 class Estimate:
-    """The estimate of one session, from the pace of its model."""
-
     def __init__(self, pace: Pace, cases: int, workers: int) -> None:
         self.pace = pace
         self.cases = cases
@@ -95,10 +93,6 @@ class Progress:
             self.reporter.write_line(self.line(now - self.started))
 
     def line(self, seconds: float) -> str:
-        """Return the line to print ``seconds`` after the start.
-
-        For example ``vlgate: 12,400 of 100,000 cases, 2,310 per second, 38 s left``.
-        """
         rate = self.done / max(seconds, 1e-9)
         left = (self.total - self.done) / rate if rate else float("inf")
         return f"vlgate: {self.done:,} of {self.total:,} cases, {rate:,.0f} per second, {left:,.0f} s left"
@@ -114,8 +108,6 @@ def _bar(reporter: Any, total: int) -> Any:
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """Cases per second."""
-
         def render(self, task: Task) -> Text:
             return Text(f"{task.speed or 0:,.0f} per second")
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from vlgate.errors import ClusterEndedError, VlgateError, printable
-from vlgate.plugin import parse_options
-from vlgate.plugin.asked import SHRINK
-from vlgate.plugin.collected import VERDICTS, ItemLedger, ItemSearch, batch_name, count_cases, rows_of
-from vlgate.plugin.ending import NO_MODEL, escape_crash, flagged
+from vlgate.plugin import allure_link, parse_options
+from vlgate.plugin.asked import SHRINK, Asked
+from vlgate.plugin.collected import VERDICTS, Collected, ItemLedger, ItemSearch, batch_name, count_cases, rows_of
+from vlgate.plugin.ending import NO_MODEL, Ending, ExitGuard, escape_crash, flagged
 from vlgate.plugin.progress import Estimate, Progress
-from vlgate.plugin.state import SessionState
 from vlgate.record.replies import pack
 from vlgate.record.results_folder import nothing_run
 from vlgate.record.verdict import OK_STATUSES
@@ -24,8 +23,12 @@ from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
 if TYPE_CHECKING:
+    from vlgate.asking.pace import Pace
     from vlgate.asking.predictor import ModelPredictor
     from vlgate.plugin.closing import Closing
+    from vlgate.probes.shrink.record import Shrunk
+    from vlgate.record.model_card import ModelCard
+    from vlgate.record.results import RunResult
     from vlgate.run.probing import Cost
 
 PACE = "vlgate_pace"
@@ -35,8 +38,27 @@ _REQUIRED = (
 )
 
 
-class Run(SessionState):
+class Run(Asked):
     """One session. The process that the user started collects and judges; xdist's workers only score."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        super().__init__(config)
+        self.collected = Collected()
+        self.shrunk: dict[str, Shrunk] = {}
+        self.cards: list[ModelCard] = []
+        self.result: RunResult | None = None
+        self.progress: Progress | None = None
+        self.announcing = False
+        self.searched = 0  # how many cases are searched for the smallest change that breaks them
+        self.costs_said = False  # what the controls and the searches cost
+        self.pace: Pace | None = None  # of the model, until a report has taken it to the user's process
+        self.estimate: Estimate | None = None
+        self.ending = Ending()
+        self.exits = ExitGuard(config.pluginmanager)
+        self.refusal = 0  # the exit status of a run that did not pass
+        self.offered = False  # whether tests of the suite were collected, before -k and others deselect some
+        self.predictor: Predictor | None = None  # what the fixture 'model' gives the tests
+        self.allure = allure_link.connect(config)
 
     def start(self) -> None:
         """Check the options before any worker starts, in the process that the user started."""
@@ -112,11 +134,9 @@ class Run(SessionState):
         return ItemLedger(item, given=lambda: self.predictor)
 
     def search(self, item: pytest.Item) -> ItemSearch:
-        """Return the settings of a test's search, which is also the object that the test gives the search to."""
         return ItemSearch(item, self.options, given=lambda: self.predictor)
 
     def expect(self, nodeids: Sequence[str]) -> None:
-        """Note the selected items, in the process that the user started."""
         tasks = {name.partition(":")[0] for nodeid in nodeids if (name := batch_name(nodeid))}
         if self.worker is None and not tasks.isdisjoint(shapes(self.options.data)):
             self.collected.expect(nodeids, self.plan.batches)
@@ -150,17 +170,22 @@ class Run(SessionState):
         if self.worker is None and hasattr(report, PACE):
             self.estimate = announce(self, *getattr(report, PACE))
         cases = 0 if self.worker is not None else self.collected.take(report, lambda: self.digest)
-        if cases:
-            self._count(cases)
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter") if cases else None
+        if reporter is None:
+            return
+        if self.progress is None:
+            sizes = [len(batch.positions) for batch in self.collected.expected.values()]
+            bar = max(sizes) > 1 and reporter.isatty and self.config.get_verbosity() == 0
+            self.progress = Progress(reporter, sum(sizes), bar=bar)
+        self.progress.advance(cases)
 
     def status(self, report: pytest.TestReport) -> object:
         """Return the status ``missed`` for a scored batch in which the model was wrong; no letter if a bar is drawn."""
         if flagged(report):  # one line at the end says so, not one error per test
             return "", "", ""
         rows, quiet = rows_of(report), self.config.get_verbosity() <= 0
-        if (
-            self.announcing and report.when == "call" and quiet
-        ):  # the gates are listed at the end, and their letters would follow the 100 %
+        # The gates are listed at the end, and their letters would follow the 100 %
+        if self.announcing and report.when == "call" and quiet:
             return ("xfailed" if hasattr(report, "wasxfail") else report.outcome), "", ""
         if rows is None or not report.passed:
             return None
@@ -183,10 +208,7 @@ class Run(SessionState):
             self.cards.append(card_from(output["vlgate_model"]))
 
     def finish(self, session: pytest.Session) -> None:
-        """Judge all replies, decide the gates, report them as tests, and set the exit status.
-
-        If a plugin ends the process while they are reported, the run has not passed.
-        """
+        # If a plugin ends the process while the gates are reported, the run has not passed
         self.refusal = int(self.worker is None)
         self._conclude(session)
         self.refusal = int(session.exitstatus) if self.worker is None and self._refused else 0
@@ -202,9 +224,11 @@ class Run(SessionState):
             if "loaded" in self.__dict__:
                 output["vlgate_model"] = self.closing.card(session)
         elif not self.collects_only:
+            left_out = not self.searches and (self.offered or parse_options.names_suite(self.config))
+            left_out = left_out and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
             if self.ending.no_model and not self.collected.rows:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
-            elif self.collected.expected or self.shrunk or self._left_out(session):
+            elif self.collected.expected or self.shrunk or left_out:
                 self.closing.conclude(session)
             elif self.unasked and self.options.require_gates and session.exitstatus in OK_STATUSES:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -241,26 +265,12 @@ class Run(SessionState):
             return bool(self.ending.no_model) or lacking
         return bool(self.closing.outcome(self.result).status)
 
-    def _left_out(self, session: pytest.Session) -> bool:
-        asked = not self.searches and (self.offered or parse_options.names_suite(self.config))
-        return asked and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
-
     def _batches(self, capability: str) -> Mapping[str, Batch]:
         try:
             _ = self.checked
             return self.plan.of_capability(capability)
         except VlgateError as error:
             raise pytest.Collector.CollectError(str(error)) from None
-
-    def _count(self, cases: int) -> None:
-        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is None:
-            return
-        if self.progress is None:
-            sizes = [len(batch.positions) for batch in self.collected.expected.values()]
-            bar = max(sizes) > 1 and reporter.isatty and self.config.get_verbosity() == 0
-            self.progress = Progress(reporter, sum(sizes), bar=bar)
-        self.progress.advance(cases)
 
 
 def costs_of(run: Run) -> list[Cost]:
@@ -274,7 +284,6 @@ def costs_of(run: Run) -> list[Cost]:
 
 
 def say_costs(run: Run) -> None:
-    """Say what the controls ask, before the first case is asked."""
     reporter = run.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and not run.collects_only:
         for cost in costs_of(run):
@@ -286,10 +295,7 @@ def say_costs(run: Run) -> None:
 
 
 def announce(run: Run, cases: int, seconds: float) -> Estimate:
-    """Say how long the run and its controls will take, if its model took some seconds for some cases.
-
-    Returns: the estimate, which may turn out wrong.
-    """
+    """Say how long the run and its controls will take, if its model took some seconds for some cases."""
     from vlgate.asking.pace import Pace
 
     total = sum(len(batch.positions) for batch in run.collected.expected.values())

@@ -18,8 +18,6 @@ from vlgate.types import Batch
 
 
 class SearchHooks:
-    """The hooks of a session with searches; ``run`` is its state."""
-
     def __init__(self, run: Run) -> None:
         self.run = run
 
@@ -56,7 +54,6 @@ class SearchHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect the searches, in the process that the user started."""
         row = getattr(report, "vlgate_shrunk", None)
         if row is not None and self.run.worker is None:
             self.run.shrunk[report.nodeid] = Shrunk(**row)

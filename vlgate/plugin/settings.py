@@ -25,12 +25,7 @@ def add(parser: pytest.Parser) -> None:
         else:
             action = "append" if setting.many else "store"
             group.addoption(
-                f"--{setting.name}",
-                dest=setting.dest,
-                metavar=setting.metavar,
-                default=None,
-                action=action,
-                help=about,
+                f"--{setting.name}", dest=setting.dest, metavar=setting.metavar, default=None, action=action, help=about
             )
         if setting.lasting:
             parser.addini(setting.ini, f"The same as --{setting.name}.", type=setting.kind, default=None)
@@ -64,7 +59,6 @@ def typed(config: pytest.Config) -> argparse.Namespace:
 
 
 def ours(options: argparse.Namespace) -> list[str]:
-    """Return those of some options that are vlgate's, as the words of a command."""
     words = []
     for setting in SETTINGS.values():
         value = getattr(options, setting.dest, None)
@@ -77,12 +71,8 @@ def ours(options: argparse.Namespace) -> list[str]:
 
 
 def joined(args: Sequence[str], folder: Path) -> list[str]:
-    """Return the arguments with ``--option=value`` for each of our options whose value is, or will be, a path.
-
-    The folder of results counts as a path: it is made while the session starts, before the workers of xdist do.
-
-    Returns: a new list; it equals ``args`` if there is nothing to join.
-    """
+    """Return the arguments with ``--option=value`` for each of our options whose value is, or will be, a path."""
+    # The folder of results counts as a path: it is made while the session starts, before the workers of xdist do
     ours = {f"--{setting.name}" for setting in SETTINGS.values() if not setting.flag}
     words: list[str] = []
     for arg in args:
@@ -94,10 +84,8 @@ def joined(args: Sequence[str], folder: Path) -> list[str]:
 
 
 def start_again(config: pytest.Config) -> int | pytest.ExitCode | None:
-    """Run the session with joined arguments and return its exit status; None if there is nothing to join.
-
-    ``PYTEST_ADDOPTS`` is joined too, and is not restored, because the workers of xdist read it again.
-    """
+    """Run the session with joined arguments and return its exit status; None if there is nothing to join."""
+    # PYTEST_ADDOPTS is joined too, and not restored, because the workers of xdist read it again
     folder = config.invocation_params.dir
     given, added = list(config.invocation_params.args), shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
     args, more = joined(given, folder), joined(added, folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from vlgate.metrics.compute import metrics
 from vlgate.metrics.measures import Columns, group_codes
 from vlgate.metrics.shapes import SHAPES
 from vlgate.record.controls import read_controls
-from vlgate.record.folder import AGAIN, CASES, METRICS, NAME_ANOTHER, RecordedRun, refuse_pipe
+from vlgate.record.folder import AGAIN, CASES, METRICS, NAME_ANOTHER, OF_ONE_RUN, RecordedRun, refuse_pipe
 from vlgate.record.schema import fitted
 from vlgate.types import UNREADABLE, FloatArray, Request, Shape, text_of, undrawn
 
@@ -35,20 +35,11 @@ _TAGS = {"type": "object", "additionalProperties": {"type": "string"}}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CaseTable:
-    """The n cases of a task in columns: what was asked, what was replied, and how it was judged.
-
-    ``case_table`` makes it from verdicts, ``case_tables`` from the folder of a run. A column becomes Python values when
-    it is first read.
-
-    Attributes:
-        shape: the shape of the cases.
-        together: whether the images of a case were asked about together.
-        rows: a table of pyarrow with the columns of ``cases.parquet``, n rows.
-    """
+    """The n cases of a task in columns: what was asked, what was replied, and how it was judged."""
 
     shape: Shape
-    together: bool = False
-    rows: Any = field(repr=False)
+    together: bool = False  # whether the images of a case were asked about together
+    rows: Any = field(repr=False)  # a table of pyarrow with the columns of cases.parquet
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
@@ -71,7 +62,6 @@ class CaseTable:
 
     @cached_property
     def states(self) -> tuple[str, ...]:
-        """Whether each case is ``judged``, ``unscored`` or ``skipped``."""
         return tuple(self.column("state"))
 
     @cached_property
@@ -122,7 +112,6 @@ class CaseTable:
 
     @cached_property
     def asked(self) -> tuple[str, ...]:
-        """A digest of what each case asks; see ``digest_of``."""
         return tuple(map(digest_of, self.images, self.texts, self.truths))
 
     @cached_property
@@ -152,29 +141,20 @@ def case_tables(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
     """Return the cases of each task of a finished run, in the order of ``cases.parquet``."""
     rows = read_cases(run) if rows is None else rows
     names = rows.column("task").combine_chunks().dictionary_encode()
-    codes, number = (
-        np.from_dlpack(names.indices),
-        {task: code for code, task in enumerate(names.dictionary.to_pylist())},
-    )
+    codes = np.from_dlpack(names.indices)
+    number = {task: code for code, task in enumerate(names.dictionary.to_pylist())}
     tables = {}
     for task in dict.fromkeys((*number, *run.figures["tasks"])):
         places = np.flatnonzero(codes == number.get(task, -1))
         together = len(places) > 0 and places[-1] - places[0] < len(places)  # as vlgate writes them: nothing is copied
         own = rows.slice(int(places[0]), len(places)) if together else rows_at(rows, places)
         figures = run.figures["tasks"].get(task, {})
-        shape: Shape = figures.get("shape") or shape_of(CaseTable(shape="pair", rows=own).judged.case_metrics)
+        shape: Shape | None = figures.get("shape")
+        if not shape:  # an earlier version; a task without judged cases counts as pairs
+            known = CaseTable(shape="pair", rows=own).judged.case_metrics
+            shape = next((one for one in _SHAPES if SHAPES[one].headline in known), "pair")
         tables[task] = CaseTable(shape=shape, together=figures.get("ask") == "together", rows=own)
     return tables
-
-
-def shape_of(facts: Iterable[str]) -> Shape:
-    """Return the shape of a task by the facts that its cases have; a task without judged cases counts as pairs.
-
-    >>> shape_of(["acc_r", "tied"]), shape_of(["set_acc"])
-    ('pair', 'active_passive_set')
-    """
-    known = set(facts)
-    return next((shape for shape in _SHAPES if SHAPES[shape].headline in known), "pair")
 
 
 def asked_of(requests: Sequence[Request], truths: Sequence[bool | str]) -> str:
@@ -187,11 +167,6 @@ def asked_of(requests: Sequence[Request], truths: Sequence[bool | str]) -> str:
 
 
 def digest_of(images: Sequence[str | None], texts: Sequence[str], truths: Sequence[str]) -> str:
-    """Return a digest (16 hexadecimal digits) of what a case asks.
-
-    >>> digest_of(["a.jpg"], ["a cup"], ["true"]) == digest_of(["a.jpg"], ["a cup"], ["false"])
-    False
-    """
     content = json.dumps([list(images), list(texts), list(truths)], ensure_ascii=True)
     return blake2b(content.encode("ascii"), digest_size=8).hexdigest()
 
@@ -201,14 +176,7 @@ def truth_of(truth: bool | str) -> str:
     return truth if isinstance(truth, str) else "true" if truth else "false"
 
 
-# Read ``cases.parquet`` of a finished run: its rows, checked before they are used.
-
-
 def read_cases(run: RecordedRun) -> Any:
-    """Read all rows.
-
-    Returns: a table of pyarrow with the columns of ``cases.parquet``; the lists of a row have equal lengths.
-    """
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
@@ -225,20 +193,25 @@ def read_cases(run: RecordedRun) -> Any:
     if len(names) > len(set(names)):
         raise run.wrong(f"{CASES} is damaged: it has the column {max(names, key=names.count)!r} twice")
     table = _typed(table, run)
-    _refuse_damaged(table, run)
+    fault = next(_faults(table), None)
+    if fault is not None:
+        raise run.wrong(f"{CASES} is damaged: {fault}")
+    tags_of(run, table)
+    counted = {entry["values"]: entry["counts"] for entry in table.column("task").value_counts().to_pylist()}
+    stated = {name: task["cases"] for name, task in run.figures["tasks"].items() if task["cases"]}
+    for name in sorted({*counted, *stated}):
+        rows, cases = counted.get(name, 0), stated.get(name, 0)
+        if rows != cases:
+            raise run.wrong(f"{CASES} has {rows:,} cases of {name}, {run.folder.name}/metrics.json has {cases:,}")
     return table
 
 
 def fact_names(table: Any) -> list[str]:
-    """Return the names of the columns that hold facts of verdicts, in their order."""
     return [name for name in table.column_names if name not in NO_FACTS]
 
 
 def rows_at(table: Any, places: NDArray[Any]) -> Any:
-    """Return the rows of a table at some places, an array of shape (n,), as a table.
-
-    A list or an array of numpy would make pyarrow import pandas, which takes longer than all else here.
-    """
+    # A list or an array of numpy would make pyarrow import pandas, which takes longer than all else here
     import pyarrow as pa
 
     buffer = pa.py_buffer(np.ascontiguousarray(places, dtype=np.int64))
@@ -284,19 +257,6 @@ def _typed(table: Any, run: RecordedRun) -> Any:
     return table
 
 
-def _refuse_damaged(table: Any, run: RecordedRun) -> None:
-    fault = next(_faults(table), None)
-    if fault is not None:
-        raise run.wrong(f"{CASES} is damaged: {fault}")
-    tags_of(run, table)
-    counted = {entry["values"]: entry["counts"] for entry in table.column("task").value_counts().to_pylist()}
-    stated = {name: task["cases"] for name, task in run.figures["tasks"].items() if task["cases"]}
-    for name in sorted({*counted, *stated}):
-        rows, cases = counted.get(name, 0), stated.get(name, 0)
-        if rows != cases:
-            raise run.wrong(f"{CASES} has {rows:,} cases of {name}, {run.folder.name}/metrics.json has {cases:,}")
-
-
 def _faults(table: Any) -> Iterator[str]:
     import pyarrow.compute as pc
 
@@ -326,9 +286,6 @@ def _faults(table: Any) -> Iterator[str]:
         yield "a case has no request"
 
 
-# What the gates of a finished run are decided from again.
-
-
 def judged_tasks(run: RecordedRun, tables: Mapping[str, CaseTable]) -> dict[str, Judged]:
     """Return what the gates of each task are decided from; ``tables`` are the cases of the run by task."""
     controls = read_controls(run)
@@ -345,7 +302,12 @@ def judged_tasks(run: RecordedRun, tables: Mapping[str, CaseTable]) -> dict[str,
             controls=controls.get(task, {}),
             lacking=lacking,
         )
-        _refuse_other_figures(run, task, tasks[task], figures["metrics"])
+        for name, metric in tasks[task].metrics.items():
+            given = figures["metrics"].get(name)
+            if given is None or given["n"] != metric.n or abs(given["value"] - metric.value) > 1e-9:
+                stated = "no value" if given is None else f"{given['value']:.6f} of {given['n']:,}"
+                gives = f"{CASES} gives {metric.value:.6f} of {metric.n:,}"
+                raise run.wrong(f"{METRICS} has {name} of {task} as {stated}, but {gives}", OF_ONE_RUN)
     for task, figures in run.figures.get("unasked", {}).items():
         coverage = Coverage(cases=0, judged=0, unscored=0, skipped=0, deselected=figures["cases"], distinct=0)
         tasks[task] = Judged(shape=figures["shape"], coverage=coverage)
@@ -371,21 +333,5 @@ def _coverage(table: CaseTable, figures: Mapping[str, Any]) -> Coverage:
     )
 
 
-def _refuse_other_figures(run: RecordedRun, task: str, judged: Judged, figures: Mapping[str, Any]) -> None:
-    for name, metric in judged.metrics.items():
-        given = figures.get(name)
-        if given is None or given["n"] != metric.n or abs(given["value"] - metric.value) > 1e-9:
-            stated = "no value" if given is None else f"{given['value']:.6f} of {given['n']:,}"
-            gives = f"{CASES} gives {metric.value:.6f} of {metric.n:,}"
-            raise run.wrong(
-                f"{METRICS} has {name} of {task} as {stated}, but {gives}", "name a folder whose files are of one run"
-            )
-
-
 def plain_id(name: str) -> str:
-    """Return a name of characters that pytest does not escape.
-
-    >>> plain_id("scenes/relations:a dog")
-    'scenes/relations:a_dog'
-    """
     return re.sub(r"[^A-Za-z0-9_.,:+/#@-]", "_", name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -16,19 +16,12 @@ from vlgate.record.cases import CaseTable, asked_of, case_tables
 from vlgate.record.folder import RecordedRun, read_run, refuse_incomplete
 from vlgate.types import Difference, FloatArray, Task, Ties
 
-# A run that is compared: the earlier one from its results folder, the later one also as it ends.
-
 NEEDED = frozenset({"model", "run", "tasks"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """A run to compare: its model, its settings and its cases by task.
-
-    ``fingerprint`` and ``version``, that of vlgate, are empty if they are unknown. ``partial`` names the tasks that are
-    asked only in part, because cases were deselected: if the run is the later one, the other cases are not compared,
-    and no gate on such a task can pass. ``named`` is how the user named the folder.
-    """
+    """A run to compare: its model, its settings and its cases by task."""
 
     model: str
     fingerprint: str = ""
@@ -36,16 +29,13 @@ class FinishedRun:
     ties: Ties
     version: str = ""
     tasks: Mapping[str, CaseTable] = field(repr=False)
+    # Tasks with deselected cases: those cases are not compared, and no gate on such a task can pass
     partial: frozenset[str] = frozenset()
     folder: Path = Path()
     named: str = ""
 
 
 def read_earlier(folder: Path, named: str) -> FinishedRun:
-    """Read a complete run.
-
-    ``named``: how the user named the folder, such as ``--baseline before``; messages begin with it.
-    """
     return finished_run(read_run(folder, named, NEEDED))
 
 
@@ -63,8 +53,6 @@ def finished_run(run: RecordedRun, tables: Mapping[str, CaseTable] | None = None
         tasks=case_tables(run) if tables is None else tables,
     )
 
-
-# Compare two runs case by case: what is newly broken, what is fixed, and the difference of each metric.
 
 SHOWN = 3
 _REMEDY = "run the same cases, or name another run"
@@ -90,35 +78,21 @@ class PairedValues:
         return float(np.sqrt(np.mean(change**2))) if change.size else 1.0
 
     def difference(self, confidence: float = 0.95) -> Difference:
-        """Return the difference of the metric, later minus earlier, with its interval."""
         return difference(self.before, self.after, self.images, confidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskChange:
-    """What changed in a task between two runs; counts are over the ``n`` cases that both of them judged.
-
-    Attributes:
-        task: the id of the task.
-        n: the number of cases that both runs judged.
-        broken: the ids of the cases that were right and are wrong: those below before in the headline metric.
-        fixed: the ids of the cases that were wrong and are right.
-        still_wrong: how many are wrong in both runs.
-        churned: how many have another answer or another fact of any metric than before.
-        added: the ids of the cases that only the later run asks.
-        unjudged: how many cases one of the runs did not judge.
-        values: the values of both runs, by each metric that is a mean over cases.
-        headline: the metric that decides whether a case is right.
-    """
+    """What changed in a task between two runs; counts are over the ``n`` cases that both of them judged."""
 
     task: str
     n: int
-    broken: tuple[str, ...]
+    broken: tuple[str, ...]  # below before in the headline metric
     fixed: tuple[str, ...]
     still_wrong: int
-    churned: int
-    added: tuple[str, ...]
-    unjudged: int
+    churned: int  # number of cases whose answer or any metric changed
+    added: tuple[str, ...]  # asked by the later run only
+    unjudged: int  # in one of the runs
     values: Mapping[str, PairedValues] = field(repr=False)
     headline: str
 
@@ -136,16 +110,10 @@ class TaskChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """An earlier run and a later one: what changed in each of their common tasks.
-
-    ``unlike`` says in a sentence each what differs besides the replies, such as the model; ``left_out`` names the tasks
-    that only one of them has.
-    """
-
     earlier: FinishedRun
     tasks: Mapping[str, TaskChange]
     unlike: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # the tasks that only one of the runs has
 
 
 def refuse_unlike(earlier: FinishedRun, tasks: Sequence[Task], ties: Ties) -> None:
@@ -165,20 +133,22 @@ def compare(earlier: FinishedRun, later: FinishedRun) -> Comparison:
         for name, cases in common.items()
     }
     _refuse(earlier, later.ties, planned, later.partial)
-    only = sorted(set(earlier.tasks) ^ set(later.tasks))
+    settings = (
+        ("the model", earlier.model, later.model),
+        ("the model's fingerprint", earlier.fingerprint[:12], later.fingerprint[:12]),
+        ("--seed", str(earlier.seed), str(later.seed)),
+        ("the version of vlgate", earlier.version, later.version),
+    )
     return Comparison(
         earlier=earlier,
         tasks={name: _changed(name, earlier.tasks[name], cases) for name, cases in common.items()},
-        unlike=tuple(_unlike(earlier, later)),
-        left_out=tuple(only),
+        unlike=tuple(f"{what} was {was}, is {now}" for what, was, now in settings if was != now and was and now),
+        left_out=tuple(sorted(set(earlier.tasks) ^ set(later.tasks))),
     )
 
 
 def _refuse(
-    earlier: FinishedRun,
-    ties: Ties,
-    planned: Mapping[str, Mapping[str, str]],
-    partial: frozenset[str] = frozenset(),
+    earlier: FinishedRun, ties: Ties, planned: Mapping[str, Mapping[str, str]], partial: frozenset[str] = frozenset()
 ) -> None:
     where = earlier.named
     if earlier.ties != ties:
@@ -213,8 +183,19 @@ def _changed(task: str, earlier: CaseTable, later: CaseTable) -> TaskChange:
     common = [row for row, case in enumerate(later.judged.ids) if case in rows]
     after = later.judged.take(common)
     before = earlier.judged.take([rows[case] for case in after.ids])
-    was, now = _column(before, headline), _column(after, headline)
     images = [later.judged.clusters[row] for row in common]  # other cases may connect the images of these
+    values: dict[str, PairedValues] = {}
+    for name in SHAPES[later.shape].metrics:
+        was, now = _column(before, name), _column(after, name)
+        both = np.flatnonzero(np.isfinite(was) & np.isfinite(now))
+        if both.size:
+            groups = clusters([images[row] for row in both.tolist()])
+            values[name] = PairedValues(before=was[both], after=now[both], images=groups)
+    churned = np.array([one != other for one, other in zip(before.answers, after.answers, strict=True)], dtype=bool)
+    for name in {*before.case_metrics, *after.case_metrics}:
+        was, now = _column(before, name), _column(after, name)
+        churned |= (was != now) & ~(np.isnan(was) & np.isnan(now))
+    was, now = _column(before, headline), _column(after, headline)
     unjudged = [set(cases.ids) - set(cases.judged.ids) for cases in (earlier, later)]
     return TaskChange(
         task=task,
@@ -222,70 +203,47 @@ def _changed(task: str, earlier: CaseTable, later: CaseTable) -> TaskChange:
         broken=tuple(after.ids[row] for row in np.flatnonzero(now < was)),
         fixed=tuple(after.ids[row] for row in np.flatnonzero(now > was)),
         still_wrong=int(((was < 1) & (now < 1) & (was == now)).sum()),
-        churned=_churned(before, after),
+        churned=int(churned.sum()),
         added=tuple(sorted(set(later.judged.ids) - set(earlier.ids))),
         unjudged=len(set.union(*unjudged)),
-        values=_values(SHAPES[later.shape].metrics, before, after, images),
+        values=values,
         headline=headline,
     )
-
-
-def _values(
-    names: Collection[str], before: CaseTable, after: CaseTable, images: Sequence[str]
-) -> dict[str, PairedValues]:
-    values = {}
-    for name in names:
-        was, now = _column(before, name), _column(after, name)
-        both = np.flatnonzero(np.isfinite(was) & np.isfinite(now))
-        if both.size:
-            groups = clusters([images[row] for row in both.tolist()])
-            values[name] = PairedValues(before=was[both], after=now[both], images=groups)
-    return values
 
 
 def _column(cases: CaseTable, name: str) -> FloatArray:
     return cases.case_metrics[name] if name in cases.case_metrics else np.full(len(cases), np.nan)
 
 
-def _churned(before: CaseTable, after: CaseTable) -> int:
-    changed = np.array([one != other for one, other in zip(before.answers, after.answers, strict=True)], dtype=bool)
-    for name in {*before.case_metrics, *after.case_metrics}:
-        was, now = _column(before, name), _column(after, name)
-        changed |= (was != now) & ~(np.isnan(was) & np.isnan(now))
-    return int(changed.sum())
-
-
-def _unlike(earlier: FinishedRun, later: FinishedRun) -> list[str]:
-    pairs = (
-        ("the model", earlier.model, later.model),
-        ("the model's fingerprint", earlier.fingerprint[:12], later.fingerprint[:12]),
-        ("--seed", str(earlier.seed), str(later.seed)),
-        ("the version of vlgate", earlier.version, later.version),
-    )
-    return [f"{what} was {was}, is {now}" for what, was, now in pairs if was != now and was and now]
-
-
-# A comparison with an earlier run, in lines for the terminal and ``summary.md``, and as a record for programs.
-
 MOST_NAMED = 10
 """The most newly broken cases that the terminal names; the files name all."""
 
 
 def comparison_lines(comparison: Comparison, most: int | None = MOST_NAMED) -> list[str]:
-    """Return the comparison as lines: counts, what differs besides the replies, each changed task, broken cases."""
     tasks = list(comparison.tasks.values())
-    broken, fixed = sum(len(one.broken) for one in tasks), sum(len(one.fixed) for one in tasks)
-    total, churned = sum(one.n for one in tasks), sum(one.churned for one in tasks)
-    wrong = sum(one.still_wrong for one in tasks)
+    broken, fixed = sum(len(task.broken) for task in tasks), sum(len(task.fixed) for task in tasks)
+    total, churned = sum(task.n for task in tasks), sum(task.churned for task in tasks)
+    wrong = sum(task.still_wrong for task in tasks)
     earlier = comparison.earlier
     counts = f"{broken:,} newly broken, {fixed:,} fixed, {wrong:,} still wrong of {total:,} cases"
     others = f"{churned:,} have another answer or verdict"
     lines = [f"compared with {earlier.folder} ({earlier.model}): {counts}; {others}"]
-    lines += [f"unlike: {said}" for said in comparison.unlike]
+    lines += [f"unlike: {difference}" for difference in comparison.unlike]
     if comparison.left_out:
         lines.append(f"not compared, because only one of the runs has them: {', '.join(comparison.left_out)}")
-    lines += [_task_line(one) for one in tasks if one.churned or one.added or one.unjudged]
-    named = [f"{one.task}:{case}" for one in tasks for case in one.broken]
+    for task in tasks:
+        if not (task.churned or task.added or task.unjudged):
+            continue
+        line = f"{task.task}: {len(task.broken)} broken, {len(task.fixed)} fixed of {task.n}"
+        if task.headline in task.values:
+            change = task.values[task.headline].difference()
+            line += f", {task.headline} {change.value:+.3f} ({change.low:+.3f} to {change.high:+.3f})"
+            line += f", {task.test} {p_words(task.p)}"
+        line += f"; {task.churned} with another answer or verdict" if task.churned else ""
+        line += f"; {len(task.added)} new cases" if task.added else ""
+        line += f"; {task.unjudged} not judged in one of the runs" if task.unjudged else ""
+        lines.append(line)
+    named = [f"{task.task}:{case}" for task in tasks for case in task.broken]
     shown = named if most is None else named[:most]
     lines += [f"newly broken: {name}" for name in shown]
     return [*lines, f"and {len(named) - len(shown):,} more"] if len(named) > len(shown) else lines
@@ -298,7 +256,21 @@ def comparison_record(comparison: Comparison) -> dict[str, object]:
         "fingerprint": comparison.earlier.fingerprint,
         "unlike": list(comparison.unlike),
         "left_out": list(comparison.left_out),
-        "tasks": {name: _record(change) for name, change in comparison.tasks.items()},
+        "tasks": {
+            name: {
+                "n": change.n,
+                "broken": list(change.broken),
+                "fixed": list(change.fixed),
+                "still_wrong": change.still_wrong,
+                "churned": change.churned,
+                "added": len(change.added),
+                "unjudged": change.unjudged,
+                "p": change.p,
+                "metric": change.headline,
+                "differences": {metric: asdict(values.difference()) for metric, values in change.values.items()},
+            }
+            for name, change in comparison.tasks.items()
+        },
     }
 
 
@@ -309,29 +281,3 @@ def p_words(p: float) -> str:
     ('= 0.625', '< 0.001')
     """
     return f"= {p:.3f}" if p >= 0.0005 else "< 0.001"
-
-
-def _record(change: TaskChange) -> dict[str, object]:
-    return {
-        "n": change.n,
-        "broken": list(change.broken),
-        "fixed": list(change.fixed),
-        "still_wrong": change.still_wrong,
-        "churned": change.churned,
-        "added": len(change.added),
-        "unjudged": change.unjudged,
-        "p": change.p,
-        "metric": change.headline,
-        "differences": {name: asdict(values.difference()) for name, values in change.values.items()},
-    }
-
-
-def _task_line(change: TaskChange) -> str:
-    line = f"{change.task}: {len(change.broken)} broken, {len(change.fixed)} fixed of {change.n}"
-    if change.headline in change.values:
-        difference = change.values[change.headline].difference()
-        line += f", {change.headline} {difference.value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})"
-        line += f", {change.test} {p_words(change.p)}"
-    line += f"; {change.churned} with another answer or verdict" if change.churned else ""
-    line += f"; {len(change.added)} new cases" if change.added else ""
-    return line + (f"; {change.unjudged} not judged in one of the runs" if change.unjudged else "")

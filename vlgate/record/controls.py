@@ -12,12 +12,19 @@ import numpy as np
 
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.probes.controls.control import Controlled, of_task
-from vlgate.record.folder import AGAIN, CONTROLS, METRICS, RecordedRun, content_of, held_to, refuse_other_schema
+from vlgate.record.folder import (
+    AGAIN,
+    CONTROLS,
+    METRICS,
+    OF_ONE_RUN,
+    RecordedRun,
+    content_of,
+    held_to,
+    refuse_other_schema,
+)
 from vlgate.record.schema import schema_of
 from vlgate.record.whole_file import write_whole
-from vlgate.types import FloatArray, Metric
-
-# Read ``controls.json`` of a finished run: what its controls measured, case by case.
+from vlgate.types import Metric
 
 SCHEMA = 1
 """The version of the format of ``controls.json``."""
@@ -34,7 +41,19 @@ def read_controls(run: RecordedRun) -> dict[str, dict[str, ControlledTask]]:
     controls: dict[str, dict[str, ControlledTask]] = {}
     for name, one in content["controls"].items():
         for task, measured in one["tasks"].items():
-            controls.setdefault(task, {})[name] = _task(run, measured, f"controls.{name}.tasks.{task}")
+            columns = {column: np.array(values, dtype=np.float64) for column, values in measured["columns"].items()}
+            figures = {
+                figure: Figure(**{**values, "others": tuple(values.get("others", ()))})
+                for figure, values in measured["figures"].items()
+            }
+            needed = {column for of in figures.values() for column in (of.column, of.before, *of.others) if column}
+            lengths = {len(measured["cases"]), len(measured["images"]), *map(len, columns.values())}
+            if len(lengths) > 1 or not needed <= columns.keys():
+                place = f"controls.{name}.tasks.{task}"
+                raise run.wrong(f"{CONTROLS} is damaged: the columns of {place} do not belong together", AGAIN)
+            texts = {key: tuple(measured[key]) for key in ("cases", "images", "notes")}
+            made = ControlledTask(**{**measured, **texts, "columns": columns, "figures": figures})
+            controls.setdefault(task, {})[name] = made
     _refuse_other_figures(run, controls)
     return controls
 
@@ -45,16 +64,16 @@ def _refuse_other_figures(run: RecordedRun, measured_by_task: Mapping[str, Mappi
         given, measured = stated.get(task, {}), measured_by_task.get(task, {})
         for name in dict.fromkeys((*given, *measured)):
             has = _figures(given[name]["cases"], given[name]["figures"]) if name in given else {}
-            gives = _of_values(measured[name]) if name in measured else {}
-            key = next((key for key in dict.fromkeys((*has, *gives)) if not _same(has.get(key), gives.get(key))), None)
-            if key is not None:
-                compared = f"{_said(has.get(key))}, but {CONTROLS} gives {_said(gives.get(key))}"
-                problem = f"{METRICS} has {key} of the control {name} of {task} as {compared}"
-                raise run.wrong(problem, "name a folder whose files are of one run")
-
-
-def _of_values(one: ControlledTask) -> dict[str, _Compared]:
-    return _figures(len(one.cases), {name: asdict(metric) for name, metric in one.metrics().items()})
+            gives: dict[str, _Compared] = {}
+            if name in measured:
+                metrics = measured[name].metrics()
+                gives = _figures(len(measured[name].cases), {key: asdict(metric) for key, metric in metrics.items()})
+            for key in dict.fromkeys((*has, *gives)):
+                one, other = has.get(key), gives.get(key)
+                if one and other and np.allclose(one, other, rtol=0, atol=1e-9, equal_nan=True):
+                    continue
+                compared = f"{_shown(one)}, but {CONTROLS} gives {_shown(other)}"
+                raise run.wrong(f"{METRICS} has {key} of the control {name} of {task} as {compared}", OF_ONE_RUN)
 
 
 def _figures(cases: int, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, _Compared]:
@@ -62,39 +81,14 @@ def _figures(cases: int, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, 
     return {"the number of cases": (cases,), **compared}
 
 
-def _same(one: _Compared | None, other: _Compared | None) -> bool:
-    return one is not None and other is not None and bool(np.allclose(one, other, rtol=0, atol=1e-9, equal_nan=True))
-
-
-def _said(figure: _Compared | None) -> str:
+def _shown(figure: _Compared | None) -> str:
     if figure is None or len(figure) == 1:
         return "none" if figure is None else f"{figure[0]:,}"
     value, low, high, n = figure
     return f"{value:.6f} ({low:.6f} - {high:.6f}) of {n:,}"
 
 
-def _task(run: RecordedRun, measured: Mapping[str, Any], place: str) -> ControlledTask:
-    columns = {name: np.array(values, dtype=np.float64) for name, values in measured["columns"].items()}
-    figures = {
-        name: Figure(**{**figure, "others": tuple(figure.get("others", ()))})
-        for name, figure in measured["figures"].items()
-    }
-    lengths = {len(measured["cases"]), len(measured["images"]), *map(len, columns.values())}
-    if len(lengths) > 1 or not _named(figures.values()) <= columns.keys():
-        raise run.wrong(f"{CONTROLS} is damaged: the columns of {place} do not belong together", AGAIN)
-    texts = {name: tuple(measured[name]) for name in ("cases", "images", "notes")}
-    return ControlledTask(**{**measured, **texts, "columns": columns, "figures": figures})
-
-
-def _named(figures: Iterable[Figure]) -> set[str]:
-    return {name for one in figures for name in (one.column, one.before, *one.others) if name}
-
-
-# The controls of a run in ``metrics.json``, and ``controls.json``, which holds their values case by case.
-
-
 def of_run(controls: Iterable[Controlled]) -> dict[str, Any]:
-    """Return what ``metrics.json`` has of the controls of a run, by name; empty if none was asked."""
     return {
         one.name: {
             "limit": one.limit,
@@ -107,12 +101,10 @@ def of_run(controls: Iterable[Controlled]) -> dict[str, Any]:
 
 
 def metric_record(metric: Metric) -> dict[str, float | int]:
-    """Return what ``metrics.json`` has of a metric."""
     return {name: getattr(metric, name) for name in ("value", "low", "high", "n", "deff")}
 
 
 def of_one_task(controls: Iterable[Controlled], task: str) -> dict[str, Any]:
-    """Return what ``metrics.json`` has of the controls of a task, by name."""
     return {name: _measured(one) for name, one in of_task(controls, task).items()}
 
 
@@ -146,9 +138,9 @@ def _measured(one: ControlledTask) -> dict[str, Any]:
 
 
 def _columns(one: ControlledTask) -> dict[str, Any]:
-    return {**asdict(one), "columns": {name: _plain(values) for name, values in one.columns.items()}}
-
-
-def _plain(values: FloatArray) -> list[float | None]:
     # Whole numbers without a point keep the file small
-    return [None if np.isnan(value) else int(value) if value == int(value) else value for value in values.tolist()]
+    columns = {
+        name: [None if np.isnan(value) else int(value) if value == int(value) else value for value in values.tolist()]
+        for name, values in one.columns.items()
+    }
+    return {**asdict(one), "columns": columns}

@@ -9,7 +9,7 @@ from json import JSONEncoder
 
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
-from vlgate.types import Ask, Case, Compare, Match, Request, Task, Verdict
+from vlgate.types import Ask, Compare, Match, Task, Verdict
 
 
 # Two processes with the same digest of the plan ask the same requests, and judge them by the same truths.
@@ -19,25 +19,19 @@ def digest(tasks: Iterable[Task]) -> str:
     for task in tasks:
         whole.update(_one((task.id, task.shape, task.capability, str(len(task.cases)))))
         for case in task.cases:
-            whole.update(_one(_parts(case)))
+            parts = [case.id, repr(case.truths)]
+            for request in case.requests:
+                if isinstance(request, Match):
+                    parts += ["Match", request.image.key, request.text]
+                elif isinstance(request, Ask):
+                    parts += ["ask", request.image.key, request.question, repr(request.choices)]
+                elif isinstance(request, Compare):
+                    keys = [image.key for image in request.images]
+                    parts += ["compare", *keys, request.question, repr(request.choices)]
+                else:
+                    parts += ["Read", "", request.text]
+            whole.update(_one(parts))
     return whole.hexdigest()
-
-
-def _parts(case: Case) -> list[str]:
-    parts = [case.id, repr(case.truths)]
-    for request in case.requests:
-        parts += _of_request(request)
-    return parts
-
-
-def _of_request(request: Request) -> tuple[str, ...]:
-    if isinstance(request, Match):
-        return "Match", request.image.key, request.text
-    if isinstance(request, Ask):
-        return "ask", request.image.key, request.question, repr(request.choices)
-    if isinstance(request, Compare):
-        return "compare", *(image.key for image in request.images), request.question, repr(request.choices)
-    return "Read", "", request.text
 
 
 def _one(parts: Sequence[str]) -> bytes:
@@ -50,11 +44,7 @@ _json = JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).e
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digests:
-    """Digests of what a verdict was made from, each with the name of its algorithm.
-
-    ``thresholds`` and ``must_hold`` are None without such a file. ``plan`` is that of all ids, texts, truths and image
-    keys; ``rows`` is explained in ``rows_digest``.
-    """
+    """Digests of what a verdict was made from, each with the name of its algorithm."""
 
     thresholds: str | None
     must_hold: str | None
@@ -80,14 +70,9 @@ def digests(thresholds: Thresholds, tasks: Sequence[Task], verdicts: Mapping[str
 
 
 def rows_digest(verdicts: Iterable[tuple[str, Sequence[Verdict]]]) -> str:
-    """Return the SHA-256 of the judged rows: what each case contributes to the metrics, and what the model answered.
-
-    A row is a line of JSON with no spaces, ``["task","case","state",{"fact":"1.000000"},["answer",null]]``, in UTF-8
-    and with the facts sorted by name. Facts are texts with six decimals. Scores are left out: their last digits differ
-    between machines that judge every case alike.
-
-    ``verdicts``: the tasks in the order of the plan, each with the verdicts of its selected cases.
-    """
+    """Return the SHA-256 of the judged rows: what each case contributes to the metrics, and what the model answered."""
+    # A row is a line of JSON with no spaces, ["task","case","state",{"fact":"1.000000"},["answer",null]]. Scores are
+    # left out: their last digits differ between machines that judge every case alike.
     whole = sha256()
     for task, verdicts_of_task in verdicts:
         judged = verdicts_of(verdicts_of_task)

@@ -14,8 +14,6 @@ from vlgate.errors import OptionError
 from vlgate.record.schema import fitted, schema_of
 from vlgate.record.whole_file import LOCK
 
-# Read the folder of a finished run: ``metrics.json`` and ``environment.json``, checked before they are used.
-
 SCHEMA = 2
 """The version of the format of ``metrics.json`` that is written and read."""
 METRICS, CASES, ENVIRONMENT = "metrics.json", "cases.parquet", "environment.json"
@@ -23,19 +21,11 @@ VERDICT, ANALYSES, CONTROLS = "verdict.json", "analyses.json", "controls.json"
 AGAIN = "run it again with this version"
 SHRUNK = "shrunk.jsonl"
 NAME_ANOTHER = "name the results folder of a run that ended"
+OF_ONE_RUN = "name a folder whose files are of one run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRun:
-    """A run that ended, or was cut short, as its folder tells it.
-
-    Attributes:
-        folder: its results folder.
-        named: how the user named the folder, such as ``--baseline before``; messages begin with it.
-        figures: the content of ``metrics.json``.
-        environment: the content of ``environment.json``; empty if the file is not there.
-    """
-
     folder: Path
     named: str
     figures: Mapping[str, Any] = field(repr=False)
@@ -52,37 +42,24 @@ class RecordedRun:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """The options of the run; empty if they are unknown."""
         options: Mapping[str, Any] = self.environment.get("options", {})
         return options
 
     @property
     def version(self) -> str:
-        """The version of vlgate; empty if it is unknown."""
         return str(self.environment.get("packages", {}).get("vlgate", ""))
 
     def wrong(self, problem: str, remedy: str = AGAIN) -> OptionError:
-        """Return an error that names the folder as the user did, the problem and the remedy."""
         return OptionError(f"{self.named}: {problem}; {remedy}")
 
 
 def titled(name: str, weights: str) -> str:
-    """Return the name of a model with its weights, as ``--model`` takes it.
-
-    >>> titled("lxmert", "unc-nlp/lxmert"), titled("oracle", "")
-    ('lxmert:unc-nlp/lxmert', 'oracle')
-    """
+    """Return the name of a model with its weights, as ``--model`` takes it."""
     return f"{name}:{weights}" if weights else name
 
 
 def read_run(folder: Path, named: str, sections: frozenset[str] | None = None) -> RecordedRun:
-    """Read the figures and the environment of a run.
-
-    ``named``: how the user named the folder, such as ``--baseline before``; messages begin with it. ``sections``: the
-    keys of ``metrics.json`` that are needed; None for all of them.
-
-    Returns: the run, which may be incomplete.
-    """
+    """Read the figures and the environment of a run, which may be incomplete; ``sections`` of the figures, or all."""
     figures = content_of(folder / METRICS, named)
     refuse_other_schema(figures, SCHEMA, METRICS, named)
     schema = schema_of(METRICS)
@@ -150,8 +127,8 @@ def _without(file: Path) -> str:
 
 # The files of one part of a run (``--shard I/N``), which ``vlgate merge`` joins: ``part.json`` and ``part.jsonl``.
 #
-# ``part.json`` says what the part was asked, of which model, and how it ended. It is the last file of a part, and
-# holds the SHA-256 of ``part.jsonl`` and of its own content, so that a part that was cut or edited is noticed.
+# ``part.json`` is the last file of a part, and holds the SHA-256 of ``part.jsonl`` and of its own content, so that a
+# part that was cut or edited is noticed.
 
 PART, REPLIES = "part.json", "part.jsonl"
 PART_SCHEMA = 1
@@ -162,33 +139,10 @@ DEFAULTS: Mapping[str, bool | None] = MappingProxyType(
 )
 """The columns of a line of replies; one whose values are all the default is left out."""
 _AGAIN = "run this part again"
-_TEXTS = ("vlgate", "why", "replies", "seal")
-_FORM: Mapping[str, Any] = {
-    "type": "object",
-    "required": [*_TEXTS, "complete", "number", "of", "status", "workers", "digests", "model", "environment"],
-    "properties": {
-        **{name: {"type": "string"} for name in _TEXTS},
-        "complete": {"type": "boolean"},
-        **{name: {"type": "integer"} for name in ("number", "of", "status", "workers")},
-        "digests": {
-            "type": "object",
-            "required": ["plan", "images", "thresholds", "must_hold"],
-            "additionalProperties": {"type": ["string", "null"]},
-        },
-        "model": {"type": "object", "required": ["name", "weights", "fingerprint", "checks"]},
-        "environment": {"type": "object"},
-    },
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedPart:
-    """A part of a run, as its folder tells it.
-
-    ``named`` is how the user named the folder; messages begin with it. ``content`` is that of ``part.json``, and
-    ``replies`` the bytes of ``part.jsonl``.
-    """
-
     folder: Path
     named: str
     content: Mapping[str, Any] = field(repr=False)
@@ -204,7 +158,6 @@ class RecordedPart:
 
     @property
     def again(self) -> str:
-        """What to do if the part cannot be used."""
         return f"{_AGAIN}, with --shard={self.number}/{self.of}"
 
     def wrong(self, problem: str, remedy: str = "") -> OptionError:
@@ -213,28 +166,36 @@ class RecordedPart:
 
 def seal(content: Mapping[str, Any]) -> str:
     rest = {name: value for name, value in content.items() if name != "seal"}
-    return f"sha256:{sha256(json.dumps(rest, sort_keys=True, separators=(',', ':')).encode()).hexdigest()}"
+    return sha(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode())
 
 
 def sha(content: bytes) -> str:
-    """Return the SHA-256 of bytes, with the name of the algorithm before it."""
     return f"sha256:{sha256(content).hexdigest()}"
 
 
 def read_part(folder: Path) -> RecordedPart:
     named = str(folder)
-    content = _content(folder, named)
+    if not folder.is_dir():
+        what = "is a file, not a folder" if folder.exists() else "does not exist"
+        raise OptionError(f"{named}: {what}; name the results folder of a run with --shard")
+    if not (folder / PART).exists():
+        raise OptionError(f"{named}: holds no {PART}, {_why_none(folder)}")
+    try:
+        content = json.loads(_bytes(folder / PART, named))
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise OptionError(f"{named}: {PART} is not a JSON object; {_AGAIN}")
     refuse_other_schema(content, PART_SCHEMA, PART, named)
     try:
-        fitted(content, _FORM, _FORM)
+        fitted(content, (form := schema_of(PART)), form)
         fitted(content["environment"], (form := schema_of(ENVIRONMENT)), form, "environment")
     except (ValueError, RecursionError) as error:
         raise OptionError(f"{named}: {PART} is damaged: {error}; {_AGAIN}") from None
     if seal(content) != content["seal"]:
         raise OptionError(f"{named}: {PART} was changed after the part ended; {_AGAIN}")
-    replies = _bytes(folder / REPLIES, named)
-    part = RecordedPart(folder=folder, named=named, content=content, replies=replies)
-    if sha(replies) != content["replies"]:
+    part = RecordedPart(folder=folder, named=named, content=content, replies=_bytes(folder / REPLIES, named))
+    if sha(part.replies) != content["replies"]:
         raise part.wrong(f"{REPLIES} was changed after the part ended, or is of another part")
     return part
 
@@ -248,21 +209,6 @@ def lines_of(part: RecordedPart) -> Iterator[tuple[str, tuple[int, ...], Mapping
         except (ValueError, KeyError, TypeError, RecursionError):
             raise part.wrong(f"{REPLIES}, line {number}: expected the replies of a batch") from None
         yield task, cases, rows
-
-
-def _content(folder: Path, named: str) -> dict[str, Any]:
-    if not folder.is_dir():
-        what = "is a file, not a folder" if folder.exists() else "does not exist"
-        raise OptionError(f"{named}: {what}; name the results folder of a run with --shard")
-    if not (folder / PART).exists():
-        raise OptionError(f"{named}: holds no {PART}, {_why_none(folder)}")
-    try:
-        content = json.loads(_bytes(folder / PART, named))
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
-        raise OptionError(f"{named}: {PART} is not a JSON object; {_AGAIN}")
-    return content
 
 
 def _why_none(folder: Path) -> str:

@@ -7,18 +7,20 @@ import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from vlgate import __version__
 from vlgate.gates.records import OUTCOMES, Decision
+from vlgate.probes.controls.control import Controlled
 from vlgate.record.comparison import Comparison, comparison_record
 from vlgate.record.controls import metric_record, of_one_task, of_run
-from vlgate.record.digests import Digests, thresholds_digests
+from vlgate.record.digests import thresholds_digests
 from vlgate.record.folder import SCHEMA
 from vlgate.record.judging_again import JudgedAgain
 from vlgate.record.model_card import CacheUse, ModelCard
@@ -28,8 +30,6 @@ from vlgate.record.run_gates import FIRST_RUN
 from vlgate.record.verdict import VERDICT_SCHEMA, RunOutcome, outcome_of
 from vlgate.record.whole_file import write_whole
 from vlgate.sources.scenes.scenes import SHIPPED_SEED, shipped_version
-
-# ``environment.json``: the machine, packages and options of a run, to repeat it.
 
 _PACKAGES = (
     "vlgate",
@@ -48,44 +48,41 @@ _PACKAGES = (
 )
 
 
-def write_environment(file: Path, options: Options, workers: int, cache: CacheUse) -> None:
-    write_whole(file, json.dumps(environment_content(options, workers, cache), indent=1) + "\n")
+def write_environment(file: Path, options: Options, workers: int, use: CacheUse) -> None:
+    write_whole(file, json.dumps(environment_content(options, workers, use), indent=1) + "\n")
 
 
-def environment_content(options: Options, workers: int, cache: CacheUse) -> dict[str, Any]:
+def environment_content(options: Options, workers: int, use: CacheUse) -> dict[str, Any]:
     """Return the time, machine, versions of packages, use of the cache, and options, as JSON holds them."""
+
+    def plain(value: object) -> object:
+        return sorted(value) if isinstance(value, frozenset) else str(value)
+
     content = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": sys.version,
         "platform": platform.platform(),
         "cpus": os.cpu_count(),
         "workers": workers,
-        "cache": asdict(cache),
-        "packages": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
+        "cache": asdict(use),
+        "packages": {name: number for name in _PACKAGES if (number := installed_version(name))},
         "options": asdict(options),
     }
-    as_read: dict[str, Any] = json.loads(json.dumps(content, default=_plain))
+    as_read: dict[str, Any] = json.loads(json.dumps(content, default=plain))
     return as_read
 
 
-def _plain(value: object) -> object:
-    return sorted(value) if isinstance(value, frozenset) else str(value)
-
-
-def _version(package: str) -> str | None:
+@cache
+def installed_version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        return None
-
-
-# ``metrics.json``: the figures and decisions of a run, for programs to read.
+        return ""
 
 
 def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
     """Write ``metrics.json``; if two runs have the same results, ``tasks`` and ``gates`` have the same bytes."""
-    content = metrics_content(run, model, options)
-    write_whole(file, as_written(content))
+    write_whole(file, as_written(metrics_content(run, model, options)))
 
 
 def as_written(content: Mapping[str, Any]) -> str:
@@ -108,7 +105,7 @@ def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[
             **({"disputes": [str(file) for file in options.disputes]} if options.disputes else {}),
             "scenes": shipped_version() if shown and options.seed == SHIPPED_SEED else None,
         },
-        "tasks": {result.task.id: {**_task(result), **_controls(run, result)} for result in run.results},
+        "tasks": {result.task.id: _task(result, run.controls) for result in run.results},
         "unasked": {task.id: {"shape": task.shape, "cases": len(task.cases)} for task in run.unasked},
         "averages": {
             name: {"value": mean.value, "tasks": mean.tasks, "of": mean.of} for name, mean in run.averages.items()
@@ -124,8 +121,13 @@ def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[
 _COUNTS = ("cases", "judged", "unscored", "skipped", "deselected")
 
 
-def _task(result: TaskResult) -> dict[str, object]:
+def _task(result: TaskResult, controls: Iterable[Controlled]) -> dict[str, object]:
     coverage = result.coverage
+    metrics: dict[str, dict[str, object]] = {}
+    for name, metric in result.metrics.items():
+        metrics[name] = {**metric_record(metric), **({"chance": result.chance[name]} if name in result.chance else {})}
+        if name in result.blind:
+            metrics[name]["blind"] = {key: getattr(result.blind[name], key) for key in ("value", "low", "high")}
     content: dict[str, object] = {
         "capability": result.task.capability,
         "shape": result.task.shape,
@@ -136,45 +138,30 @@ def _task(result: TaskResult) -> dict[str, object]:
         "cut": result.cut,
         "left_out": dict(result.task.left_out),
         "note": result.task.note,
-        "metrics": {
-            name: {**metric_record(metric), **_beside(result, name)} for name, metric in result.metrics.items()
-        },
+        "metrics": metrics,
         "slices": {
             name: {metric: metric_record(value) for metric, value in part.items()}
             for name, part in result.slices.items()
         },
     }
-    if result.task.together:
-        content["ask"] = "together"
-    if coverage.copies:
-        content["distinct"] = {"cases": coverage.distinct, "copies": coverage.copies}
-    if coverage.disputed or coverage.corrected:
-        content["disputed"] = {"left_out": coverage.disputed, "corrected": coverage.corrected}
-    if result.neither[0]:
-        content["neither"] = dict(zip(("replies", "of"), result.neither, strict=True))
-    if result.yes_or_no:
-        content["yes_or_no"] = True
-    if result.responses:
-        content["responses"] = result.responses
+    disputed = {"left_out": coverage.disputed, "corrected": coverage.corrected}
+    optional: dict[str, object] = {
+        "ask": "together" if result.task.together else "",
+        "distinct": {"cases": coverage.distinct, "copies": coverage.copies} if coverage.copies else None,
+        "disputed": disputed if any(disputed.values()) else None,
+        "neither": dict(zip(("replies", "of"), result.neither, strict=True)) if result.neither[0] else None,
+        "yes_or_no": result.yes_or_no,
+        "responses": result.responses,
+    }
+    content |= {name: value for name, value in optional.items() if value}
     if result.probes or result.flaws:
         content["flaws"] = {
             flaw.name: {"count": flaw.count, "examples": flaw.examples, "why": flaw.why} for flaw in result.flaws
         }
         content["probes"] = {probe.name: {"value": probe.shown, "n": probe.n} for probe in result.probes}
+    if measured := of_one_task(controls, result.task.id):
+        content["controls"] = measured
     return content
-
-
-def _controls(run: RunResult, result: TaskResult) -> dict[str, object]:
-    controls = of_one_task(run.controls, result.task.id)
-    return {"controls": controls} if controls else {}
-
-
-def _beside(result: TaskResult, name: str) -> dict[str, object]:
-    beside: dict[str, object] = {"chance": result.chance[name]} if name in result.chance else {}
-    if name in result.blind:
-        blind = result.blind[name]
-        beside["blind"] = {"value": blind.value, "low": blind.low, "high": blind.high}
-    return beside
 
 
 def gate_record(decision: Decision) -> dict[str, object]:
@@ -211,29 +198,8 @@ def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options
     if run.digests is None:
         file.unlink(missing_ok=True)
         return
-    write_whole(file, canonical(_content(run, model, options, run.digests)) + "\n")
-
-
-def canonical(content: object) -> str:
-    """Return JSON after RFC 8785, for content without floats and with keys of ASCII.
-
-    >>> canonical({"b": [1, None], "a": "é"})
-    '{"a":"é","b":[1,null]}'
-    """
-    _refuse_floats(content)
-    return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
-def _refuse_floats(value: object) -> None:
-    if isinstance(value, float):
-        raise TypeError(f"canonical({value!r}): expected no floats; write a text, f'{value:.6f}'")
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _refuse_floats(inner)
-
-
-def _content(run: RunResult, model: ModelCard, options: Options, digests: Digests) -> dict[str, Any]:
     covered = [result.coverage for result in run.results]
-    return {
+    content = {
         "schema": VERDICT_SCHEMA,
         "vlgate": __version__,
         **_ended(outcome_of(run, model)),
@@ -248,15 +214,25 @@ def _content(run: RunResult, model: ModelCard, options: Options, digests: Digest
             **({} if options.shard is None else {"shard": f"{options.shard.number}/{options.shard.of}"}),
             **_first(run.decisions),
         },
-        "digests": asdict(digests),
+        "digests": asdict(run.digests),
     }
+    write_whole(file, canonical(content) + "\n")
+
+
+def canonical(content: object) -> str:
+    """Return JSON after RFC 8785, for content without floats and with keys of ASCII."""
+
+    def refuse_floats(value: object) -> None:
+        if isinstance(value, float):
+            raise TypeError(f"canonical({value!r}): expected no floats; write a text, f'{value:.6f}'")
+        for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            refuse_floats(inner)
+
+    refuse_floats(content)
+    return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def content_again(content: Mapping[str, Any], judged: JudgedAgain) -> dict[str, Any]:
-    """Return the content of ``verdict.json`` of a run whose gates were decided again.
-
-    ``content``: that of the run; its cases, model, plan and rows stay as they are.
-    """
     return {
         **content,
         "vlgate": __version__,

@@ -25,8 +25,6 @@ ABOUT_REPLIES = ("same-model", "asked-once", "same-data")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAgain:
-    """The decisions of a thresholds file about a finished run, and how it ends with them."""
-
     thresholds: Thresholds
     decisions: tuple[Decision, ...]
     comparison: Comparison | None
@@ -35,20 +33,9 @@ class JudgedAgain:
 
 
 def judge_again(
-    run: RecordedRun,
-    file: Path,
-    earlier: FinishedRun | None = None,
-    *,
-    first: bool = False,
-    require_gates: bool = True,
+    run: RecordedRun, file: Path, earlier: FinishedRun | None = None, *, first: bool = False, require_gates: bool = True
 ) -> JudgedAgain:
-    """Decide every gate of a thresholds file about a finished run, as the run itself would.
-
-    Without an ``earlier`` run, the gates that compare are inconclusive; if this is the ``first``, they are not run.
-    With ``require_gates``, a run of which no gate is judged is inconclusive.
-
-    Returns: the decisions, in the order in which a run makes them.
-    """
+    """Decide every gate of a thresholds file about a finished run, as the run itself would."""
     if "unasked" not in run.figures:
         raise run.wrong(f"{METRICS} is of an earlier version: unasked is missing")
     tables = case_tables(run)

@@ -12,20 +12,13 @@ from vlgate.asking.checks.check import Check
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheUse:
-    """The number of items that a run asked its model, and of replies from the cache and from its own memory.
-
-    ``place`` is the folder of the cache, empty if there is none. ``kept`` counts the replies that the cache has taken,
-    those to the checks included, ``evicted`` the replies, also of other runs, that made room for them. ``loaded`` says
-    whether a model was loaded, ``notes`` what the user should know.
-    """
-
-    place: str = ""
+    place: str = ""  # the folder of the cache
     asked: int = 0
     cached: int = 0
     repeated: int = 0
-    kept: int = 0
-    evicted: int = 0
-    loaded: bool = True
+    kept: int = 0  # replies that the cache has taken, those to the checks included
+    evicted: int = 0  # replies, also of other runs, that made room for them
+    loaded: bool = True  # whether a model was loaded
     notes: tuple[str, ...] = ()
 
 
@@ -42,10 +35,7 @@ def added(uses: Sequence[CacheUse]) -> CacheUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCard:
-    """The model of a run: its name, weights and fingerprint, how requests reach it, and what checks found.
-
-    ``device`` is empty if the model does not take one; several workers may use several.
-    """
+    """The model of a run: its name, weights and fingerprint, how requests reach it, and what checks found."""
 
     name: str
     weights: str = ""

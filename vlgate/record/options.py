@@ -1,19 +1,20 @@
-"""The options of a run: each is declared once, as a field of ``Options``."""
+"""The options of a run: each is declared once, as a field of ``Options``; options.toml has what users read of it."""
 
 # ruff: noqa: RUF009  # the functions that are called in the fields of Options return fields
 
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from vlgate.asking.cache.folder import DEFAULT_SIZE, LEAST_LIMIT, parsed_size, shown_size
 from vlgate.metrics.variants import VARIANTS
 from vlgate.probes.controls.registry import DEFAULT_LIMIT, LIMIT, known_controls
-from vlgate.probes.shrink.families import FAMILIES, Family
+from vlgate.probes.shrink import FAMILIES, Family
 from vlgate.sources.registry import PROTOCOLS
 from vlgate.types import Ties
 
@@ -28,11 +29,7 @@ _LONGEST_CALL = 1e6  # seconds, 11 days
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """How users give an option: ``--name``, or the ini key ``vlgate_name``.
-
-    ``help`` is a sentence without the default; ``default`` is the default as a user would type it, or in words. A
-    ``flag`` takes no value; ``--no-name`` switches it off. One that is not ``lasting`` has no ini key.
-    """
+    """How users give an option: ``--name``, or the ini key ``vlgate_name``."""
 
     name: str = ""
     metavar: str
@@ -40,8 +37,8 @@ class Setting:
     default: str = "none"
     choices: tuple[str, ...] = ()
     many: bool = False
-    flag: bool = False
-    lasting: bool = True
+    flag: bool = False  # takes no value; --no-name switches it off
+    lasting: bool = True  # has an ini key
     parse: Parser = (str, "")
 
     @property
@@ -70,11 +67,7 @@ class Shard:
 
 
 def read_shard(text: str) -> Shard:
-    """Read ``I/N``; 1/1 is a part, too, so that a matrix of one job ends as a matrix of several does.
-
-    >>> read_shard("2/4")
-    Shard(number=2, of=4)
-    """
+    """Read ``I/N``; 1/1 is a part, too, so that a matrix of one job ends as a matrix of several does."""
     number, _, of = text.partition("/")
     shard = Shard(number=int(number), of=int(of))
     if not 1 <= shard.number <= shard.of:
@@ -87,16 +80,9 @@ def known_protocols() -> dict[str, str]:
     return {**PROTOCOLS, **{name: variant.about for name, variant in VARIANTS.items()}}
 
 
-def _positive(text: str) -> int:
+def _whole(text: str, least: int = 1) -> int:
     number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
-def _natural(text: str) -> int:
-    number = int(text)
-    if number < 0:
+    if number < least:
         raise ValueError(text)
     return number
 
@@ -110,229 +96,95 @@ def _seconds(text: str) -> float | None:
     return number
 
 
-def _listed(descriptions: Mapping[str, str]) -> str:
-    return "; ".join(f"{name}: {about}" for name, about in descriptions.items())
+_COUNT: Parser = (_whole, "a whole number above 0")
 
 
-_COUNT: Parser = (_positive, "a whole number above 0")
+def _option(default: Any = MISSING, **more: Any) -> Any:
+    return field(default=default, metadata={"parse": (str, ""), **more})
 
 
-def _setting(metavar: str, help_text: str, shown: str, **more: Any) -> dict[str, Setting]:
-    return {"setting": Setting(metavar=metavar, help=help_text, default=shown, **more)}
-
-
-def _option(default: Any, metavar: str, help_text: str, *, shown: str = "", **more: Any) -> Any:
-    words = shown or str("none" if default in {None, "", frozenset()} else default)
-    return field(default=default, metadata=_setting(metavar, help_text, words, **more))
-
-
-def _choice(choices: str, help_text: str, **more: Any) -> Any:
+def _choice(choices: str, **more: Any) -> Any:
     values = tuple(choices.split("|"))
     parse = more.pop("parse", (str, f"one of {', '.join(values)}"))
-    return _option(more.pop("default", values[0]), choices, help_text, choices=values, parse=parse, **more)
-
-
-def _flag(help_text: str, *, shown: str = "off") -> Any:
-    return _option(False, "", help_text, shown=shown, flag=True)
+    return _option(more.pop("default", values[0]), metavar=choices, choices=values, parse=parse, **more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of one run.
-
-    ``folder`` is the folder that the user started the run in. ``pairs`` is None for the number of the paper.
-    ``thresholds`` is None if there is no thresholds file, so that nothing is gated. ``shard`` is the part of the run
-    that is asked; None for all of it. ``controls_named`` and ``cache_named`` say whether the user named them. ``cache``
-    is None for no cache; ``cache_limit`` is in bytes.
-    """
+    """The options of one run; ``folder`` is the one that the user started it in."""
 
     folder: Path
-    model: str = _option(
-        DEFAULT_MODEL,
-        "NAME[:WEIGHTS]",
-        "The model to test: a registered name, package.module:callable, or replay:FILE.",
-    )
-    suite: tuple[str, ...] = _option(
-        (),
-        "GLOB[,GLOB]",
-        "The ids of the tasks to run, as patterns.",
-        shown="all tasks of the data folders; without a data folder, the embedded scenes",
-        many=True,
-    )
-    data: tuple[Path, ...] = _option(
-        (),
-        "DIR",
-        "A data folder; the option can be repeated.",
-        shown="the folders of the variable VLGATE_DATA",
-        many=True,
-    )
-    disputes: tuple[Path, ...] = _option(
-        (),
-        "FILE|known",
-        "A file of cases whose labels are disputed, which the run corrects or leaves out, and counts; known: the "
-        "file of reported errors that comes with vlgate. The option can be repeated.",
-        shown="no file",
-        many=True,
-    )
-    limit: int | None = _option(
-        None, "N", "The largest number of cases per task, drawn by the seed.", shown="all cases", parse=_COUNT
-    )
-    quick: bool = _flag(
-        "A first look: at most 30 cases per task, drawn by the seed so that small slices stay; no gate can pass."
-    )
+    model: str = _option(DEFAULT_MODEL)
+    suite: tuple[str, ...] = _option((), many=True)
+    data: tuple[Path, ...] = _option((), many=True)
+    disputes: tuple[Path, ...] = _option((), many=True)
+    limit: int | None = _option(None, parse=_COUNT)
+    quick: bool = _option(False, flag=True)
     pairs: int | None = _option(
-        1000,
-        "N|paper",
-        "The number of original questions per task that is made from scene graphs; paper means as many as CARETS has.",
-        parse=(lambda text: None if text == "paper" else _positive(text), "a whole number above 0, or paper"),
+        1000, parse=(lambda text: None if text == "paper" else _whole(text), "a whole number above 0, or paper")
     )
-    items: Literal["auto", "pair", "batch"] = _choice(
-        "auto|pair|batch",
-        "The cases of one pytest item: one with pair, many with batch; auto means pair for up to 2,000 cases, "
-        "otherwise batch.",
-    )
-    thresholds: Path | None = field(
-        metadata=_setting(
-            "FILE",
-            "The file with the gates.",
-            "thresholds.toml in the start folder or the rootdir; without a data folder also the shipped one",
-        )
-    )
-    baseline: Path | Literal["first"] | None = _option(
-        None,
-        "DIR|first",
-        "The results folder of an earlier run, to compare with case by case; by default there is none. With "
-        "first, gates on a comparison are not run, because there is no earlier run yet; a folder of that name is "
-        "./first.",
-        shown="no comparison",
-    )
-    results: Path = field(metadata=_setting("DIR", "The folder for the run's files.", "results/<time>-<model>"))
-    overwrite: bool = _flag("Replace the files of an earlier run in the results folder, which is refused otherwise.")
-    device: str = _option("auto", "DEVICE", "The device that the model runs on: auto, cpu, cuda, cuda:1 or mps.")
-    dtype: str = _option("float32", "DTYPE", "The floating-point type of the model: float32, bfloat16 or float16.")
-    compiled: bool = _choice(
-        "on|off",
-        "Whether torch.compile compiles the blocks of the model.",
-        shown="off",
-        default=False,
-        parse=(lambda text: text == "on", "one of on, off"),
-    )
+    items: Literal["auto", "pair", "batch"] = _choice("auto|pair|batch")
+    thresholds: Path | None = _option()
+    baseline: Path | Literal["first"] | None = _option(None)
+    results: Path = _option()
+    overwrite: bool = _option(False, flag=True)
+    device: str = _option("auto")
+    dtype: str = _option("float32")
+    compiled: bool = _choice("on|off", default=False, parse=(lambda text: text == "on", "one of on, off"))
     batch_size: int | None = _option(
-        None,
-        "auto|N",
-        "The largest number of requests per call of the model, which is halved whenever memory runs out; "
-        f"auto means {DEFAULT_BATCH}, or less if memory ran out in an earlier run of the model on this device.",
-        shown="auto",
-        parse=(lambda text: None if text == "auto" else _positive(text), "auto or a whole number above 0"),
+        None, parse=(lambda text: None if text == "auto" else _whole(text), "auto or a whole number above 0")
     )
-    call_timeout: float | None = _option(
-        None,
-        "SECONDS",
-        "The longest time that one call of the model may take; if one takes longer, the process says which and "
-        "ends with status 1.",
-        parse=(_seconds, "none, or seconds above 0 and at most 1e6"),
-    )
-    ray: str = _option(
-        "",
-        "auto|HOST:PORT",
-        "The Ray cluster whose actors score the run, one on each GPU or, without GPUs, one on each node; auto "
-        "means the cluster that this machine belongs to.",
-        parse=(lambda text: "" if text == "none" else text, ""),
-    )
-    ask: Literal["apart", "together"] = _choice(
-        "apart|together",
-        "How cases of several images are asked: apart asks about one image at a time, together about all of them "
-        "in one prompt, in two orders, which needs a model with a method compare().",
-    )
-    ties: Ties = _choice("strict|half|credit", "What an exact tie of two scores counts: strict 0, half 1/2, credit 1.")
-    missing_images: Literal["fail", "skip"] = _choice(
-        "fail|skip", "Whether a case whose image is missing fails its test or is skipped."
-    )
-    health: Literal["auto", "on", "off"] = _choice(
-        "auto|on|off",
-        "Whether to look for flaws and text-only shortcuts in the tasks; auto means on for up to 20,000 cases.",
-    )
-    seed: int = _option(0, "N", "The seed of all random choices.", parse=(int, "a whole number"))
-    explain: int = _option(
-        0,
-        "N",
-        "The number of missed cases per task to explain, the worst first, by asking about 150 changed copies of each.",
-        parse=(_natural, "a whole number, 0 for none"),
-    )
-    controls: tuple[str, ...] = _option(
-        (),
-        "NAME[,NAME]",
-        "The controls to ask after the cases: " + _listed(known_controls()) + "; or none.",
-        shown="look for the embedded model on the embedded scenes, otherwise none",
-        many=True,
-    )
-    controls_limit: int = _option(
-        LIMIT,
-        "N",
-        "The largest number of cases per task that each control is asked about, drawn by the seed.",
-        shown=f"{LIMIT}; {DEFAULT_LIMIT} if --controls is not given",
-        parse=_COUNT,
-    )
+    call_timeout: float | None = _option(None, parse=(_seconds, "none, or seconds above 0 and at most 1e6"))
+    ray: str = _option("", parse=(lambda text: "" if text == "none" else text, ""))
+    ask: Literal["apart", "together"] = _choice("apart|together")
+    ties: Ties = _choice("strict|half|credit")
+    missing_images: Literal["fail", "skip"] = _choice("fail|skip")
+    health: Literal["auto", "on", "off"] = _choice("auto|on|off")
+    seed: int = _option(0, parse=(int, "a whole number"))
+    explain: int = _option(0, parse=(lambda text: _whole(text, 0), "a whole number, 0 for none"))
+    controls: tuple[str, ...] = _option((), many=True)
+    controls_limit: int = _option(LIMIT, parse=_COUNT)
     controls_named: bool = False
-    shrink_budget: int = _option(200, "N", "The largest number of requests per search, with -m shrink.", parse=_COUNT)
-    shrink_cases: int = _option(5, "N", "The number of cases per task to search, with -m shrink.", parse=_COUNT)
-    shrink_edits: tuple[Family, ...] = _option(
-        FAMILIES,
-        "NAME[,NAME]",
-        "What -m shrink changes: scene (a thing of a drawn scene), region (a part of a photograph that the texts "
-        "do not name), image (all of it), wording (a text).",
-        shown="scene,region,image,wording",
-        many=True,
-    )
-    require_gates: bool = _flag(
-        "Whether a run without a judged gate ends with status 1.",
-        shown="on if the environment variable CI is set, otherwise off",
-    )
-    protocols: frozenset[str] = _option(
-        frozenset(),
-        "NAME[,NAME]",
-        "Other ways to read or score a benchmark: " + _listed(known_protocols()) + ".",
-        many=True,
-    )
-    log_to: tuple[str, ...] = _option(
-        (),
-        "wandb|mlflow",
-        "The trackers of experiments that get the figures, gates and report.html of the run.",
-        shown="no tracker",
-        many=True,
-    )
+    shrink_budget: int = _option(200, parse=_COUNT)
+    shrink_cases: int = _option(5, parse=_COUNT)
+    shrink_edits: tuple[Family, ...] = _option(FAMILIES, many=True)
+    require_gates: bool = _option(False, flag=True)
+    protocols: frozenset[str] = _option(frozenset(), many=True)
+    log_to: tuple[str, ...] = _option((), many=True)
     # Without an ini key: a run whose ini file names a part would never judge its gates.
     shard: Shard | None = _option(
-        None,
-        "I/N",
-        "The part of the run that this process asks, such as 2/4; no gate is judged before vlgate merge joins the "
-        "N parts.",
-        shown="the whole run, which judges its gates itself",
-        lasting=False,
-        parse=(read_shard, "a part I/N, with I from 1 to N, such as 2/4"),
+        None, lasting=False, parse=(read_shard, "a part I/N, with I from 1 to N, such as 2/4")
     )
-    cache: Path | None = _option(
-        None,
-        "DIR|off",
-        "The folder in which the model's replies are kept, so that no later run asks for them again.",
-        shown="the variable VLGATE_CACHE, or a folder in the user's cache",
-    )
+    cache: Path | None = _option(None)
     cache_named: bool = False
     cache_limit: int = _option(
-        DEFAULT_SIZE,
-        "SIZE",
-        "The most space that the cache may take, such as 500MB; the oldest replies make room for new ones.",
-        shown="10GiB",
-        parse=(parsed_size, f"a size of at least {shown_size(LEAST_LIMIT)}, such as 500MB or 10GiB"),
+        DEFAULT_SIZE, parse=(parsed_size, f"a size of at least {shown_size(LEAST_LIMIT)}, such as 500MB or 10GiB")
     )
 
 
-_NAMES = {"compiled": "compile", "protocols": "protocol"}
-SETTINGS: Mapping[str, Setting] = {
-    one.name: replace(one.metadata["setting"], name=_NAMES.get(one.name, one.name.replace("_", "-")))
-    for one in fields(Options)
-    if one.metadata
-}
+def _settings() -> dict[str, Setting]:
+    with (Path(__file__).parent / "options.toml").open("rb") as file:
+        words = tomllib.load(file)
+    listed = {
+        name: "; ".join(f"{one}: {about}" for one, about in known.items())
+        for name, known in (("controls", known_controls()), ("protocols", known_protocols()))
+    }
+    names = {"compiled": "compile", "protocols": "protocol"}
+    settings = {}
+    for one in fields(Options):
+        if not one.metadata:
+            continue
+        own, default = words[one.name], "none" if one.default in {None, "", frozenset()} else str(one.default)
+        filled = {
+            key: text.format(**listed, batch=DEFAULT_BATCH, limit=LIMIT, default_limit=DEFAULT_LIMIT)
+            for key, text in {"default": "off" if one.metadata.get("flag") else default, **own}.items()
+        }
+        name = names.get(one.name, one.name.replace("_", "-"))
+        settings[one.name] = Setting(**{"name": name, "metavar": "", **one.metadata, **filled})
+    return settings
+
+
+SETTINGS: Mapping[str, Setting] = _settings()
 """How users give each option, by the field of ``Options``."""
 
 
@@ -342,11 +194,7 @@ def in_ci() -> bool:
 
 
 def baseline_of(given: str, folder: Path) -> Path | Literal["first"]:
-    """Return the earlier run that ``--baseline`` names, or ``FIRST``; ``folder`` is what a path is relative to.
-
-    >>> baseline_of("first", Path("/work")), baseline_of("./first", Path("/work")).as_posix()
-    ('first', '/work/first')
-    """
+    """Return the earlier run that ``--baseline`` names, or ``FIRST``; ``folder`` is what a path is relative to."""
     return FIRST if given == FIRST else folder / given
 
 

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.judging.judged import Replies, joined, verdicts_of
+from vlgate.judging.judged import joined, verdicts_of
 from vlgate.metrics.clusters import image_of
 from vlgate.record.cases import LISTS, CaseTable, fact_names, truth_of
 from vlgate.record.results import RunResult
 from vlgate.record.whole_file import whole_file
-from vlgate.types import TIED, Ask, Case, Compare, FloatArray, Match, Read, Task, Verdict, text_of
+from vlgate.types import TIED, Ask, Compare, FloatArray, Match, Read, Task, Verdict, text_of
 
 # Columns of pyarrow, made without ``pyarrow.array``, whose first call imports pandas (0.2 s of CPU time).
 
 
 def texts(values: Sequence[str | None]) -> Any:
-    """Return a column of texts; None is null.
-
-    >>> texts(["a", None, "é"]).to_pylist()
-    ['a', None, 'é']
-    """
     import pyarrow as pa
 
     whole = "".join(filter(None, values))
@@ -40,11 +35,7 @@ def texts(values: Sequence[str | None]) -> Any:
 
 
 def numbers(values: FloatArray) -> Any:
-    """Return a column of numbers from an array of shape (n,); NaN is null.
-
-    >>> numbers(np.array([0.5, np.nan])).to_pylist()
-    [0.5, None]
-    """
+    """Return a column of numbers from an array of shape (n,); NaN is null."""
     import pyarrow as pa
 
     there = ~np.isnan(values)
@@ -53,22 +44,13 @@ def numbers(values: FloatArray) -> Any:
 
 
 def booleans(values: NDArray[np.bool_], there: NDArray[np.bool_]) -> Any:
-    """Return a column of true and false from an array of shape (n,); null if ``there`` is false.
-
-    >>> booleans(np.array([True, False]), np.array([True, False])).to_pylist()
-    [True, None]
-    """
+    """Return a column of true and false from an array of shape (n,); null if ``there`` is false."""
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.bool_(), len(values), [_mask(there), _bits(values)])
 
 
 def lists(values: Any, sizes: Sequence[int]) -> Any:
-    """Return a column of lists of the given sizes, from a column of their values.
-
-    >>> lists(texts(["a", "b", "c"]), [2, 1]).to_pylist()
-    [['a', 'b'], ['c']]
-    """
     import pyarrow as pa
 
     ends = np.cumsum([0, *sizes], dtype=np.int32)
@@ -86,27 +68,34 @@ def _bits(values: NDArray[np.bool_]) -> Any:
     return pa.py_buffer(np.packbits(values, bitorder="little"))
 
 
-# ``cases.parquet`` and ``predictions.parquet``: one row per case, and one row per reply, of a run.
-
-
 def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
     import pyarrow as pa
 
     judged = verdicts_of(verdicts)
     cases, replies = judged.cases, judged.replies
     sizes = [len(case.requests) for case in cases]
+    # Cases share equal facts and tags, so there are few of them
+    shared = {id(facts): facts for facts in judged.facts}
+    number = {key: row for row, key in enumerate(shared)}
+    rows = np.array([number[id(facts)] for facts in judged.facts], dtype=np.intp)
+    facts = {
+        name: numbers(np.array([one.get(name, np.nan) for one in shared.values()], dtype=np.float64)[rows])
+        for name in sorted({name for one in shared.values() for name in one})
+    }
+    tags = {id(case.tags): case.tags for case in cases}
+    written = {key: json.dumps(dict(own), sort_keys=True) for key, own in tags.items()}
     columns = {
         "task": texts([task.id] * len(cases)),
         "case": texts([case.id for case in cases]),
         "state": texts(judged.states),
         "right": booleans(judged.right, np.array(judged.states) == "judged"),
-        **_facts(judged.facts),
+        **facts,
         "images": lists(texts([image_of(request) for request in replies.requests]), sizes),
         "texts": lists(texts([text_of(request) for request in replies.requests]), sizes),
         "truths": lists(texts([truth_of(truth) for case in cases for truth in case.truths]), sizes),
         "scores": lists(numbers(replies.scores), sizes),
         "answers": lists(texts(replies.answers or [None] * len(replies.requests)), sizes),
-        "tags": texts(_tags(cases)),
+        "tags": texts([written[id(case.tags)] for case in cases]),
         "origin": texts([case.origin for case in cases]),
         "why": texts(judged.whys()),
     }
@@ -114,12 +103,7 @@ def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
 
 
 def write_cases(file: Path, run: RunResult) -> None:
-    """Write one row per case: the requests, the replies, the verdict and the sentence that says why.
-
-    Columns: task, case, state, right, one nullable number per fact of any task, images, texts, truths, scores, answers
-    (lists with one entry per request), tags (JSON), origin, why. The keys of the images of a request about several are
-    joined by " | ".
-    """
+    """Write one row per case; the lists have an entry per request, and a fact that a task lacks is null."""
     import pyarrow as pa
 
     parts = [case_table(result.task, result.verdicts).rows for result in run.results]
@@ -129,16 +113,17 @@ def write_cases(file: Path, run: RunResult) -> None:
 
 
 def write_predictions(file: Path, run: RunResult) -> None:
-    """Write one row per distinct request, in the columns that ``replay:FILE`` reads.
-
-    Columns: image, text, score, match, question, answer, perplexity, problem; null if they do not apply. A run that
-    asked about several images at once has a further column, images, with the list of those of such a request.
-    """
+    """Write one row per distinct request, in the columns that ``replay:FILE`` reads."""
     import pyarrow as pa
 
     replies = joined([verdicts_of(result.verdicts).replies for result in run.results]).once()
     asked = replies.requests
     matched, read = (np.array([isinstance(one, kind) for one in asked], dtype=np.bool_) for kind in (Match, Read))
+    answers = [
+        TIED if answer is None and isinstance(request, Ask | Compare) and place not in replies.problems else answer
+        for place, (request, answer) in enumerate(zip(asked, replies.answers or [None] * len(asked), strict=True))
+    ]
+    problems = [replies.problems[place][0] if place in replies.problems else None for place in range(len(asked))]
     several = [[image.key for image in one.images] if isinstance(one, Compare) else None for one in asked]
     columns = {
         "image": texts([None if isinstance(request, Compare) else image_of(request) for request in asked]),
@@ -147,9 +132,9 @@ def write_predictions(file: Path, run: RunResult) -> None:
         "score": numbers(np.where(matched, replies.scores, np.nan)),
         "match": booleans(replies.accepted == 1.0, ~np.isnan(replies.accepted)),
         "question": texts([r.question if isinstance(r, Ask | Compare) else None for r in asked]),
-        "answer": texts(_answers(replies)),
+        "answer": texts(answers),
         "perplexity": numbers(np.where(read, replies.scores, np.nan)),
-        "problem": texts(_problems(replies)),
+        "problem": texts(problems),
     }
     _write(file, pa.table(columns), ["image", "answer", "problem"])
 
@@ -159,32 +144,3 @@ def _write(file: Path, rows: Any, repeated: list[str]) -> None:
 
     with whole_file(file) as part:
         write_table(rows, part, use_dictionary=repeated)
-
-
-def _facts(facts: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    shared = {id(one): one for one in facts}  # few, because cases share equal facts
-    number = {key: row for row, key in enumerate(shared)}
-    rows = np.array([number[id(one)] for one in facts], dtype=np.intp)
-    names = sorted({name for one in shared.values() for name in one})
-    return {
-        name: numbers(np.array([one.get(name, np.nan) for one in shared.values()], dtype=np.float64)[rows])
-        for name in names
-    }
-
-
-def _tags(cases: Sequence[Case]) -> list[str]:
-    shared = {id(case.tags): case.tags for case in cases}
-    written = {key: json.dumps(dict(tags), sort_keys=True) for key, tags in shared.items()}
-    return [written[id(case.tags)] for case in cases]
-
-
-def _answers(replies: Replies) -> list[str | None]:
-    answers = list(replies.answers or [None] * len(replies.requests))
-    return [
-        TIED if answer is None and isinstance(request, Ask | Compare) and place not in replies.problems else answer
-        for place, (request, answer) in enumerate(zip(replies.requests, answers, strict=True))
-    ]
-
-
-def _problems(replies: Replies) -> list[str | None]:
-    return [replies.problems[place][0] if place in replies.problems else None for place in range(len(replies.requests))]

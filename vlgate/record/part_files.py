@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
@@ -15,9 +15,7 @@ from vlgate.record.json_files import environment_content
 from vlgate.record.replies import Rows
 from vlgate.record.results import EndedRun
 from vlgate.record.whole_file import whole_file, write_whole
-from vlgate.types import Batch, LazyImage, Task, images_of
-
-# A digest of the image files of a plan: two machines with the same digest have the same files by name and size.
+from vlgate.types import Batch, Task, images_of
 
 ABSENT = -1
 """The size of a file that is not there."""
@@ -25,11 +23,8 @@ _WITHIN = ("#", ", column ")  # what follows the path of a file: the name of a p
 
 
 def images_digest(tasks: Iterable[Task]) -> str:
-    """Return a digest (32 hexadecimal digits) of the keys of all images, each with the size of its file in bytes.
-
-    No file is opened. The folder of a file does not count, because machines keep the
-    same data in different places. Drawn images have no file.
-    """
+    """Return a digest (32 hexadecimal digits) of the keys of all images, each with the size of its file in bytes."""
+    # The folder of a file does not count: machines keep the same data in different places
     by_key: dict[str, int] = {}
     sizes: dict[str, int] = {}
     for task in tasks:
@@ -37,17 +32,11 @@ def images_digest(tasks: Iterable[Task]) -> str:
             for request in case.requests:
                 for image in images_of(request):
                     if image.key not in by_key:
-                        by_key[image.key] = _size(image, sizes)
+                        by_key[image.key] = _of_file(image.where, sizes) if image.is_there else ABSENT
     whole = blake2b(digest_size=16)
     for key, size in sorted(by_key.items()):
         whole.update(f"{len(key)}:{key}\0{size}\n".encode(errors="surrogatepass"))
     return whole.hexdigest()
-
-
-def _size(image: LazyImage, sizes: dict[str, int]) -> int:
-    if not image.is_there:
-        return ABSENT
-    return _of_file(image.where, sizes)
 
 
 def _of_file(where: str, sizes: dict[str, int]) -> int:
@@ -62,19 +51,17 @@ def _of_file(where: str, sizes: dict[str, int]) -> int:
     return sizes[where]
 
 
-# Write ``part.jsonl`` and ``part.json``, with which ``vlgate merge`` joins the parts of a run.
-
-
 def write_part(folder: Path, part: EndedRun, replies: Iterable[tuple[Batch, Rows]]) -> None:
     """Write the files of a part, after all others of the run; ``part.json`` is the last."""
-    lines = "".join(sorted(_line(batch, rows) for batch, rows in replies)).encode("ascii")
+    written = []
+    for batch, rows in replies:
+        columns: dict[str, Any] = dict(rows)
+        kept = {name: columns[name] for name in DEFAULTS if any(value is not DEFAULTS[name] for value in columns[name])}
+        line = {"task": batch.task.id, "cases": batch.positions, "rows": kept}
+        written.append(json.dumps(line, separators=(",", ":")) + "\n")
+    lines = "".join(sorted(written)).encode("ascii")
     with whole_file(folder / REPLIES) as file:
         file.write_bytes(lines)
-    content = _content(part, sha(lines))
-    write_whole(folder / PART, json.dumps({**content, "seal": seal(content)}, indent=1) + "\n")
-
-
-def _content(part: EndedRun, replies: str) -> Mapping[str, Any]:
     run, shard, digests = part.result, part.result.part, part.result.digests
     content = {
         "schema": PART_SCHEMA,
@@ -91,16 +78,9 @@ def _content(part: EndedRun, replies: str) -> Mapping[str, Any]:
             "thresholds": digests and digests.thresholds,
             "must_hold": digests and digests.must_hold,
         },
-        "replies": replies,
+        "replies": sha(lines),
         "model": asdict(part.card),
         "environment": environment_content(part.options, part.workers, part.card.cache),
     }
-    as_read: Mapping[str, Any] = json.loads(json.dumps(content))  # tuples become lists, as the reader will have them
-    return as_read
-
-
-def _line(batch: Batch, rows: Rows) -> str:
-    columns: dict[str, Any] = dict(rows)
-    kept = {name: columns[name] for name in DEFAULTS if any(value is not DEFAULTS[name] for value in columns[name])}
-    content = {"task": batch.task.id, "cases": batch.positions, "rows": kept}
-    return json.dumps(content, separators=(",", ":")) + "\n"
+    content = json.loads(json.dumps(content))  # tuples become lists, as the reader will have them
+    write_whole(folder / PART, json.dumps({**content, "seal": seal(content)}, indent=1) + "\n")

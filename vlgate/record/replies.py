@@ -10,8 +10,6 @@ from vlgate.judging.judged import Replies, Verdicts, numbers, plain, replies_of
 from vlgate.record.folder import DEFAULTS
 from vlgate.types import Batch, Prediction, Request, Verdict
 
-# The replies of a batch as plain values, in which a worker sends them to the main process.
-#
 # The distinct requests of a batch have the same order in every process, so the replies need no keys.
 
 UNASKED = "the run ended before this case was asked"
@@ -30,10 +28,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 class Rows(TypedDict):
-    """The replies to a batch's distinct requests, one list entry per request, and the counts of its cases.
-
-    ``plan`` is the digest of the plan of the process that asked; empty if no other process judges the replies.
-    """
+    """The replies to a batch's distinct requests, one list entry per request, and the counts of its cases."""
 
     scores: list[float | None]
     answers: list[str | None]
@@ -44,7 +39,7 @@ class Rows(TypedDict):
     neither: list[bool]
     judged: int
     missed: int
-    plan: str
+    plan: str  # digest of the plan of the process that asked; empty if no other process judges the replies
 
 
 def pack(verdicts: Sequence[Verdict], plan: str = "") -> Rows:
@@ -117,7 +112,6 @@ def unreplied(batch: Batch, why: str) -> dict[Request, Prediction]:
 
 
 def distinct(batch: Batch) -> Iterable[Request]:
-    """Return the distinct requests of a batch, in the order of first appearance."""
     return dict.fromkeys(request for case in batch.cases for request in case.requests)
 
 

@@ -37,12 +37,7 @@ NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskResult:
-    """The result of one task; ``blind`` holds the metrics of the text-only model on the same cases.
-
-    ``chance`` holds the values of the metrics that guessing is expected to reach. ``images`` is the number
-    of distinct images of the judged cases, and ``cut`` that of judged cases with a text that the model did not read to
-    the end. ``yes_or_no`` is whether scores tie because every reply is a yes or a no, 1 or 0.
-    """
+    """The result of one task; ``blind`` holds the metrics of the text-only model on the same cases."""
 
     task: Task
     coverage: Coverage
@@ -51,17 +46,16 @@ class TaskResult:
     metrics: Mapping[str, Metric]
     slices: Mapping[str, Mapping[str, Metric]]
     blind: Mapping[str, Metric]
-    chance: Mapping[str, float] = field(default_factory=dict)
+    chance: Mapping[str, float] = field(default_factory=dict)  # what guessing is expected to reach
     flaws: tuple[Flaw, ...] = ()
     probes: tuple[Probe, ...] = ()
     responses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     images: int = 0
-    cut: int = 0
-    yes_or_no: bool = False
+    cut: int = 0  # judged cases with a text that the model did not read to the end
+    yes_or_no: bool = False  # scores tie because every reply is 1 or 0
 
     @property
     def tied(self) -> int:
-        """The number of judged cases with an exact tie of two scores that should differ, or of the best choices."""
         return int(np.nansum(self.columns.facts["tied"])) if "tied" in self.columns.facts else 0
 
     @property
@@ -81,17 +75,7 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """The result of a run: of each of its tasks, the decisions of the gates, and the averages and gaps of benchmarks.
-
-    ``comparison`` is that with an earlier run, if one was named. ``controls`` holds what the controls found, if any was
-    asked. ``error_rates`` says how often the gates err, if any
-    was judged. ``shrunk`` holds the searches for smallest changes, if there were any, and ``explained`` the
-    explanations of missed cases. ``incomplete`` says what the run lacks; it is empty if the run is complete.
-    ``crashed`` is whether a process of the run ended on its way, or the model could not be loaded, and ``tests`` is
-    pytest's exit status if a test that is not a gate fails, else 0. ``digests`` are those of what was judged.
-    ``unasked`` are the tasks of the plan of which every case was deselected. ``part`` is the part of a run that this
-    is, if it is one; no gate of it is judged.
-    """
+    """The result of a run: of its tasks, the decisions of the gates, and the averages and gaps of benchmarks."""
 
     results: tuple[TaskResult, ...]
     decisions: tuple[Decision, ...]
@@ -100,14 +84,14 @@ class RunResult:
     gaps: Mapping[str, Gap] = field(default_factory=dict)
     shrunk: tuple[Shrunk, ...] = ()
     explained: Explained = field(default_factory=Explained)
-    incomplete: str = ""
+    incomplete: str = ""  # what the run lacks
     comparison: Comparison | None = None
     controls: tuple[Controlled, ...] = ()
     error_rates: ErrorRates | None = None
     digests: Digests | None = None
-    crashed: bool = False
-    tests: int = 0
-    unasked: tuple[Task, ...] = ()
+    crashed: bool = False  # a process of the run crashed, or the model could not be loaded
+    tests: int = 0  # pytest's exit status if a test that is not a gate fails
+    unasked: tuple[Task, ...] = ()  # planned tasks of which every case was deselected
     part: Shard | None = None
 
     @property
@@ -129,32 +113,20 @@ class EndedRun:
 
 
 def task_metrics(
-    task: Task,
-    verdicts: Sequence[Verdict],
-    blind: Sequence[Verdict],
-    variants: Collection[str] = (),
+    task: Task, verdicts: Sequence[Verdict], blind: Sequence[Verdict], variants: Collection[str] = ()
 ) -> TaskResult:
-    """Compute the figures of a task.
-
-    ``verdicts``: the verdicts of the selected cases, in the task's order. ``blind``: the text-only model's verdicts of
-    the judged cases, or of a sample of them; may be empty. ``variants``: the names of other definitions of metrics to
-    compute too; see ``metrics.variants``.
-
-    Returns: the task's result; its metrics are over the judged cases.
-    """
+    """Compute the figures of a task; ``blind`` may judge a sample of the cases, ``variants`` are further metrics."""
     table = verdicts_of(verdicts)
     judged = table.judged
     columns = judged.columns(task.shape)
+    unread = int((columns.facts["read"] < 1.0).sum()) if "read" in columns.facts else 0
     guessed = chance(task.shape, task.capability, judged.cases) if judged else {}
     return TaskResult(
         task=task,
-        coverage=_coverage(task, table, _unread(columns)),
+        coverage=_coverage(task, table, unread),
         verdicts=table,
         columns=columns,
-        metrics={
-            **metrics(columns, confidence=CONFIDENCE),
-            **_variants(task, judged, columns, variants),
-        },
+        metrics={**metrics(columns, confidence=CONFIDENCE), **_variants(task, judged, columns, variants)},
         slices=_slices(judged.cases, columns),
         chance=guessed,
         blind=raised(metrics(verdicts_of(blind).columns(task.shape), confidence=CONFIDENCE), guessed) if blind else {},
@@ -166,12 +138,14 @@ def task_metrics(
 
 def of_yes_or_no(run: RunResult) -> RunResult:
     """Return the result of a model that only says yes or no, with its tasks marked in which texts tie therefore."""
-    results = [replace(one, yes_or_no=one.tied > 0 and _matches(one.task)) for one in run.results]
-    return replace(run, results=tuple(results))
-
-
-def _matches(task: Task) -> bool:
-    return any(isinstance(request, Match) for case in task.cases[:1] for request in case.requests)
+    matched = {
+        one.task.id
+        for one in run.results
+        if any(isinstance(request, Match) for case in one.task.cases[:1] for request in case.requests)
+    }
+    return replace(
+        run, results=tuple(replace(one, yes_or_no=one.tied > 0 and one.task.id in matched) for one in run.results)
+    )
 
 
 def judged_tasks_of(
@@ -195,10 +169,7 @@ def judged_tasks_of(
 
 
 def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dict[str, Mean], dict[str, Gap]]:
-    """Compute the means that VALSE's and VL-CheckList's papers print, and VL-CheckList's gaps.
-
-    Returns: means by ``place:metric``, and gaps by name.
-    """
+    """Compute the means that VALSE's and VL-CheckList's papers print, and VL-CheckList's gaps."""
     values = {r.task.id: {name: metric.value for name, metric in r.metrics.items()} for r in results}
     ranked = {task: found["acc_r"] for task, found in values.items() if "acc_r" in found}
     rows = {f"valse:{metric}": row for metric, row in valse_averages(values, known).items()}
@@ -237,10 +208,6 @@ def _responses(judged: Verdicts) -> dict[str, dict[str, float]]:
     }
 
 
-def _unread(columns: Columns) -> int:
-    return int((columns.facts["read"] < 1.0).sum()) if "read" in columns.facts else 0
-
-
 def _coverage(task: Task, verdicts: Verdicts, unread: int = 0) -> Coverage:
     states = verdicts.states
     return Coverage(
@@ -274,11 +241,8 @@ _UNDIRECTED = LOWER_IS_BETTER.union(*(spec.undirected for spec in SHAPES.values(
 
 
 def raised(metrics: Mapping[str, Metric], chance: Mapping[str, float]) -> dict[str, Metric]:
-    """Raise the text-only model's figures to chance.
-
-    A model that reads the texts can also guess, so a figure below chance is an accident of ties or of training, and
-    not a finding. Metrics for which higher is not better stay as they are.
-    """
+    """Raise the text-only model's figures to chance."""
+    # It can also guess, so a figure below chance is an accident of ties or of training, and not a finding
     return {
         name: metric
         if name in _UNDIRECTED or metric.value >= chance.get(name, 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,23 +11,10 @@ from vlgate.record.folder import PART, REPLIES
 from vlgate.record.options import Options
 from vlgate.record.whole_file import lock, remove_left_over
 
-# Where the explanations of a run are. It is apart from what writes them, because every start of pytest needs it.
-
+# The folder of the explanations; apart from what writes them, because every start of pytest needs it
 FOLDER = "explanations"
 INDEX = "index.json"
 
-
-def remove_explanations(folder: Path) -> None:
-    """Remove the explanations of an earlier run; other files of that folder stay."""
-    place = folder / FOLDER
-    (place / INDEX).unlink(missing_ok=True)
-    for file in place.glob("[0-9]*-*.png"):
-        file.unlink()
-    if place.is_dir() and not any(place.iterdir()):
-        place.rmdir()
-
-
-# Take the results folder when a run starts: refuse to lose files, and remove those of an earlier run on request.
 
 NAMES = (
     "metrics.json",
@@ -50,14 +37,15 @@ _REPLAY = "replay:"
 
 
 def take_folder(options: Options) -> Callable[[], None]:
-    """Make the results folder, lock it, and remove the files of an earlier run if ``options.overwrite`` is true.
-
-    A file of an earlier run must not remain, because it would pass for this run's if this one crashes.
-
-    Returns: a function that releases the lock, and removes the folders that were made if they are still empty.
-    """
+    """Make and lock the results folder, and remove the files of an earlier run; return what releases it."""
     folder = options.results
-    _refuse_own_replies(options)
+    if options.model.startswith(_REPLAY):
+        replies = options.folder / Path(options.model.removeprefix(_REPLAY)).expanduser()
+        if any(_same(replies, folder / name) for name in NAMES):
+            raise OptionError(
+                f"--results {folder}: the run would replace the replies of --model {options.model}, which lie in this "
+                "folder; name another folder"
+            )
     try:
         made = [one for one in (folder, *folder.parents) if not one.exists()]
         folder.mkdir(parents=True, exist_ok=True)
@@ -69,14 +57,14 @@ def take_folder(options: Options) -> Callable[[], None]:
             raise
     except OSError as error:
         raise OptionError(f"--results {folder}: cannot be written ({error.strerror}); name another folder") from None
-    return lambda: _leave(release, made)
 
+    def leave() -> None:
+        release()
+        with suppress(OSError):  # a folder holds files, or is gone
+            for one in made:
+                one.rmdir()
 
-def _leave(release: Callable[[], None], made: Sequence[Path]) -> None:
-    release()
-    with suppress(OSError):  # a folder holds files, or is gone
-        for one in made:
-            one.rmdir()
+    return leave
 
 
 def nothing_run(options: Options) -> list[str]:
@@ -89,6 +77,8 @@ def nothing_run(options: Options) -> list[str]:
 
 
 def _empty(folder: Path, *, overwrite: bool) -> None:
+    # A file of an earlier run must not remain: it would pass for this run's if this one crashes
+    explanations = folder / FOLDER
     earlier = [name for name in (*NAMES, f"{FOLDER}/{INDEX}") if (folder / name).exists()]
     if earlier and not overwrite:
         raise OptionError(
@@ -97,20 +87,13 @@ def _empty(folder: Path, *, overwrite: bool) -> None:
         )
     for name in NAMES:
         (folder / name).unlink(missing_ok=True)
-    for place in (folder, folder / FOLDER):
+    for place in (folder, explanations):
         remove_left_over(place, locked=True)
-    remove_explanations(folder)
-
-
-def _refuse_own_replies(options: Options) -> None:
-    if not options.model.startswith(_REPLAY):
-        return
-    replies = options.folder / Path(options.model.removeprefix(_REPLAY)).expanduser()
-    if any(_same(replies, options.results / name) for name in NAMES):
-        raise OptionError(
-            f"--results {options.results}: the run would replace the replies of --model {options.model}, which lie in "
-            "this folder; name another folder"
-        )
+    (explanations / INDEX).unlink(missing_ok=True)
+    for file in explanations.glob("[0-9]*-*.png"):  # other files of that folder stay
+        file.unlink()
+    if explanations.is_dir() and not any(explanations.iterdir()):
+        explanations.rmdir()
 
 
 def _same(file: Path, other: Path) -> bool:

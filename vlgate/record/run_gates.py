@@ -12,7 +12,7 @@ from vlgate.gates.decide import (
     Coverage,
     Judged,
     decide_all,
-    expand_changes,
+    expand,
     idle,
     tasks_without_scores,
     too_disputed,
@@ -32,8 +32,6 @@ from vlgate.record.model_card import ModelCard
 from vlgate.record.options import FIRST, Options
 from vlgate.types import Difference, Shape
 
-# The gates on a comparison: from what changed in a task to decisions.
-
 NO_BASELINE = "compares with an earlier run, and none is given; name one with --baseline DIR"
 FIRST_RUN = "not compared: first run; vlgate bless keeps it for --baseline"
 """Why a gate on a comparison is not run if ``--baseline=first`` says that there is no earlier run."""
@@ -41,21 +39,21 @@ MOST_NAMED = 3
 
 
 def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]], *, quick: bool) -> None:
-    """Refuse a ``max_drop`` that the cases of a task cannot show, and a ``max_broken`` that all of them keep to.
-
-    ``quick``: whether the run is a first look (``--quick``), in which no gate passes: nothing is refused then.
-    """
+    """Refuse a ``max_drop`` that the cases of a task cannot show, and a ``max_broken`` that all of them keep to."""
     if quick or not thresholds.changes:
         return
     shapes = {name: shape for name, (shape, _) in cases.items()}
-    for gate in expand_changes(thresholds, shapes)[0]:
+    for gate in expand(thresholds.changes, shapes)[0]:
         if _allows_all(gate, cases[gate.task][1]):
             named = f'gate."{gate.task}".{gate.metric}: max_broken = {gate.max:g} of {cases[gate.task][1]:,} cases'
             remedy = "write a smaller number, or a share below 1"
             raise ThresholdsError(f"{thresholds.file}: {named}: every model {NO_BOUND}; {remedy}")
         if gate.kind != "max_drop" or gate.basis == "value" or gate.max is None:
             continue
-        needed = _needed(gate, gate.max) if gate.max else None
+        needed, parts = None, PARTS.get(gate.metric, 1)
+        if gate.max:
+            churn = min(1.0, gate.expected_churn * parts)
+            needed = cases_for_margin(min(1.0, gate.max * parts), churn, gate.confidence)
         if needed is None or cases[gate.task][1] < needed:
             takes = "no number of cases shows a drop of 0" if needed is None else f"it takes {needed:,} cases"
             raise ThresholdsError(
@@ -65,11 +63,6 @@ def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]],
             )
 
 
-def _needed(gate: Gate, most: float) -> int:
-    parts = PARTS.get(gate.metric, 1)
-    return cases_for_margin(min(1.0, most * parts), min(1.0, gate.expected_churn * parts), gate.confidence)
-
-
 def _allows_all(gate: Gate, cases: int) -> bool:
     return gate.kind == "max_broken" and (gate.max or 0) >= max(cases, 1)  # a share is below 1
 
@@ -77,16 +70,13 @@ def _allows_all(gate: Gate, cases: int) -> bool:
 def change_decisions(
     thresholds: Thresholds, comparison: Comparison | None, tasks: Mapping[str, Judged], *, first: bool = False
 ) -> list[Decision]:
-    """Decide every gate on a comparison: inconclusive without one, or not run if this is the ``first`` run.
-
-    Returns: the decisions, in the order of the rules and tasks, then the rules that match no task of the run.
-    """
-    gates, rules = expand_changes(thresholds, {name: task.shape for name, task in tasks.items()})
+    """Decide every gate on a comparison: inconclusive without one, or not run if this is the ``first`` run."""
+    gates, rules = expand(thresholds.changes, {name: task.shape for name, task in tasks.items()})
     if first and comparison is None:
         made = [idle(gate, FIRST_RUN) for gate in gates]
     else:
         made = [_decide(gate, comparison, tasks[gate.task].coverage) for gate in gates]
-    return [*made, *(idle(rule, NO_TASK) for rule in rules)]
+    return [*made, *(idle(rule, NO_TASK) for rule, _ in rules)]
 
 
 def _decide(gate: Gate, comparison: Comparison | None, coverage: Coverage) -> Decision:
@@ -114,19 +104,16 @@ def _judged(gate: Gate, change: TaskChange, difference: Difference, part: float)
     most = 0.0 if gate.max is None else gate.max
     if gate.kind == "max_drop":
         return _drop(gate, difference, most, part)
-    counted, n = (difference.broken, difference.n) if gate.kind == "max_broken" else (change.churned, change.n)
-    what = f"newly broken in {gate.metric}" if gate.kind == "max_broken" else "answered or judged in another way"
-    counts = f"{counted} of {n} cases are {what} ({counted / n:.1%}){_cases(gate, change)}"
+    counted, n, what, named = change.churned, change.n, "answered or judged in another way", ""
+    if gate.kind == "max_broken":
+        counted, n, what = difference.broken, difference.n, f"newly broken in {gate.metric}"
+        if gate.metric in headlines() and change.broken:
+            more = ", ..." if len(change.broken) > MOST_NAMED else ""
+            named = f": {', '.join(change.broken[:MOST_NAMED])}{more}"
+    counts = f"{counted} of {n} cases are {what} ({counted / n:.1%}){named}"
     if (counted if isinstance(gate.max, int) else counted / n) > most:
         return "fail", f"{counts}, above {gate.kind} = {most:g}"
     return "pass", f"{counts}, within {gate.kind} = {most:g}"
-
-
-def _cases(gate: Gate, change: TaskChange) -> str:
-    if gate.kind != "max_broken" or gate.metric not in headlines() or not change.broken:
-        return ""
-    more = ", ..." if len(change.broken) > MOST_NAMED else ""
-    return f": {', '.join(change.broken[:MOST_NAMED])}{more}"
 
 
 def _drop(gate: Gate, difference: Difference, most: float, part: float) -> tuple[Outcome, str]:
@@ -139,15 +126,14 @@ def _drop(gate: Gate, difference: Difference, most: float, part: float) -> tuple
         return "pass", f"{change}, within max_drop = {most:g}"
     if high < -most:
         return "fail", f"{change}, below max_drop = {most:g}"
-    more = _more(gate, difference, most, part) if most else ""
-    return "inconclusive", f"{change}: the interval contains -max_drop = {-most:g}; a decision needs more cases{more}"
-
-
-def _more(gate: Gate, difference: Difference, most: float, part: float) -> str:
-    changed = (difference.broken + difference.fixed) / difference.n
-    independent = cases_for_margin(min(1.0, most / part), changed, gate.confidence)
-    needed = round(independent * difference.n / worth_of_difference(difference, part, gate.confidence))
-    return f": about {needed - difference.n:,} more if the model is unchanged" if needed > difference.n else ""
+    why = f"{change}: the interval contains -max_drop = {-most:g}; a decision needs more cases"
+    if most:
+        changed = (difference.broken + difference.fixed) / difference.n
+        independent = cases_for_margin(min(1.0, most / part), changed, gate.confidence)
+        needed = round(independent * difference.n / worth_of_difference(difference, part, gate.confidence))
+        more = needed - difference.n
+        why += f": about {more:,} more if the model is unchanged" if more > 0 else ""
+    return "inconclusive", why
 
 
 def _doubt(gate: Gate, change: TaskChange, difference: Difference, deselected: int) -> str | None:
@@ -166,35 +152,18 @@ def _doubt(gate: Gate, change: TaskChange, difference: Difference, deselected: i
     return None
 
 
-# All gates of a run at once, when it ends and from its files.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedRun:
-    """All that the gates of a run are decided from.
-
-    Attributes:
-        tasks: every task of its plan, those included of which every case was deselected.
-        right: whether each case is right, None if it is not judged; of an unasked task, no case.
-        neither: in how many scored replies of a task yes and no have less than half of the first word, and of how many.
-        comparison: what changed since an earlier run; None if there is none.
-        known: the shape of every task that a source can make.
-    """
-
-    tasks: Mapping[str, Judged]
+    tasks: Mapping[str, Judged]  # those included of which every case was deselected
     right: Mapping[str, Mapping[str, bool | None]]
-    neither: Mapping[str, tuple[int, int]]
+    neither: Mapping[str, tuple[int, int]]  # replies of which yes and no have less than half of the first word, of all
     comparison: Comparison | None
-    known: Mapping[str, Shape]
+    known: Mapping[str, Shape]  # every task that a source can make
 
 
 def decide_run(
     run: JudgedRun, thresholds: Thresholds, options: Options
 ) -> tuple[tuple[Decision, ...], ErrorRates | None]:
-    """Decide every gate of a run, and what its thresholds file asks of the run as a whole.
-
-    Returns: the decisions, in the order in which reports show them, and how often the gates err.
-    """
     covered = {name: task.coverage for name, task in run.tasks.items()}
     changes = change_decisions(thresholds, run.comparison, run.tasks, first=options.baseline == FIRST)
     every = [*decide_all(thresholds, run.tasks, options.ties, options.model), *changes]
@@ -211,53 +180,31 @@ def decide_run(
     return (*about, *made), error_rates(made, thresholds.fail_correction)
 
 
-# Decisions about a run as a whole: what it left out, and whether its model can be judged at all.
-
-
 def failed_checks(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thresholds) -> list[Decision]:
-    """Return decisions about the model: inconclusive if a check is suspect, or if the workers loaded different models.
-
-    ``card``: the merged card of the model, with its checks; a suspect one is not run if ``[checks]`` allows it.
-    """
-    return [*_different(cards), *_suspect(card, thresholds)]
-
-
-def _different(cards: Sequence[ModelCard]) -> list[Decision]:
-    fingerprints = {card.fingerprint for card in cards}
-    if len(fingerprints) < 2:
-        return []
-    why = (
-        f"{len(cards)} workers loaded {len(fingerprints)} different models: their fingerprints differ, because the "
-        "code or the weights changed while the run started, or because the attribute fingerprint of the model is "
-        "another one in each process; run it again"
-    )
-    return [_about("model", "same-model", "inconclusive", why)]
-
-
-def _suspect(card: ModelCard, thresholds: Thresholds) -> list[Decision]:
-    return [
-        _about("model", check.name, "not run", f"{check.why}; allowed because {thresholds.allowed[check.name]}")
-        if check.name in thresholds.allowed
-        else _about(
-            "model", check.name, "inconclusive", f"{check.why}; [checks] in {thresholds.file.name} can allow it"
+    """Return decisions about the model: inconclusive if a check is suspect, or if workers loaded different models."""
+    decisions = []
+    fingerprints = {one.fingerprint for one in cards}
+    if len(fingerprints) > 1:
+        why = (
+            f"{len(cards)} workers loaded {len(fingerprints)} different models: their fingerprints differ, because the "
+            "code or the weights changed while the run started, or because the attribute fingerprint of the model is "
+            "another one in each process; run it again"
         )
-        for check in card.checks
-        if check.name in CHECKS and check.outcome == "suspect"
-    ]
+        decisions.append(_about("model", "same-model", "inconclusive", why))
+    for check in card.checks:
+        if check.name not in CHECKS or check.outcome != "suspect":
+            continue
+        allowed = thresholds.allowed.get(check.name)
+        outcome: Outcome = "inconclusive" if allowed is None else "not run"
+        remedy = f"[checks] in {thresholds.file.name} can allow it" if allowed is None else f"allowed because {allowed}"
+        decisions.append(_about("model", check.name, outcome, f"{check.why}; {remedy}"))
+    return decisions
 
 
 def required(
-    thresholds: Thresholds,
-    counts: Mapping[str, tuple[int, int]],
-    options: Options,
-    known: Collection[str],
+    thresholds: Thresholds, counts: Mapping[str, tuple[int, int]], options: Options, known: Collection[str]
 ) -> list[Decision]:
-    """Return a decision per required task that has no data in a full run, or whose cases were not all selected.
-
-    ``thresholds``: the thresholds file, with the patterns of ``require``. ``counts``: how many cases of each task of
-    the plan were selected, and how many it has. ``options``: the options of the run; with ``--suite``, tasks that are
-    not planned are not required.
-    """
+    """Return a decision per required task that has no data in a full run, or whose cases were not all selected."""
     needed = [task for task in known if any(fnmatchcase(task, pattern) for pattern in thresholds.require)]
     file = thresholds.file.name
     decisions = []
@@ -276,10 +223,7 @@ def required(
 def unjudged_gates(
     decisions: Sequence[Decision], thresholds: Thresholds, options: Options, *, searched: bool = False
 ) -> list[Decision]:
-    """Return an inconclusive decision if the options ask for a judged gate and no gate was judged.
-
-    ``searched`` says that the session only searched for smallest changes.
-    """
+    """Return an inconclusive decision if the options ask for a judged gate and no gate was judged."""
     if not options.require_gates or any(decision.outcome in JUDGED for decision in decisions):
         return []
     none, remedy = f"no gate of {thresholds.file} is about a task of this run", "add a gate with min"
@@ -308,8 +252,6 @@ def _about(task: str, what: str, outcome: Outcome, why: str) -> Decision:
 
 QUICK_CASES = 30
 """The cases per task, the fewest that a gate needs by default."""
-
-
 NO_PASS = f"--quick asks at most {QUICK_CASES} cases of each task, so no gate can pass; run without --quick"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vlgate.gates.records import RELEASABLE, Decision, Outcome
 from vlgate.judging.judged import verdicts_of
-from vlgate.record.folder import METRICS, VERDICT, RecordedRun, content_of, held_to, refuse_other_schema
+from vlgate.record.folder import METRICS, OF_ONE_RUN, VERDICT, RecordedRun, content_of, held_to, refuse_other_schema
 from vlgate.record.replies import UNASKED
 from vlgate.record.schema import schema_of
 from vlgate.types import Verdict
@@ -19,17 +19,12 @@ if TYPE_CHECKING:
     from vlgate.record.results import RunResult
 
 
-# Read ``verdict.json`` of a finished run, checked before it is used.
-
 VERDICT_SCHEMA = 1
 """The version of the format of ``verdict.json`` that is written and read."""
 
 
 def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
-    """Return the content of ``verdict.json``.
-
-    Returns: the content; None if the run has none, because an earlier version wrote its files.
-    """
+    """Return the content of ``verdict.json``; None if an earlier version wrote the files, without one."""
     file = run.folder / VERDICT
     if not file.exists():
         return None
@@ -39,7 +34,7 @@ def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
     decided = Counter((one["gate"], one["decision"]) for one in content["decisions"])
     if decided != Counter((one["gate"], one["decision"]) for one in run.figures["gates"]):
         problem = f"the decisions in {VERDICT} are not those in {METRICS}"
-        raise run.wrong(problem, "name a folder whose files are of one run")
+        raise run.wrong(problem, OF_ONE_RUN)
     return content
 
 
@@ -50,21 +45,11 @@ OK_STATUSES = (0, 5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
-    """All that decides whether the model of a run may be released, and the decision.
-
-    Attributes:
-        outcomes: those of its gates and of the other decisions about it.
-        broken: why its figures are not those of the whole model, such as cases that could not be scored.
-        unfinished: why it did not come to its end, or that it is a part of a run; empty if it is complete.
-        tests: pytest's exit status if a test that is not a gate fails; else 0.
-        part: whether it is a part of a run that lacks nothing, with which ``vlgate merge`` goes on.
-    """
-
-    outcomes: tuple[Outcome, ...]
-    broken: tuple[str, ...] = ()
-    unfinished: str = ""
-    tests: int = 0
-    part: bool = False
+    outcomes: tuple[Outcome, ...]  # of its gates and of the other decisions about it
+    broken: tuple[str, ...] = ()  # why its figures are not those of the whole model
+    unfinished: str = ""  # why it did not come to its end, or that it is a part of a run
+    tests: int = 0  # pytest's exit status if a test that is not a gate fails
+    part: bool = False  # a part that lacks nothing, with which vlgate merge goes on
 
     @property
     def verdict(self) -> Word:
@@ -121,10 +106,7 @@ def outcome_of(run: RunResult, model: ModelCard) -> RunOutcome:
 
 
 def recorded_outcome(run: RecordedRun, decisions: Sequence[Decision] | None = None) -> RunOutcome:
-    """Return how a run ended, as its files tell; what they do not tell keeps it from passing.
-
-    ``decisions``: decisions in place of its own, if its gates were decided again.
-    """
+    """Return how a run ended, as its files tell; what they do not tell keeps it from passing."""
     content, figures = read_verdict(run), run.figures
     word = "" if content is None else content["verdict"]
     tests, unknown = 0, ""
@@ -150,7 +132,7 @@ def recorded_outcome(run: RecordedRun, decisions: Sequence[Decision] | None = No
     )
     if decisions is None and content is not None and "tests" in content and word != outcome.verdict:
         problem = f"the verdict in {VERDICT} is {word!r}, but {METRICS} gives {outcome.verdict!r}"
-        raise run.wrong(problem, "name a folder whose files are of one run")
+        raise run.wrong(problem, OF_ONE_RUN)
     return outcome
 
 

@@ -13,35 +13,27 @@ from typing import NoReturn
 
 from vlgate.errors import OptionError
 
-# Write a file so that it appears whole or not at all.
-
 _PART = re.compile(r"\..+\.([0-9]{1,10})\.part")
 _STALE = 3600  # seconds
 
 
 @contextmanager
 def whole_file(file: Path) -> Iterator[Path]:
-    """Give the body of a ``with`` statement a path to write to, which becomes ``file`` at its end.
-
-    The content is on the disk before it gets its name, so that neither a full disk nor a crash leaves half a file.
-
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "figures.json"
-    >>> with whole_file(file) as part:
-    ...     _ = part.write_text("{}")
-    >>> file.read_text()
-    '{}'
-
-    Yields: the path of a temporary file in the same folder, which does not exist yet.
-    """
+    """Give the body of a ``with`` statement a path to write to, which becomes ``file`` at its end."""
+    # The content is on the disk before it gets its name, so neither a full disk nor a crash leaves half a file
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
-    _tidied(file.parent)
+    _tidied(file.parent)  # cached: a set of cases writes thousands of files into one folder
     try:
         yield part
         with part.open("rb+") as stream:
             os.fsync(stream.fileno())
         part.replace(file)
-        _sync_folder(file.parent)
+        with suppress(OSError):  # the new name too; some file systems, and Windows, cannot do that for a folder
+            opened = os.open(file.parent, os.O_RDONLY)
+            try:
+                os.fsync(opened)
+            finally:
+                os.close(opened)
     except OSError as error:
         raise OSError(error.errno or 0, error.strerror or str(error), str(file)) from error
     finally:
@@ -56,11 +48,9 @@ def write_whole(file: Path, text: str) -> None:
 
 
 def remove_left_over(folder: Path, *, locked: bool = False) -> None:
-    """Remove the temporary files that killed processes have left in a folder.
-
-    ``locked``: whether this process alone writes runs there and has not begun. Otherwise a file must be an hour old,
-    because the number of a process on another machine says nothing here.
-    """
+    """Remove the temporary files that killed processes have left in a folder."""
+    # Unless this process alone writes there, a file must be an hour old: the number of a process on another machine
+    # says nothing here
     with suppress(OSError):
         for file in folder.glob(".*.part"):
             known = _PART.fullmatch(file.name)
@@ -71,10 +61,7 @@ def remove_left_over(folder: Path, *, locked: bool = False) -> None:
                     file.unlink()
 
 
-@lru_cache(maxsize=1024)
-def _tidied(folder: Path) -> None:
-    # Cached: a set of cases writes thousands of files into one folder
-    remove_left_over(folder)
+_tidied = lru_cache(maxsize=1024)(remove_left_over)
 
 
 def _ended(process: int, *, locked: bool) -> bool:
@@ -91,16 +78,6 @@ def _ended(process: int, *, locked: bool) -> bool:
     return False
 
 
-def _sync_folder(folder: Path) -> None:
-    # Stores the new name on the disk too; some file systems, and Windows, cannot do that for a folder
-    with suppress(OSError):
-        opened = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
-
-
 # A lock on a results folder, which keeps two runs out of one folder.
 #
 # The operating system holds the lock for the process: it ends with the process, however that ends, so the file of a
@@ -110,10 +87,7 @@ LOCK = ".vlgate-lock"
 
 
 def lock(folder: Path, option: str = "--results") -> Callable[[], None]:
-    """Lock a folder, which ``option`` has named, for this process.
-
-    Returns: a function that releases the lock and removes its file.
-    """
+    """Lock a folder, which ``option`` has named, for this process; return a function that releases the lock."""
     file = folder / LOCK
     while True:
         opened = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)

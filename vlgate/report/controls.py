@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,68 +16,52 @@ from vlgate.report.table import Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlTable:
-    """What a control found in a run.
-
-    ``says`` is what its figures tell; ``asked`` how much was asked. ``brief`` says in how many tasks each difference
-    is above 0. ``meanings`` say what each column is. ``notes`` say what was left out, what was found about the model,
-    and what a reader must know.
-    """
-
     name: str
-    says: str
-    asked: str
-    brief: str
+    says: str  # what its figures tell
+    asked: str  # how much was asked
+    brief: str  # in how many tasks each difference is above 0
     table: Table
-    meanings: Mapping[str, str]
-    notes: tuple[str, ...]
+    meanings: Mapping[str, str]  # what each column is
+    notes: tuple[str, ...]  # what was left out, what was found about the model, and what a reader must know
 
 
 def tables(figures: Mapping[str, Any]) -> tuple[ControlTable, ...]:
-    """Return a table for each control that a run asked; ``figures`` is the content of ``metrics.json``."""
     known = known_controls()
     return tuple(_table(name, told, figures) for name, told in figures.get("controls", {}).items() if name in known)
 
 
 def tables_of(run: RunResult) -> tuple[ControlTable, ...]:
-    """Return a table for each control of a run that has just ended."""
-    if not run.controls:
-        return ()
     tasks = {one.task.id: {"controls": of_one_task(run.controls, one.task.id)} for one in run.results}
-    return tables({"controls": of_run(run.controls), "tasks": tasks})
+    return tables({"controls": of_run(run.controls), "tasks": tasks}) if run.controls else ()
 
 
 def _table(name: str, told: Mapping[str, Any], figures: Mapping[str, Any]) -> ControlTable:
-    tasks = {
-        task: found["controls"][name] for task, found in figures["tasks"].items() if name in found.get("controls", {})
-    }
+    every = figures["tasks"].items()
+    tasks = {task: found["controls"][name] for task, found in every if name in found.get("controls", {})}
     asked = control(name)
-    shown = [one for one in asked.shown if any(one in task["figures"] for task in tasks.values())]
-    beside = list(dict.fromkeys(one for task in tasks.values() for one in task["beside"]))
+    shown = [figure for figure in asked.shown if any(figure in task["figures"] for task in tasks.values())]
+    beside = list(dict.fromkeys(figure for task in tasks.values() for figure in task["beside"]))
     cases = sum(task["cases"] for task in tasks.values())
+    brief: list[str] = []
+    rows: list[tuple[str, ...]] = []
+    for figure in shown:
+        known = [task["figures"][figure] for task in tasks.values() if figure in task["figures"]]
+        if figure in CONTROLLED:
+            brief.append(f"{figure} is above 0 in {sum(one['low'] > 0 for one in known)} of {len(known)} tasks")
+    for task, found in tasks.items():
+        values = (_figure(figure, found["figures"].get(figure)) for figure in shown)
+        others = (f"{found['beside'][figure]:.3f}" if figure in found["beside"] else "-" for figure in beside)
+        rows.append((task, f"{found['cases']:,}", *values, *others))
+    columns = (*shown, *beside)
     return ControlTable(
         name=name,
         says=asked.says,
         asked=f"{told['requests']:,} requests about {cases:,} cases, at most {told['limit']:,} of a task",
-        brief="; ".join(_above(name, list(tasks.values())) for name in shown if name in CONTROLLED),
-        table=Table(
-            headings=("task", "n", *shown, *beside),
-            rows=[_row(task, found, shown, beside) for task, found in tasks.items()],
-            numbers=("n", *shown, *beside),
-        ),
-        meanings={one: {**asked.figures, **asked.beside}[one] for one in (*shown, *beside)},
+        brief="; ".join(brief),
+        table=Table(headings=("task", "n", *columns), rows=rows, numbers=("n", *columns)),
+        meanings={figure: {**asked.figures, **asked.beside}[figure] for figure in columns},
         notes=tuple(_notes(told, tasks, asked.of_model)),
     )
-
-
-def _above(name: str, tasks: Sequence[Mapping[str, Any]]) -> str:
-    known = [one["figures"][name] for one in tasks if name in one["figures"]]
-    return f"{name} is above 0 in {sum(one['low'] > 0 for one in known)} of {len(known)} tasks"
-
-
-def _row(task: str, found: Mapping[str, Any], shown: Sequence[str], beside: Sequence[str]) -> tuple[str, ...]:
-    figures = (_figure(name, found["figures"].get(name)) for name in shown)
-    known = (f"{found['beside'][name]:.3f}" if name in found["beside"] else "-" for name in beside)
-    return task, f"{found['cases']:,}", *figures, *known
 
 
 def _figure(name: str, found: Mapping[str, Any] | None) -> str:
@@ -111,7 +95,6 @@ def _notes(
 
 
 def table_lines(found: ControlTable, seconds: float | None = None) -> list[str]:
-    """Return a control as lines for the terminal; ``seconds`` is how long it took."""
     took = "" if seconds is None else f", {seconds:.2f}s"
     return [f"{found.says} ({found.asked}{took})", *(found.table.text() if found.table.rows else ()), *found.notes]
 
@@ -122,6 +105,5 @@ def brief_line(found: ControlTable, seconds: float) -> str:
 
 
 def markdown_lines(found: ControlTable) -> list[str]:
-    """Return a control as lines of Markdown: its sentence, its table and its notes."""
     table = found.table.markdown() if found.table.rows else []
     return [f"{found.says} ({found.asked})", "", *table, "", *(f"- {note}" for note in found.notes)]

@@ -28,20 +28,12 @@ def difference(first: str, second: str) -> tuple[tuple[Piece, ...], tuple[Piece,
 
 
 def bold(pieces: tuple[Piece, ...]) -> str:
-    """Return pieces as HTML, in which everything but the bold type is escaped.
-
-    >>> bold((("<b> ", False), ("dog", True)))
-    '&lt;b&gt; <b>dog</b>'
-    """
+    """Return pieces as HTML, in which everything but the bold type is escaped."""
     return "".join(f"<b>{escape(text)}</b>" if marked else escape(text) for text, marked in pieces)
 
 
 def beside(headline: str, requests: int) -> tuple[int, ...]:
-    """Return for each request of a case the request whose text its own is compared with.
-
-    >>> beside("acc_r", 2)
-    (1, 0)
-    """
+    """Return for each request of a case the request whose text its own is compared with."""
     return _BESIDE_IN_A_SET if headline == "set_acc" else _BESIDE.get(requests, tuple(range(requests)))
 
 

@@ -18,7 +18,7 @@ from vlgate.probes.explaining.record import ATTENDS, Explained, Explanation, of_
 from vlgate.probes.explaining.regions import heat
 from vlgate.record.results_folder import FOLDER, INDEX
 from vlgate.record.whole_file import whole_file, write_whole
-from vlgate.types import Attended, Box, FloatArray, LazyImage, Task
+from vlgate.types import Box, FloatArray, LazyImage, Task
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -32,13 +32,14 @@ _GREY = 0.65  # the share of the image that is greyscale, so that its own colour
 
 
 def heat_map(image: Image, boxes: Sequence[Box], effects: FloatArray, *, seen: bool = False) -> bytes:
-    from PIL.Image import fromarray
+    from PIL.Image import Resampling, fromarray
 
     small = image.copy()
     small.thumbnail((SIDE, SIDE))
     grey = np.asarray(small.convert("L").convert("RGB"), dtype=np.float64)
     plain = _GREY * grey + (1 - _GREY) * np.asarray(small, dtype=np.float64)
-    strength = _smooth(heat(boxes, effects), small.size)
+    rough = fromarray(heat(boxes, effects).astype(np.float32))
+    strength = np.asarray(rough.resize(small.size, Resampling.BILINEAR), dtype=np.float64)
     most = np.abs(strength).max()
     share = np.zeros_like(strength) if most == 0 else strength / most
     colours = np.where(share[..., None] >= 0, np.array(SEEN if seen else FOR), np.array(AGAINST))
@@ -49,13 +50,6 @@ def heat_map(image: Image, boxes: Sequence[Box], effects: FloatArray, *, seen: b
     return stream.getvalue()
 
 
-def _smooth(values: FloatArray, size: tuple[int, int]) -> FloatArray:
-    from PIL.Image import Resampling, fromarray
-
-    drawn = fromarray(values.astype(np.float32)).resize(size, Resampling.BILINEAR)
-    return np.asarray(drawn, dtype=np.float64)
-
-
 SCHEMA = 1
 WORDS = 12  # the most words of a text whose maps are drawn, the first ones; the index has the numbers of all
 
@@ -64,7 +58,6 @@ Drawn = tuple[str, Mapping[str, Any], int, Sequence[Box], FloatArray, bool]
 
 
 def explained_lines(found: Explained) -> list[str]:
-    """Return one line per explained case, and one that says why others are lacking."""
     lines = [f"{one.task}:{one.case}: {one.says}" for one in found.explanations]
     return [*lines, *([f"not all were explained: {found.lacking}"] if found.lacking else [])]
 
@@ -75,24 +68,16 @@ def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequen
     place.mkdir(exist_ok=True)
     cases = {(task.id, case.id): case for task in tasks for case in task.cases}
     rows = []
+    methods: dict[str, None] = {}
     for number, one in enumerate(found, start=1):
         case = cases.get((one.task, one.case))
         images = () if case is None else images_of_case(case)
         rows.append({**asdict(one), "pictures": _pictures(place, number, one, images)})
-    methods = dict.fromkeys(
-        name
-        for one in found
-        for name in (
-            *(name for f in one.findings for name in (f.method, of_the_true_text(f.method))),
-            *(a.method for a in one.attended),
-        )
-    )
-    content = {
-        "schema": SCHEMA,
-        "attention": ATTENDS,
-        "rates": {method: [rate.says for rate in beside(method)] for method in methods},
-        "explanations": rows,
-    }
+        for finding in one.findings:
+            methods |= dict.fromkeys((finding.method, of_the_true_text(finding.method)))
+        methods |= dict.fromkeys(seen.method for seen in one.attended)
+    rates = {method: [rate.says for rate in beside(method)] for method in methods}
+    content = {"schema": SCHEMA, "attention": ATTENDS, "rates": rates, "explanations": rows}
     write_whole(place / INDEX, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
@@ -117,24 +102,17 @@ def _maps(one: Explanation) -> Iterator[Drawn]:
     for finding in one.findings:
         for which in range(len(one.images)):
             for method, boxes, effects in finding.of_image(which):
-                about = {"method": method, "attention": False}
-                yield f"{_file(method)}-{_letter(which)}", about, which, boxes, effects, False
+                yield _end(method, which), {"method": method, "attention": False}, which, boxes, effects, False
     for place, seen in enumerate(one.attended, start=1):
         about = {"method": seen.method, "text": seen.text, "attention": True}
-        end = f"{_file(seen.method)}-{place}-{_letter(seen.image)}"
+        end = _end(f"{seen.method}-{place}", seen.image)
         yield end, about, seen.image, seen.boxes, np.array(seen.weights, dtype=np.float64), True
-        yield from _aligned(seen, end)
+        aligned = zip(seen.words[:WORDS], seen.aligned[:WORDS], strict=True)
+        for number, (word, weights) in enumerate(aligned, start=1):
+            of_word = {"method": seen.method, "text": seen.text, "word": word, "attention": True}
+            drawn = np.array(weights, dtype=np.float64)
+            yield f"{end}-{number}", of_word, seen.image, seen.boxes, drawn, True
 
 
-def _aligned(seen: Attended, end: str) -> Iterator[Drawn]:
-    for place, (word, weights) in enumerate(zip(seen.words[:WORDS], seen.aligned[:WORDS], strict=True), start=1):
-        about = {"method": seen.method, "text": seen.text, "word": word, "attention": True}
-        yield f"{end}-{place}", about, seen.image, seen.boxes, np.array(weights, dtype=np.float64), True
-
-
-def _file(method: str) -> str:
-    return method.lower().replace(":", "").replace(" ", "-")
-
-
-def _letter(which: int) -> str:
-    return chr(ord("A") + which)
+def _end(method: str, image: int) -> str:
+    return f"{method.lower().replace(':', '').replace(' ', '-')}-{chr(ord('A') + image)}"

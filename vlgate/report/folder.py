@@ -10,20 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import OptionError, described
+from vlgate.record import json_files
 from vlgate.record.comparison import comparison_record
 from vlgate.record.controls import write_controls
 from vlgate.record.folder import ANALYSES, CASES, CONTROLS, ENVIRONMENT, METRICS, VERDICT, RecordedRun
-from vlgate.record.json_files import (
-    as_written,
-    canonical,
-    content_again,
-    environment_content,
-    gate_record,
-    metrics_content,
-    write_environment,
-    write_metrics,
-    write_verdict,
-)
 from vlgate.record.judging_again import JudgedAgain
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
@@ -62,22 +52,22 @@ def write_figures(
     """Write the other files of a run, after ``write_rows``; the figures are left out if the run has no tasks."""
     folder = options.results
     problems = saved(lambda: write_summary(folder / "summary.md", run, card, options))
-    problems += saved(lambda: write_environment(folder / "environment.json", options, workers, card.cache))
+    problems += saved(lambda: json_files.write_environment(folder / "environment.json", options, workers, card.cache))
     if run.controls:
         problems += saved(lambda: write_controls(folder / CONTROLS, run.controls))
     if run.explained.explanations and tasks:
         problems += saved(lambda: write_explanations(folder, run.explained.explanations, tasks))
     if run.results and tasks:
         unfinished = _lacking(run, [*problems, UNWRITTEN])  # the page takes seconds, in which the process may be killed
-        problems += saved(lambda: write_metrics(folder / "metrics.json", unfinished, card, options))
+        problems += saved(lambda: json_files.write_metrics(folder / "metrics.json", unfinished, card, options))
         recorded = recorded_run(_lacking(run, problems), card, options, workers)
         problems += _page_saved(recorded, tasks, outcome_of(_lacking(run, problems), card))
     if run.results:  # if it is there and says that the run is complete, so are all files above
         known = _lacking(run, problems)
-        problems += saved(lambda: write_metrics(folder / "metrics.json", known, card, options))
+        problems += saved(lambda: json_files.write_metrics(folder / "metrics.json", known, card, options))
         problems += saved(lambda: write_badge(folder, _lacking(run, problems), card))
     last = _lacking(run, problems)  # the last file: a run that lacks any other one does not pass
-    return problems + saved(lambda: write_verdict(folder / VERDICT, last, card, options))
+    return problems + saved(lambda: json_files.write_verdict(folder / VERDICT, last, card, options))
 
 
 def _lacking(run: RunResult, problems: Sequence[str]) -> RunResult:
@@ -88,18 +78,17 @@ def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int
     return RecordedRun(
         folder=options.results,
         named=f"--results {options.results}",
-        figures=metrics_content(run, card, options),
-        environment=environment_content(options, workers, card.cache),
+        figures=json_files.metrics_content(run, card, options),
+        environment=json_files.environment_content(options, workers, card.cache),
     )
 
 
 def _page_saved(run: RecordedRun, tasks: Sequence[Task], outcome: RunOutcome) -> list[str]:
-    # Write the page. An image or a text of a user must not cost the figures, whatever it raises
     from vlgate.report.page.page import PAGE, write_page
 
     try:
         return saved(lambda: write_page(run, tasks, outcome=outcome))
-    except Exception as error:  # noqa: BLE001  # the figures are worth more than the page
+    except Exception as error:  # noqa: BLE001  # whatever an image or a text raises, it must not cost the figures
         return [f"{run.folder / PAGE} could not be written ({described(error)})"]
 
 
@@ -113,23 +102,19 @@ def saved(write: Callable[[], object]) -> list[str]:
     return []
 
 
-# The folder of a run whose gates were decided again: its files, with the new decisions.
-
 COPIED = (CASES, "predictions.parquet", ENVIRONMENT, ANALYSES, CONTROLS)
 
 
 def figures_again(run: RecordedRun, judged: JudgedAgain, thresholds: Path) -> dict[str, Any]:
     """Return the content of ``metrics.json`` with the new decisions, thresholds file and comparison."""
-    found = {name: value for name, value in run.figures.items() if name not in {"baseline", "error_rates"}}
-    found |= {
-        "run": {**run.figures["run"], "thresholds": str(thresholds)},
-        "gates": [gate_record(one) for one in judged.decisions],
-    }
+    again = {name: value for name, value in run.figures.items() if name not in {"baseline", "error_rates"}}
+    again["run"] = {**run.figures["run"], "thresholds": str(thresholds)}
+    again["gates"] = [json_files.gate_record(decision) for decision in judged.decisions]
     if judged.error_rates is not None:
-        found["error_rates"] = asdict(judged.error_rates)
+        again["error_rates"] = asdict(judged.error_rates)
     if judged.comparison is not None:
-        found["baseline"] = comparison_record(judged.comparison)
-    return found
+        again["baseline"] = comparison_record(judged.comparison)
+    return again
 
 
 def refuse_folder(run: RecordedRun, to: Path, *, overwrite: bool) -> None:
@@ -156,9 +141,9 @@ def write_judged(
             if (run.folder / name).is_file():
                 shutil.copyfile(run.folder / name, to / name)
         write_page(replace(run, folder=to, figures=figures), tasks, outcome=judged.outcome)
-        write_whole(to / METRICS, as_written(figures))
+        write_whole(to / METRICS, json_files.as_written(figures))
         if said is not None:
-            write_whole(to / VERDICT, canonical(content_again(said, judged)) + "\n")
+            write_whole(to / VERDICT, json_files.canonical(json_files.content_again(said, judged)) + "\n")
     except OSError as error:
         raise OptionError(f"--results {to}: cannot be written ({error.strerror}); name another folder") from None
     return said is not None

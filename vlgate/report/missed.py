@@ -18,7 +18,6 @@ from vlgate.errors import ImageError, OptionError, UnknownNameError
 from vlgate.metrics.clusters import image_of
 from vlgate.record.cases import CaseTable, case_tables, fact_names
 from vlgate.record.folder import RecordedRun
-from vlgate.report.difference import Piece
 from vlgate.report.page.cards import UNKNOWN, Card, CardMaker, Line, Pictures
 from vlgate.report.page.rows import TaskRows, margins_of, missed_rows
 from vlgate.report.page.sections import headline_of
@@ -29,19 +28,15 @@ from vlgate.types import images_of as of_request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """A missed case; ``margin`` is by how much, ``unread`` whether an answer of it could not be read."""
-
     case: str
-    margin: float
+    margin: float  # by how much it is missed
     tags: Mapping[str, str]
     why: str
-    unread: bool
+    unread: bool  # whether an answer of it could not be read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissedOfTask:
-    """The missed cases of a task, the worst first, with the counts of its cases, or of those in a slice."""
-
     task: str
     headline: str
     cases: int
@@ -54,33 +49,23 @@ class MissedOfTask:
 def missed_cases(run: RecordedRun, pattern: str = "*", part: str = "") -> list[MissedOfTask]:
     """Return the missed cases by task: the task with the largest share of misses first.
 
-    Args:
-        run: the run.
-        pattern: the tasks that are wanted.
-        part: ``tag=value`` for the cases of one slice; empty for all cases.
-
-    Raises: UnknownNameError if no task matches the pattern, or no case of these tasks is in the slice; OptionError if
-        the slice has no ``=``.
+    ``pattern`` names the wanted tasks; ``part`` is ``tag=value`` for the cases of one slice, empty for all cases.
     """
     wanted = [task for task in run.figures["tasks"] if fnmatchcase(task, pattern)]
     if not wanted:
         raise UnknownNameError("task in --task", pattern, run.figures["tasks"])
     if part and "=" not in part:
         raise OptionError(f"--slice {part}: has no =; write tag=value, as --slice provenance=zero_to_something")
-    known = case_tables(run)
-    tables = {task: _slice(known[task], part) if part else known[task] for task in wanted}
-    if part and not any(map(len, tables.values())):
-        raise UnknownNameError(
-            "slice", part, {name for task in wanted for tags in known[task].tags for name in _slices(tags)}
-        )
-    found = [
-        _of_task(task, headline_of(run.figures["tasks"][task]), table) for task, table in tables.items() if len(table)
-    ]
-    return sorted(found, key=lambda one: -len(one.missed) / max(1, one.judged))
-
-
-def _slice(table: CaseTable, part: str) -> CaseTable:
-    return table.take([row for row, tags in enumerate(table.tags) if part in _slices(tags)])
+    tables = {task: table for task, table in case_tables(run).items() if task in wanted}
+    if part:
+        slices = {task: [set(_slices(tags)) for tags in table.tags] for task, table in tables.items()}
+        if not any(part in names for rows in slices.values() for names in rows):
+            raise UnknownNameError("slice", part, set().union(*(names for rows in slices.values() for names in rows)))
+        for task, rows in slices.items():
+            tables[task] = tables[task].take([row for row, names in enumerate(rows) if part in names])
+    headlines = {task: headline_of(run.figures["tasks"][task]) for task in wanted}
+    missed = [_of_task(task, headlines[task], tables[task]) for task in wanted if len(tables[task])]
+    return sorted(missed, key=lambda one: -len(one.missed) / max(1, one.judged))
 
 
 def _slices(tags: Mapping[str, str]) -> Iterator[str]:
@@ -89,9 +74,9 @@ def _slices(tags: Mapping[str, str]) -> Iterator[str]:
 
 def _of_task(task: str, headline: str, table: CaseTable) -> MissedOfTask:
     missed = table.take(missed_rows(table))
-    margin = margins_of(headline, missed)
-    read = missed.case_metrics.get("read", np.ones(len(missed)))
-    why = missed.column("why")
+    margin, why = margins_of(headline, missed), missed.column("why")
+    unread = missed.case_metrics.get("read", np.ones(len(missed))) < 1
+    worst = np.argsort(-margin, kind="stable").tolist()
     return MissedOfTask(
         task=task,
         headline=headline,
@@ -105,58 +90,42 @@ def _of_task(task: str, headline: str, table: CaseTable) -> MissedOfTask:
                 margin=float(margin[row]),
                 tags=missed.tags[row],
                 why=why[row],
-                unread=bool(read[row] < 1),
+                unread=bool(unread[row]),
             )
-            for row in np.argsort(-margin, kind="stable").tolist()
+            for row in worst
         ),
     )
 
 
 def missed_lines(found: Sequence[MissedOfTask], most: int | None) -> list[str]:
     """Return the missed cases as lines: the counts, then each task with its cases; those left out are counted."""
-    lines = [_counts(found)]
+    missed, judged = sum(len(task.missed) for task in found), sum(task.judged for task in found)
+    others = {
+        "not scored": sum(task.unscored for task in found),
+        "skipped": sum(task.skipped for task in found),
+        "with an answer that could not be read": sum(case.unread for task in found for case in task.missed),
+    }
+    more = "".join(f", {number:,} {words}" for words, number in others.items() if number)
+    number = f"{len(found):,} task{'s' if len(found) > 1 else ''}"
+    lines = [f"{missed:,} missed of {judged:,} judged cases in {number}{more}"]
     for task in found:
         if not task.missed:
             continue
         lines.append(f"{task.task}: {len(task.missed):,} missed of {task.judged:,} judged cases")
-        lines += [_line(task.task, one) for one in task.missed[:most]]
+        for case in task.missed[:most]:
+            why = f"{case.why}{' (an answer could not be read)' if case.unread else ''}"
+            texts = (f"{task.task}:{case.case}", why, " ".join(_slices(case.tags)))
+            lines.append("  " + "  ".join(filter(None, map(one_line, texts))))
         if most is not None and len(task.missed) > most:
             lines.append(f"  and {len(task.missed) - most:,} more of {task.task}; --all lists them")
     return lines
 
-
-def _counts(found: Sequence[MissedOfTask]) -> str:
-    missed, judged = sum(len(one.missed) for one in found), sum(one.judged for one in found)
-    others = {
-        "not scored": sum(one.unscored for one in found),
-        "skipped": sum(one.skipped for one in found),
-        "with an answer that could not be read": sum(case.unread for one in found for case in one.missed),
-    }
-    more = "".join(f", {number:,} {words}" for words, number in others.items() if number)
-    return f"{missed:,} missed of {judged:,} judged cases in {len(found):,} task{'s' if len(found) > 1 else ''}{more}"
-
-
-def _line(task: str, one: Missed) -> str:
-    tags = " ".join(f"{tag}={value}" for tag, value in one.tags.items())
-    why = f"{one.why}{' (an answer could not be read)' if one.unread else ''}"
-    return "  " + "  ".join(filter(None, (one_line(f"{task}:{one.case}"), one_line(why), one_line(tags))))
-
-
-# A case of a finished run in lines for the terminal: what was asked, the replies, the verdict and its images.
 
 _NOTHING = TaskRows(example=None, missed=(), broken=(), unscored=(), all_missed=0, lowest=0.0, highest=0.0)
 _BOLD, _PLAIN = "\x1b[1;4m", "\x1b[0m"
 
 
 def row_of(run: RecordedRun, name: str) -> dict[str, Any]:
-    """Return the row of a case.
-
-    Args:
-        run: the run.
-        name: ``task:case``, or the id of a case that only one task has.
-
-    Raises: UnknownNameError, with the nearest name, if there is no such case; OptionError if several tasks have it.
-    """
     tables = case_tables(run)
     task, colon, case = name.partition(":")
     if colon and task in tables:
@@ -178,7 +147,6 @@ def row_of(run: RecordedRun, name: str) -> dict[str, Any]:
 
 
 def card_of(run: RecordedRun, row: Mapping[str, Any]) -> Card:
-    """Return a row as the page shows it, without images."""
     task = run.figures["tasks"][row["task"]]
     maker = CardMaker(
         task=row["task"],
@@ -193,7 +161,6 @@ def card_of(run: RecordedRun, row: Mapping[str, Any]) -> Card:
 
 
 def case_lines(card: Card, *, colour: bool) -> list[str]:
-    """Return a case in lines; the words that differ are in bold, or in brackets without ``colour``."""
     lines = [f"{one_line(card.task)}:{one_line(card.case)}: {card.state}", f"  {one_line(card.why)}"]
     lines += [f"  {_asked(line, colour=colour)}" for line in card.lines]
     if card.tags:
@@ -203,20 +170,15 @@ def case_lines(card: Card, *, colour: bool) -> list[str]:
 
 
 def _asked(line: Line, *, colour: bool) -> str:
-    text = "".join(_marked(piece, colour=colour) for piece in line.pieces)
+    before, after = (_BOLD, _PLAIN) if colour else ("[", "]")
+    pieces = ((one_line(text), differs) for text, differs in line.pieces)
+    text = "".join(f"{before}{piece}{after}" if differs else piece for piece, differs in pieces)
     where = f"{line.picture} " if line.picture else ""
     if line.answer is None and line.score is None:
         return f"{where}{line.truth}: {text} -> no reply"
     reply = f"{line.score:.5g}" if line.answer is None else one_line(repr(line.answer))
     verdict = "" if line.right is None else ", right" if line.right else ", wrong"
     return f"{where}{one_line(line.truth)}: {text} -> {reply}{verdict}"
-
-
-def _marked(piece: Piece, *, colour: bool) -> str:
-    text, differs = one_line(piece[0]), piece[1]
-    if not differs:
-        return text
-    return f"{_BOLD}{text}{_PLAIN}" if colour else f"[{text}]"
 
 
 def case_images(card: Card, row: Mapping[str, Any], case: Case | None) -> list[tuple[str, LazyImage | None]]:
@@ -251,14 +213,12 @@ def image_files(images: Sequence[tuple[str, LazyImage | None]], folder: Path) ->
     return lines
 
 
-# Images in a terminal that can show them, by the package ``textual-image``, which need not be installed.
-
 WIDTH = 48  # the width of an image, in cells of the terminal
 _REAL = {"textual_image.renderable.tgp", "textual_image.renderable.sixel"}
 
 
 def drawer() -> Callable[..., Any] | None:
-    """Return what draws an image, None if the package is not installed or the terminal knows no protocol for images."""
+    """Return what draws an image; None if ``textual-image`` is not installed or the terminal cannot show images."""
     if not os.get_terminal_size().columns:  # the package divides by it
         return None
     try:
@@ -271,14 +231,10 @@ def drawer() -> Callable[..., Any] | None:
 def draw(show: Callable[..., Any], images: Sequence[tuple[str, LazyImage | None]]) -> None:
     from rich.console import Console
 
-    console = Console(file=getattr(sys.stdout, "terminal", None))  # not escaped
+    console = Console(file=getattr(sys.stdout, "terminal", None), highlight=False, markup=False)  # not escaped
     for name, image in images:
-        console.print(f"image {one_line(name)}", markup=False, highlight=False)
+        console.print(f"image {one_line(name)}")
         try:
-            problem = UNKNOWN if image is None else ""
-            if image is not None:
-                console.print(show(image.load(), width=WIDTH))
+            console.print(UNKNOWN if image is None else show(image.load(), width=WIDTH))
         except ImageError as error:
-            problem = str(error)
-        if problem:
-            console.print(one_line(problem), markup=False, highlight=False)
+            console.print(one_line(str(error)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vlgate.gates.records import OUTCOMES, RELEASABLE, Decision, GateKind, Outcome
@@ -11,7 +12,7 @@ from vlgate.metrics.names import CONTROLLED, DIFFERENCES
 from vlgate.metrics.shapes import SHAPES
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.report.table import Table
-from vlgate.types import CAPABILITIES, Difference, Metric
+from vlgate.types import CAPABILITIES, Metric
 
 HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")
 NOT_PASSED = tuple(outcome for outcome in OUTCOMES if outcome not in RELEASABLE)
@@ -22,16 +23,24 @@ YES_OR_NO = "a yes or a no: ask both texts as questions, or gate acc, p_c or p_f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRow:
-    """One row of the result table; ``outcome`` is None and ``gate`` is empty if the metric has no gate."""
-
     cells: tuple[str, ...]
-    outcome: Outcome | None
+    outcome: Outcome | None  # None if the metric has no gate
     gate: str = ""
 
 
 def rows(run: RunResult) -> list[ResultRow]:
     """Return one row per task and metric: the gated metrics and the headline metric, ordered by capability."""
-    return [row for capability in CAPABILITIES for result in run.results for row in _rows(run, result, capability)]
+    found = []
+    for result in sorted(run.results, key=lambda result: CAPABILITIES.index(result.task.capability)):
+        gated = [decision for decision in run.decisions if decision.gate.task == result.task.id]
+        headline = SHAPES[result.task.shape].headline
+        if headline not in {decision.gate.metric for decision in gated if not decision.gate.compares}:
+            found.append(_row(result, headline, result.metrics.get(headline), None))
+        for decision in gated:
+            name = decision.gate.metric
+            metric = result.metrics.get(name) if decision.outcome == "not run" else decision.metric
+            found.append(_row(result, name, metric, decision))
+    return found
 
 
 def result_table(run: RunResult) -> Table:
@@ -54,22 +63,20 @@ def coverage_line(result: TaskResult) -> str | None:
 
 
 def coverage_lines(run: RunResult) -> list[str]:
-    """Describe the cases of all tasks that were not judged, or are tied or cut, with one line per reason."""
-    tasks: dict[str, list[str]] = {}
-    counts: dict[str, int] = {}
+    tasks: dict[str, list[str]] = defaultdict(list)
+    counts: Counter[str] = Counter()
+    notes: dict[str, list[str]] = defaultdict(list)
     for result in run.results:
         for count, what in _parts(result):
-            tasks.setdefault(what, []).append(result.task.id)
-            counts[what] = counts.get(what, 0) + count
+            tasks[what].append(result.task.id)
+            counts[what] += count
+        if result.task.note:
+            notes[result.task.note].append(result.task.id)
     more = {
         "unscored": _unscored(run.results),
-        "skipped": next((said for result in run.results if (said := _skipped(result))), ""),
+        "skipped": next(filter(None, map(_skipped, run.results)), ""),
         "with a tie": _yes_or_no(run.results, len(tasks.get("with a tie", ()))),
     }
-    notes: dict[str, list[str]] = {}
-    for result in run.results:
-        if result.task.note:
-            notes.setdefault(result.task.note, []).append(result.task.id)
     lines = [
         f"{what}: {counts[what]:,} case{'s' if counts[what] > 1 else ''} in {_tasks(ids)}{more.get(what, '')}"
         for what, ids in tasks.items()
@@ -89,7 +96,8 @@ def _tasks(ids: list[str]) -> str:
 
 
 def _parts(result: TaskResult) -> list[tuple[int, str]]:
-    coverage = result.coverage
+    coverage, table = result.coverage, verdicts_of(result.verdicts)
+    neither = len({table.row_of(place) for place in table.replies.neither})
     parts = (
         (coverage.unscored, "unscored"),
         (coverage.skipped, "skipped"),
@@ -97,7 +105,7 @@ def _parts(result: TaskResult) -> list[tuple[int, str]]:
         (result.tied, "with a tie"),
         (result.unread, "with an unread answer"),
         (result.cut, "with a text that the model did not read to the end"),
-        (_neither(result), "with a score although yes and no have less than half of the first word"),
+        (neither, "with a score although yes and no have less than half of the first word"),
         (result.task.corrected, "corrected because of a dispute"),
         *((count, reason) for reason, count in result.task.left_out.items()),
     )
@@ -124,39 +132,26 @@ def _unscored(results: Sequence[TaskResult]) -> str:
     return f": {', '.join(f'{len(one.reasons):,} x {one.sentence}' for one in found[:NAMED])}{more}"
 
 
-def _neither(result: TaskResult) -> int:
-    # The number of cases with a score although yes and no have less than half of the first word
-    table = verdicts_of(result.verdicts)
-    return len({table.row_of(place) for place in table.replies.neither})
-
-
 def _skipped(result: TaskResult) -> str:
-    said = verdicts_of(result.verdicts)
-    if "skipped" not in said.states:
+    table = verdicts_of(result.verdicts)
+    if "skipped" not in table.states:
         return ""
-    skipped = said[said.states.index("skipped")]
+    skipped = table[table.states.index("skipped")]
     problem = next((reply.problem for reply in skipped.predictions if reply.skipped and reply.problem), skipped.why)
     return f" (first: {problem.partition(';')[0]})"
 
 
 def unit_line(run: RunResult) -> str:
     """Count the cases of a run, whatever a pytest item holds."""
-    judged = sum(result.coverage.judged for result in run.results)
+    coverages = [result.coverage for result in run.results]
+    judged = sum(coverage.judged for coverage in coverages)
     right = sum(int(verdicts_of(result.verdicts).judged.right.sum()) for result in run.results)
-    others = {
-        "unscored": sum(result.coverage.unscored for result in run.results),
-        "skipped": sum(result.coverage.skipped for result in run.results),
-    }
-    more = "".join(f", {number:,} {what}" for what, number in others.items() if number)
-    return f"{judged + sum(others.values()):,} cases: {right:,} right, {judged - right:,} missed{more}"
+    unscored, skipped = sum(one.unscored for one in coverages), sum(one.skipped for one in coverages)
+    more = (f", {unscored:,} unscored" if unscored else "") + (f", {skipped:,} skipped" if skipped else "")
+    return f"{judged + unscored + skipped:,} cases: {right:,} right, {judged - right:,} missed{more}"
 
 
 def by_reason(gates: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the names of gates by their reasons, in the order of the first gate of each reason.
-
-    >>> by_reason([("a", "no data"), ("b", "too few"), ("c", "no data")])
-    {'no data': ['a', 'c'], 'too few': ['b']}
-    """
     found: dict[str, list[str]] = {}
     for name, why in gates:
         found.setdefault(why, []).append(name)
@@ -164,7 +159,6 @@ def by_reason(gates: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def outcome_lines(decisions: Iterable[Decision], outcome: Outcome) -> list[str]:
-    """Describe the gates with an outcome, those with the same reason in one line."""
     alike = by_reason((one.gate.id, one.why) for one in decisions if one.outcome == outcome)
     return [f"{outcome}: {named(ids)}: {why}" for why, ids in alike.items()]
 
@@ -190,59 +184,44 @@ def chance_line(run: RunResult, decision: Decision) -> str | None:
     return f"{gate.id}: min = {gate.min:g} is not above chance, {chance:.3f}"
 
 
-def _rows(run: RunResult, result: TaskResult, capability: str) -> Iterator[ResultRow]:
-    if result.task.capability != capability:
-        return
-    gated = [decision for decision in run.decisions if decision.gate.task == result.task.id]
-    headline = SHAPES[result.task.shape].headline
-    if headline not in {decision.gate.metric for decision in gated if not decision.gate.compares}:
-        yield _row(result, headline, result.metrics.get(headline), None)
-    for decision in gated:
-        name = decision.gate.metric
-        metric = result.metrics.get(name) if decision.outcome == "not run" else decision.metric
-        yield _row(result, name, metric, decision)
+def warning_lines(run: RunResult) -> list[str]:
+    """Return the warnings about gates that chance or a text-only model reaches."""
+    lines = (say(run, decision) for decision in run.decisions for say in (chance_line, blind_line))
+    return [line for line in lines if line is not None]
 
 
 def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decision | None) -> ResultRow:
     chance, blind = result.chance.get(name), result.blind.get(name)
     change = None if decision is None else decision.difference
+    if change is not None and decision is not None and decision.counted is not None:
+        counted, n = decision.counted
+        measured = str(n), count_words(decision.gate.kind, counted), "-"
+    elif change is not None:
+        measured = str(change.n), *difference_words(change.value, change.low, change.high)
+    elif metric is not None:
+        measured = str(metric.n), f"{metric.value:.3f}", f"{metric.low:.3f} - {metric.high:.3f}"
+    else:  # a control that was not asked is about no case
+        measured = "-" if name in CONTROLLED else str(result.coverage.judged), "-", "-"
     cells = (
         result.task.capability,
         result.task.id,
         name,
-        *(_measured(metric, None if name in CONTROLLED else result) if change is None else _changed(change, decision)),
+        *measured,
         "-" if chance is None or change is not None else f"{chance:.3f}",
         "-" if blind is None or change is not None else f"{blind.value:.3f}",
-        "-" if decision is None else threshold(decision),
-        "-" if decision is None else decision.outcome,
+        *(("-", "-") if decision is None else (threshold(decision), decision.outcome)),
     )
     if decision is None:
         return ResultRow(cells=cells, outcome=None)
     return ResultRow(cells=cells, outcome=decision.outcome, gate=decision.gate.id)
 
 
-def _measured(metric: Metric | None, result: TaskResult | None) -> tuple[str, str, str]:
-    # The number of cases, the metric and its interval; a control that was not asked is about no case
-    if metric is None:
-        return "-" if result is None else str(result.coverage.judged), "-", "-"
-    return str(metric.n), f"{metric.value:.3f}", f"{metric.low:.3f} - {metric.high:.3f}"
-
-
 def difference_words(value: float, low: float, high: float) -> tuple[str, str]:
-    """Return the difference from an earlier run and its interval, with their signs.
-
-    >>> difference_words(-0.05, -0.1, 0.012)
-    ('-0.050', '-0.100 to +0.012')
-    """
+    """Return the difference from an earlier run and its interval, with their signs."""
     return f"{value:+.3f}", f"{low:+.3f} to {high:+.3f}"
 
 
 def threshold_words(kind: GateKind, least: float | None, most: float | None, basis: str) -> str:
-    """Return the threshold of a gate.
-
-    >>> threshold_words("gate", 0.9, None, "value"), threshold_words("max_drop", None, 0.02, "lower")
-    ('>= 0.9 (value)', 'max_drop = 0.02')
-    """
     if kind not in ("gate", "limit"):
         return f"{kind} = {most or 0:g}" + (" (value)" if kind == "max_drop" and basis == "value" else "")
     ends = [f">= {least:g}"] if least is not None else []
@@ -251,22 +230,10 @@ def threshold_words(kind: GateKind, least: float | None, most: float | None, bas
 
 
 def count_words(kind: GateKind, counted: int) -> str:
-    """Return the number that a gate on a count judges.
-
-    >>> count_words("max_broken", 13), count_words("max_churn", 1_200)
-    ('13 broken', '1,200 changed')
-    """
+    """Return the number that a gate on a count judges."""
     return f"{counted:,} {'broken' if kind == 'max_broken' else 'changed'}"
 
 
-def _changed(found: Difference, decision: Decision | None) -> tuple[str, str, str]:
-    if decision is not None and decision.counted is not None:
-        counted, n = decision.counted
-        return str(n), count_words(decision.gate.kind, counted), "-"
-    return str(found.n), *difference_words(found.value, found.low, found.high)
-
-
 def threshold(decision: Decision) -> str:
-    """Return the threshold of a gate as the table shows it, for example ``>= 0.6``; empty if it has none."""
     gate = decision.gate
     return threshold_words(gate.kind, gate.min, gate.max, gate.basis)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ImageError
-from vlgate.probes.shrink.moves import Move, perturbed
+from vlgate.probes.shrink.moves import perturbed
 from vlgate.probes.shrink.record import Cause, Shrunk, clusters
 from vlgate.probes.shrink.space import space
 from vlgate.record.folder import SHRUNK
@@ -37,25 +37,17 @@ def shrunk_lines(searches: Sequence[Shrunk]) -> list[str]:
         key=lambda search: (search.task, len(search.steps), search.distance or 0.0, search.case),
     )
     lines = [f"{search.task}:{search.case}: {search.says}" for search in broken]
-    endings = [search.ending for search in searches]
-    others = [f"{endings.count(ending)} {words}" for ending, words in _COUNTED.items() if ending in endings]
-    counted = "; ".join([f"{len(broken)} of {len(searches)} cases broken", *others])
-    return [*lines, *cause_lines(broken), counted, *_without_regions(searches)]
-
-
-def cause_lines(broken: Iterable[Shrunk]) -> list[str]:
-    found = clusters([Cause(**search.cause) for search in broken if search.cause])
-    if not found or found[0][1] < 2:
-        return []
-    lines = [f"{number} broken by: {one.edit}, {one.what}, {one.faculty}" for one, number in found[:MOST_CAUSES]]
-    more = len(found) - MOST_CAUSES
-    rest = sum(number for _, number in found[MOST_CAUSES:])
-    return [*lines, *([f"{rest} by {more} other causes"] if more > 0 else [])]
-
-
-def _without_regions(searches: Sequence[Shrunk]) -> list[str]:
-    counted = Counter(search.no_parts for search in searches if search.no_parts)
-    return [f"no region was covered in {number} of {len(searches)} cases: {why}" for why, number in counted.items()]
+    causes = clusters([Cause(**search.cause) for search in broken if search.cause])
+    if causes and causes[0][1] > 1:
+        lines += [f"{number} broken by: {one.edit}, {one.what}, {one.faculty}" for one, number in causes[:MOST_CAUSES]]
+        if others := causes[MOST_CAUSES:]:
+            lines.append(f"{sum(number for _, number in others)} by {len(others)} other causes")
+    endings = Counter(search.ending for search in searches)
+    counts = [f"{endings[ending]} {words}" for ending, words in _COUNTED.items() if endings[ending]]
+    lines.append("; ".join([f"{len(broken)} of {len(searches)} cases broken", *counts]))
+    uncovered = Counter(search.no_parts for search in searches if search.no_parts)
+    number = len(searches)
+    return lines + [f"no region was covered in {count} of {number} cases: {why}" for why, count in uncovered.items()]
 
 
 def write_shrunk(file: Path, searches: Sequence[Shrunk], tasks: Sequence[Task] = (), model: str = "") -> None:
@@ -75,26 +67,23 @@ def write_shrunk(file: Path, searches: Sequence[Shrunk], tasks: Sequence[Task] =
 
 
 def _pictured(folder: Path, number: int, search: Shrunk, case: Case) -> tuple[Mapping[str, Any], ...]:
-    changed = perturbed(case, _moves(search, case))
+    # A worker sends only the names of the moves, because what they do to an image cannot be sent.
+    wanted = {(step["kind"], step["strength"]) for step in search.steps if step["family"] != "wording"}
+    families = {step["family"] for step in search.steps} - {"wording"}
+    directions = space(case, families).directions if wanted else ()  # type: ignore[arg-type]  # names of families
+    moves = [move for some in directions for move in some if (move.kind, move.strength) in wanted]
+    changed = perturbed(case, moves)
     names: dict[LazyImage, str | None] = {}
-    said = []
-    for row, one, other in zip(search.requests, case.requests, changed.requests, strict=True):
+    rows = []
+    for row, before, after in zip(search.requests, case.requests, changed.requests, strict=True):
         pictures = {}
-        for field, request in (("picture", one), ("changed_picture", other)):
+        for field, request in (("picture", before), ("changed_picture", after)):
             for image in images_of(request):  # at most one: images that are asked together are not searched
                 if image not in names:
                     names[image] = _written(folder, f"{number:04d}-{len(names) + 1}.png", image)
                 pictures[field] = names[image]
-        said.append({**row, **pictures})
-    return tuple(said)
-
-
-def _moves(search: Shrunk, case: Case) -> list[Move]:
-    # The moves of a find; a worker sends only their names, because what they do to an image cannot be sent
-    wanted = {(step["kind"], step["strength"]) for step in search.steps if step["family"] != "wording"}
-    families = {step["family"] for step in search.steps} - {"wording"}
-    found = space(case, families).directions if wanted else ()  # type: ignore[arg-type]  # names of families
-    return [move for moves in found for move in moves if (move.kind, move.strength) in wanted]
+        rows.append({**row, **pictures})
+    return tuple(rows)
 
 
 def _written(folder: Path, name: str, image: LazyImage) -> str | None:

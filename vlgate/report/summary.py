@@ -14,28 +14,18 @@ from vlgate.record.options import Options
 from vlgate.record.results import RunResult
 from vlgate.record.verdict import outcome_of
 from vlgate.record.whole_file import write_whole
+from vlgate.report import remarks
 from vlgate.report.abilities import HEADING, abilities
 from vlgate.report.controls import markdown_lines, tables_of
 from vlgate.report.explanations import explained_lines
-from vlgate.report.remarks import (
-    ASSUMED,
-    average_lines,
-    check_lines,
-    error_rate_lines,
-    flaw_lines,
-    prior_lines,
-    published_lines,
-    shortcut_lines,
-    unread_lines,
-    variant_lines,
-)
-from vlgate.report.rows import blind_line, chance_line, coverage_line, result_table
+from vlgate.report.rows import coverage_line, result_table, warning_lines
 from vlgate.report.shrunk import shrunk_lines
 
 
 def write_summary(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
     """Write ``summary.md``; no text of a file or a model is HTML in it, an image, a link or a line of its own."""
-    write_whole(file, "\n".join(_harmless(printable(line)) for line in _lines(run, model, options)) + "\n")
+    lines = (re.sub(r"<(?=[A-Za-z/!?])", "&lt;", printable(line)) for line in _lines(run, model, options))
+    write_whole(file, "".join(line.replace("](", "]\\(") + "\n" for line in lines))
 
 
 def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
@@ -51,58 +41,41 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         *result_table(run).markdown(),
         "",
     ]
-    lines += [
-        f"- **{word}**: {why}" for word, _, why in (one.partition(": ") for one in outcome_of(run, model).lacking)
-    ]
+    lacking = (flaw.partition(": ") for flaw in outcome_of(run, model).lacking)
+    lines += [f"- **{word}**: {why}" for word, _, why in lacking]
     lines += [f"- {line}" for result in run.results if (line := coverage_line(result)) is not None]
-    lines += [
-        f"- **{decision.outcome}** `{decision.gate.id}`: {decision.why}"
-        for decision in run.decisions
-        if decision.outcome != "pass"
-    ]
-    warnings = (say(run, decision) for decision in run.decisions for say in (chance_line, blind_line))
-    lines += [f"- {line}" for line in warnings if line is not None]
+    stops = [decision for decision in run.decisions if decision.outcome != "pass"]
+    lines += [f"- **{decision.outcome}** `{decision.gate.id}`: {decision.why}" for decision in stops]
+    lines += [f"- {line}" for line in warning_lines(run)]
     lines += [f"- {kind} requests: {adapter}" for kind, adapter in model.adapters.items()]
-    lines += [f"- {_plain(note)}" for note in (*model.notes, *run.notes)]
-    lines += ["", "## What the model can do", "", *_abilities(run)] if run.results else []
+    for note in (*model.notes, *run.notes):
+        plain = re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable(note)).replace("\\<", "&lt;").replace("\\>", "&gt;")
+        lines.append(f"- {plain}")
+    lines += ["", "## What the model can do", "", HEADING, ""] if run.results else []
+    for one in abilities(run):
+        lines.append(" ".join((f"- **{one.word}** `{one.task}`: {one.figures}. {one.question}", *one.limits)).rstrip())
     sections = {
         "Compared with an earlier run": [] if run.comparison is None else comparison_lines(run.comparison, None),
-        "Error rates of the gates": [*error_rate_lines(run.error_rates), *([ASSUMED] if run.error_rates else [])],
+        "Error rates of the gates": [
+            *remarks.error_rate_lines(run.error_rates),
+            *([remarks.ASSUMED] if run.error_rates else []),
+        ],
         "Smallest changes that break the model": shrunk_lines(run.shrunk),
-        "Prior against image": prior_lines(run),
+        "Prior against image": remarks.prior_lines(run),
         "Why cases were missed": explained_lines(run.explained),
-        "Answers that could not be read": unread_lines(run),
-        "Checks of the model": check_lines(model),
-        "Averages": average_lines(run),
-        "Other definitions of metrics": variant_lines(run),
-        "Solved without the image": shortcut_lines(run),
-        "Flaws of the data": flaw_lines(run),
-        "Published figures": published_lines(run),
+        "Answers that could not be read": remarks.unread_lines(run),
+        "Checks of the model": [f"{check.name}: {check.outcome}: {check.why}" for check in model.checks],
+        "Averages": remarks.average_lines(run),
+        "Other definitions of metrics": remarks.variant_lines(run),
+        "Solved without the image": remarks.shortcut_lines(run),
+        "Flaws of the data": remarks.flaw_lines(run),
+        "Published figures": remarks.published_lines(run),
     }
     for title, found in sections.items():
         lines += ["", f"## {title}", "", *(f"- {line}" for line in found)] if found else []
     for table in tables_of(run):
         lines += ["", f"## Control: {table.name}", "", *markdown_lines(table)]
     return lines
-
-
-def _abilities(run: RunResult) -> list[str]:
-    return [
-        HEADING,
-        "",
-        *(
-            " ".join((f"- **{one.word}** `{one.task}`: {one.figures}. {one.question}", *one.limits)).rstrip()
-            for one in abilities(run)
-        ),
-    ]
-
-
-def _plain(note: str) -> str:
-    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable(note)).replace("\\<", "&lt;").replace("\\>", "&gt;")
-
-
-def _harmless(line: str) -> str:
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("](", "]\\(")
 
 
 def headline(run: RunResult, model: ModelCard) -> str:

@@ -13,36 +13,19 @@ from vlgate.record.results import RunResult
 from vlgate.report.abilities import ability_lines
 from vlgate.report.ci.release import Release, not_passed_lines, release_line
 from vlgate.report.remarks import average_lines, error_rate_lines, fatal_lines, shortcut_lines, variant_lines
-from vlgate.report.rows import (
-    HEADINGS,
-    blind_line,
-    chance_line,
-    coverage_lines,
-    outcome_lines,
-    result_table,
-    unit_line,
-)
+from vlgate.report.rows import HEADINGS, coverage_lines, outcome_lines, result_table, unit_line, warning_lines
 from vlgate.report.table import printed
 
 REASONS = 8  # the most reasons of gates that did not pass; the table and the results folder have all
 SCREEN = 24  # the lines of a small terminal: if more are printed, the decision is repeated at the end
 _STYLES = {
     "PASS": "bold green",
-    "FAIL": "bold red",
-    "INCONCLUSIVE": "bold yellow",
-    "BROKEN": "bold red",
-    "INCOMPLETE": "bold red",
-    "NOT GATED": "bold yellow",
-    "pass": "green",
-    "can": "green",
-    "fail": "bold red",
-    "inconclusive": "bold yellow",
+    **dict.fromkeys(("FAIL", "BROKEN", "INCOMPLETE", "fail", "newly broken"), "bold red"),
+    **dict.fromkeys(("INCONCLUSIVE", "NOT GATED", "inconclusive", "flaw of the data", "suspect"), "bold yellow"),
+    **dict.fromkeys(("pass", "can"), "green"),
     "unknown": "yellow",
     "cannot": "magenta",
     "not run": "dim",
-    "newly broken": "bold red",
-    "flaw of the data": "bold yellow",
-    "suspect": "bold yellow",
 }
 # the columns that a narrow terminal has no room for; the lines above the table have most of them
 _LEFT_OUT_FIRST = ("capability", "blind", "n", "interval", "chance", "metric")
@@ -62,14 +45,24 @@ def closing_text(run: RunResult, found: Release, model: str, status: int, screen
     more = [f"and {len(reasons) - REASONS} more reasons in summary.md"] if len(reasons) > REASONS else []
     compared = [] if run.comparison is None else comparison_lines(run.comparison)
     counts = [unit_line(run)] if run.results else []
-    able = ability_lines(run, screen.width) if run.results else []
+    remarks = [
+        *fatal_lines(run),
+        *shortcut_lines(run),
+        *warning_lines(run),
+        *coverage_lines(run),
+        *outcome_lines(run.decisions, "not run"),
+        *average_lines(run),
+        *variant_lines(run),
+        *error_rate_lines(run.error_rates),
+        *run.notes,
+    ]
     parts = [
         _styled([decision, *reasons[:REASONS], *more, *counts, *compared], screen),
-        _styled(able, screen),
+        _styled(ability_lines(run, screen.width) if run.results else [], screen),
         terminal_table(run, screen) if run.results else "",
-        _styled(_remarks(run), screen),
+        _styled(remarks, screen),
     ]
-    text = "\n\n".join(part for part in parts if part)
+    text = "\n\n".join(filter(None, parts))
     return f"{text}\n\n{_styled([decision], screen)}" if text.count("\n") > SCREEN else text
 
 
@@ -104,23 +97,9 @@ def cache_lines(cache: CacheUse, limit: int) -> list[str]:
 
 def results_line(options: Options) -> str:
     """Return the line that names the thresholds file and the results folder."""
-    gates = "no thresholds file: nothing is gated"
-    if options.thresholds is not None:
-        gates = f"gates from {options.thresholds}"
+    named = options.thresholds is not None
+    gates = f"gates from {options.thresholds}" if named else "no thresholds file: nothing is gated"
     return f"{gates}; results in {options.results}"
-
-
-def _remarks(run: RunResult) -> list[str]:
-    warnings = [
-        line
-        for decision in run.decisions
-        for say in (chance_line, blind_line)
-        if (line := say(run, decision)) is not None
-    ]
-    figures = [*average_lines(run), *variant_lines(run)]
-    doubts = [*fatal_lines(run), *shortcut_lines(run), *warnings]
-    rates = error_rate_lines(run.error_rates)
-    return [*doubts, *coverage_lines(run), *outcome_lines(run.decisions, "not run"), *figures, *rates, *run.notes]
 
 
 def _styled(lines: list[str], screen: Screen) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
 
 from vlgate.errors import MissingImageError, OptionError
-from vlgate.types import Ask, Case, Compare, LazyImage, Request, Task, images_of
-
-# Count the images that are there before a model is loaded, and refuse a run that would fail for lack of them.
+from vlgate.types import Ask, Compare, LazyImage, Request, Task, images_of
 
 ENOUGH = 0.95
 """The share of a task's cases that must have their images; with fewer, nearly every figure is about the rest."""
@@ -36,38 +34,37 @@ class Census:
 
 def count(task: Task) -> Census:
     """Count the cases of a task whose images are all there; no image is opened."""
-    missing = [image for case in task.cases if (image := _missing(case)) is not None]
-    found = len(task.cases) - len(missing)
-    return Census(task=task.id, cases=len(task.cases), found=found, missing=missing[0] if missing else None)
+    lacking = 0
+    missing: LazyImage | None = None
+    for case in task.cases:
+        images = (image for request in case.requests for image in images_of(request))
+        absent = next((image for image in images if not image.is_there), None)
+        lacking += absent is not None
+        missing = missing or absent
+    return Census(task=task.id, cases=len(task.cases), found=len(task.cases) - lacking, missing=missing)
 
 
 def refuse_missing(tasks: Iterable[Task]) -> None:
-    """Refuse a run if a task has too few cases with their images."""
     short = [census for census in map(count, tasks) if census.short]
-    if short:
-        raise OptionError(*_refusal(short))
+    if not short:
+        return
+    whole = Census(task="", cases=sum(one.cases for one in short), found=sum(one.found for one in short))
+    lines = [f"{whole}: get them, or add --missing-images skip"]
+    lines += [f"{one.task}: {one}" for one in short[:LISTED]]
+    if len(short) > LISTED:
+        lines.append(f"and {len(short) - LISTED} more tasks; vlgate tasks lists them all")
+    example = next((one.missing for one in short if one.missing is not None), None)
+    if example is not None:
+        lines.append(f"for example {looked_for(example)}")
+    raise OptionError(*lines)
 
 
 def partly_missing(tasks: Iterable[Task]) -> tuple[str, ...]:
-    """Return a line for each task that has the images of some of its cases, but not of all.
-
-    A model that opens no image does not notice. A task without any image was read for its texts alone.
-    """
+    # A model that opens no image does not notice. A task without any image was read for its texts alone.
     partly = [census for census in map(count, tasks) if 0 < census.found < census.cases]
     lines = [f"{one.task}: {one}; for example {looked_for(one.missing)}" for one in partly[:LISTED] if one.missing]
     rest = [f"and {len(partly) - LISTED} more tasks lack some images; vlgate tasks lists them all"]
     return (*lines, *rest[: len(partly) > LISTED])
-
-
-def _refusal(short: Sequence[Census]) -> Iterable[str]:
-    whole = Census(task="", cases=sum(one.cases for one in short), found=sum(one.found for one in short))
-    yield f"{whole}: get them, or add --missing-images skip"
-    yield from (f"{one.task}: {one}" for one in short[:LISTED])
-    if len(short) > LISTED:
-        yield f"and {len(short) - LISTED} more tasks; vlgate tasks lists them all"
-    example = next((one.missing for one in short if one.missing is not None), None)
-    if example is not None:
-        yield f"for example {looked_for(example)}"
 
 
 def looked_for(image: LazyImage) -> str:
@@ -78,21 +75,11 @@ def looked_for(image: LazyImage) -> str:
     return f"image {image.key!r}"
 
 
-def _missing(case: Case) -> LazyImage | None:
-    for request in case.requests:
-        for image in images_of(request):
-            if not image.is_there:
-                return image
-    return None
-
-
 # What a run will cost: the distinct images, texts and requests of its tasks, times the seconds for each.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How many distinct ``images``, ``texts`` and ``requests`` some tasks have."""
-
     images: int
     texts: int
     requests: int
@@ -100,22 +87,13 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """The seconds of one GPU that a model takes per distinct ``image``, ``text`` and request, in full batches.
+    """The seconds of one GPU that a model takes per distinct ``image``, ``text`` and request, in full batches."""
 
-    A dual encoder takes time for each image and text, because it encodes each once: ``pair`` is 0. A cross encoder or a
-    generative model takes time for each pair or question: ``image`` and ``text`` are 0, unless it keeps what it read.
-    """
-
-    image: float = 0.0
+    image: float = 0.0  # 0, as that of text, for a cross encoder or a generative model that keeps nothing it read
     text: float = 0.0
-    pair: float = 0.0
+    pair: float = 0.0  # 0 for a dual encoder, which encodes each image and text once
 
     def seconds(self, counts: Counts) -> float:
-        """Return the seconds that one GPU takes.
-
-        >>> Rates(image=0.01, text=0.002).seconds(Counts(images=1000, texts=2000, requests=4000))
-        14.0
-        """
         return self.image * counts.images + self.text * counts.texts + self.pair * counts.requests
 
 
@@ -127,11 +105,7 @@ def counts_of(tasks: Iterable[Task]) -> Counts:
 
 
 def gpus_within(seconds: float, hours: float) -> int:
-    """Return how many GPUs finish within some hours what takes one GPU ``seconds``, each with an equal part.
-
-    >>> gpus_within(36_000, 1.5)
-    7
-    """
+    """Return how many GPUs finish within some hours what takes one GPU ``seconds``, each with an equal part."""
     return max(1, ceil(seconds / 3600 / hours))
 
 

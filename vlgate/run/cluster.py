@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from vlgate.asking.batching import Caller
 from vlgate.errors import OptionError
@@ -37,10 +38,6 @@ def check_cluster(options: Options, workers: str = "") -> None:
 
 
 def load_on_cluster(options: Options) -> tuple[LoadedModel, Caller]:
-    """Load the model of the options on the actors of the cluster that this process is connected to.
-
-    Returns: the model as the run sees it, and the caller of its methods.
-    """
     pool = Pool(
         limit=options.call_timeout,
         wanted=Wanted(
@@ -54,28 +51,15 @@ def load_on_cluster(options: Options) -> tuple[LoadedModel, Caller]:
     )
     surface = pool.start(seats(nodes(), options.device))
     model = RemoteModel(pool, surface)
-    loaded = LoadedModel(
-        name=surface.name,
-        weights=surface.weights,
-        fingerprint=surface.fingerprint,
-        model=model,
-        registered=surface.registered,
-        device=surface.device,
-    )
-    return loaded, Caller(name=surface.name, size=options.batch_size or DEFAULT_BATCH, steps=(OverActors(model),))
+    caller = Caller(name=surface.loaded.name, size=options.batch_size or DEFAULT_BATCH, steps=(OverActors(model),))
+    return replace(surface.loaded, model=model), caller
 
 
 def closer(loaded: LoadedModel) -> Callable[[], None]:
-    """Return a function that ends the actors of a model; it does nothing for a model in this process."""
     return loaded.model.pool.close if isinstance(loaded.model, RemoteModel) else lambda: None
 
 
 def calls_at_once(loaded: LoadedModel) -> int:
-    """Return the number of calls that a model replies to at a time.
-
-    >>> calls_at_once(LoadedModel(name="mine", weights="", fingerprint="", model=object()))
-    1
-    """
     return loaded.model.pool.window if isinstance(loaded.model, RemoteModel) else 1
 
 

@@ -4,31 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 from vlgate import __version__
 from vlgate.asking.predictor import score
+from vlgate.audit.blind_baseline import probe
+from vlgate.audit.flaws import Flaw, examine, true_texts
+from vlgate.audit.near_copies import copied, near_copies
 from vlgate.errors import OptionError
 from vlgate.gates.decide import decide_all
-from vlgate.gates.records import Decision
+from vlgate.gates.records import Decision, Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
 from vlgate.judging.verdicts import judge
-from vlgate.record.comparison import FinishedRun, compare
+from vlgate.record.comparison import FinishedRun, compare, refuse_unlike
 from vlgate.record.digests import digests
 from vlgate.record.judging_again import ABOUT_REPLIES
 from vlgate.record.options import Options, Shard, meant_folder
 from vlgate.record.parquet import case_table
 from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, judged_tasks_of, task_metrics
-from vlgate.record.run_gates import JudgedRun, decide_run, unjudged_gates
-from vlgate.run.examining import UNEXAMINED, examined, without_copies
+from vlgate.record.run_gates import JudgedRun, decide_run, refuse_blunt, unjudged_gates
 from vlgate.run.loading import blind_predictor
 from vlgate.run.planning import Plan, sample
 from vlgate.sources.registry import shapes
 from vlgate.types import Batch, Task, Verdict
 
-# The end of a run: compute the figures, compare them with the text-only model, and decide the gates.
-
 BLIND_CASES = 20_000  # per task: the blind figure is then within 0.007 of that of all cases, 19 times in 20
+EXAMINED_CASES = 20_000  # in all tasks: with more, the text-only probes would take longer than a quick model
+PROBED_CASES = 5_000  # per task: a probe's share is then within 0.014 of that of all cases, 19 times in 20
+_NAMED = 3  # copies in a message
+_USUAL = Gate(task="", metric="").min_cases
+UNEXAMINED = (
+    "the tasks were not examined for flaws and text-only shortcuts, because they have more than "
+    f"{EXAMINED_CASES:,} cases; examine them with --health=on"
+)
+
+
+def refuse_gates(tasks: Sequence[Task], thresholds: Thresholds, options: Options, earlier: FinishedRun | None) -> None:
+    """Refuse gates that the cases cannot decide, and an earlier run that they cannot be compared with."""
+    cases = {task.id: (task.shape, len(task.cases)) for task in tasks}
+    refuse_blunt(thresholds, cases, quick=options.quick)
+    if earlier is not None:
+        refuse_unlike(earlier, tasks, options.ties)
 
 
 def conclude(
@@ -39,17 +56,23 @@ def conclude(
     integrity_failures: Sequence[Decision] = (),
     earlier: FinishedRun | None = None,
 ) -> RunResult:
-    """Compute the figures of all tasks that have verdicts, and decide the gates.
-
-    ``verdicts``: the verdicts of the selected cases, by task id, in the task's order; a task without verdicts has no
-    figures, and its gates are inconclusive. ``integrity_failures`` are about the run as a whole, and come first.
-    """
     asked = [task for task in tasks if verdicts.get(task.id)]
     blind = _blind(asked, verdicts, options)
     figures = tuple(task_metrics(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
     figures = tuple(without_copies(one, thresholds) for one in figures)
     results = examined(figures, options)
-    comparison = None if earlier is None else compare(earlier, _later(tasks, results, options))
+    comparison = None
+    if earlier is not None:
+        cases = {result.task.id: result.coverage.cases for result in results}
+        later = FinishedRun(
+            model=options.model,
+            seed=options.seed,
+            ties=options.ties,
+            version=__version__,
+            tasks={result.task.id: case_table(result.task, result.verdicts) for result in results},
+            partial=frozenset(task.id for task in tasks if cases.get(task.id, 0) < len(task.cases)),
+        )
+        comparison = compare(earlier, later)
     unexamined = UNEXAMINED if results is figures and options.health == "auto" else ""
     rows, gaps = averages(results, shapes(options.data))
     run = RunResult(
@@ -72,13 +95,15 @@ def decided(
     options: Options,
     integrity_failures: Sequence[Decision] = (),
 ) -> RunResult:
-    """Decide the gates of a run from its figures, and from what its controls found.
-
-    The arguments are those of ``conclude``; ``run`` has the figures, and its decisions are replaced.
-    """
+    """Decide the gates of a run from its figures, and from what its controls found."""
+    right: dict[str, dict[str, bool | None]] = {task.id: {} for task in tasks}
+    for result in run.results:
+        rows = verdicts_of(result.verdicts)
+        for case, state, is_right in zip(rows.cases, rows.states, rows.right.tolist(), strict=True):
+            right[result.task.id][case.id] = is_right if state == "judged" else None
     judged = JudgedRun(
         tasks=judged_tasks_of(run.results, tasks, run.controls),
-        right={task.id: {} for task in tasks} | {one.task.id: _right(one.verdicts) for one in run.results},
+        right=right,
         neither={one.task.id: one.neither for one in run.results},
         comparison=run.comparison,
         known=shapes(options.data),
@@ -91,24 +116,6 @@ def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
     """Return the result of a session that only searched, without figures: every gate is listed as not run."""
     made = decide_all(thresholds, {})
     return RunResult(results=(), decisions=(*unjudged_gates(made, thresholds, options, searched=True), *made))
-
-
-def _later(tasks: Sequence[Task], results: Sequence[TaskResult], options: Options) -> FinishedRun:
-    asked = {result.task.id: result.coverage.cases for result in results}
-    return FinishedRun(
-        model=options.model,
-        seed=options.seed,
-        ties=options.ties,
-        version=__version__,
-        tasks={result.task.id: case_table(result.task, result.verdicts) for result in results},
-        partial=frozenset(task.id for task in tasks if asked.get(task.id, 0) < len(task.cases)),
-    )
-
-
-def _right(verdicts: Sequence[Verdict]) -> dict[str, bool | None]:
-    rows = verdicts_of(verdicts)
-    judged = zip(rows.cases, rows.states, rows.right.tolist(), strict=True)
-    return {case.id: right if state == "judged" else None for case, state, right in judged}
 
 
 def _blind(
@@ -124,7 +131,45 @@ def _blind(
     return {batch.task.id: judge(batch, score(predictor, batch)) for batch in batches}
 
 
-# One part of a run (``--shard I/N``): what it cannot do, what it lacks, and its result, in which no gate is judged.
+def flaws_of(tasks: Sequence[Task]) -> dict[str, tuple[Flaw, ...]]:
+    """Return the flaws of tasks by id: those within a task, those between tasks of a benchmark, and near-copies."""
+    copies = near_copies(tasks)
+    known = {
+        name: true_texts(task for task in tasks if task.benchmark == name)
+        for name in {task.benchmark for task in tasks}
+    }
+    by_task = {task.id: (*examine(task, known[task.benchmark]), copies.get(task.id)) for task in tasks}
+    return {name: tuple(flaw for flaw in flaws if flaw is not None) for name, flaws in by_task.items()}
+
+
+def examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskResult, ...]:
+    """Return the results with the flaws and shortcuts of their tasks, unless that is off or would take long."""
+    # Texts of cases that are asked with their images together name positions
+    cases = sum(result.coverage.cases for result in results)
+    if options.health == "off" or (options.health == "auto" and cases > EXAMINED_CASES):
+        return results
+    flaws = flaws_of([result.task for result in results if not result.task.together])
+    return tuple(
+        result
+        if result.task.together
+        else replace(result, flaws=flaws[result.task.id], probes=probe(result.task, PROBED_CASES))
+        for result in results
+    )
+
+
+def without_copies(result: TaskResult, thresholds: Thresholds) -> TaskResult:
+    """Return the result of a task whose coverage counts copies of a case once, if a gate may need to know."""
+    # The pixels of as many cases as the largest min_cases are compared, at least that of a gate that names none,
+    # because other gates may be decided from the files of the run
+    rules = [rule for rule in (*thresholds.rules, *thresholds.changes) if fnmatchcase(result.task.id, rule.task)]
+    cases = verdicts_of(result.verdicts).judged.cases
+    copies = copied(cases, max([_USUAL, *(rule.min_cases for rule in rules)]))
+    if not copies:
+        return result
+    named = ", ".join(copies[:_NAMED]) + (f" and {len(copies) - _NAMED:,} more" if len(copies) > _NAMED else "")
+    why = f"{named} ask what other cases ask, of images that look the same"
+    return replace(result, coverage=replace(result.coverage, distinct=len(cases) - len(copies), copies=why))
+
 
 _ABOUT_THE_WHOLE = frozenset({*ABOUT_REPLIES, "required", "require-gates"})
 
@@ -148,13 +193,8 @@ def conclude_part(
     options: Options,
     shard: Shard,
 ) -> RunResult:
-    """Compute the figures of a part; every gate is listed as not run.
-
-    The tasks are not examined for flaws, and nothing is compared with a baseline: the run that joins the parts does
-    both.
-
-    ``verdicts``: the verdicts of the part's cases, by task id, in the task's order.
-    """
+    """Compute the figures of a part; every gate is listed as not run."""
+    # Flaws and the comparison with a baseline are left to the run that joins the parts
     plain = replace(options, health="off", require_gates=False)
     figures = conclude(tasks, verdicts, thresholds, plain)
     gates = [one.gate for one in figures.decisions if one.gate.metric not in _ABOUT_THE_WHOLE]
@@ -164,10 +204,7 @@ def conclude_part(
 
 
 def lacks_of_part(plan: Plan, asked: Collection[str], decisions: Sequence[Decision]) -> list[str]:
-    """Return why a part cannot be joined with others, in sentences.
-
-    ``decisions``: the decisions about the run as a whole; one about its replies objects to them.
-    """
+    """Return why a part cannot be joined with others, in sentences."""
     sizes = {name: len(batch.positions) for name, batch in plan.batches.items()}
     left = sum(size for name, size in sizes.items() if name not in asked)
     reasons = [f"{one.gate.id}: {one.why}" for one in decisions if one.gate.metric in ABOUT_REPLIES]

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from vlgate.asking.batching import Caller, out_of_memory
+from vlgate.asking.batching import Caller, Sizes, out_of_memory
 from vlgate.asking.call_limit import Watch, unwatched
 from vlgate.asking.checks.check import ROUNDING, Check, together
 from vlgate.asking.checks.invariance import Anew, check_batch_invariance, check_determinism
@@ -45,12 +45,8 @@ MOST = 500
 
 
 @dataclass(slots=True, kw_only=True)
-class BatchSizes:
-    """What is remembered of one model on one device, in a file that all runs of a user share.
-
-    ``damaged`` says what is wrong with the file; empty for nothing. A file that cannot be read or written only costs
-    the time to find the size again.
-    """
+class BatchSizes(Sizes):
+    """What is remembered of one model on one device, in a file that all runs of a user share."""
 
     file: Path
     key: str
@@ -101,29 +97,15 @@ class BatchSizes:
         return dict(content)
 
 
-def batch_sizes(loaded: LoadedModel, default: int) -> BatchSizes:
-    from platformdirs import user_cache_path
-
-    workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")  # which share a device
-    key = f"{loaded.fingerprint} {device_name(loaded.device)} {workers}"
-    return BatchSizes(file=user_cache_path("vlgate", appauthor=False) / FILE, key=key, default=default)
-
-
-# The text-only baseline: what it is trained on in addition to a task, and how its figures are reported.
-
 _OTHER_SEED = 1_000_003  # added to the run's seed; a user who tries neighbouring seeds does not meet it
 _GRAPHS = "scene-graphs"
 
 
 def lessons(tasks: Sequence[Task], options: Options) -> dict[str, Sequence[Lesson]]:
-    """Generate the generated tasks among some tasks again with another seed, so that a baseline can be trained on them.
-
-    A cross-validated baseline is below chance on tasks that are balanced on purpose; one that is trained on independent
-    cases is not. Drawn scenes have images of their own. Questions from scene graphs are made from each half of the
-    graphs, and those of one half judge the images of the other. If a half has too few questions, there is no lesson.
-
-    Returns: what to learn from, by task id; tasks that are not generated are absent.
-    """
+    """Generate the generated tasks again with another seed, so that a baseline can be trained on them."""
+    # A cross-validated baseline is below chance on tasks that are balanced on purpose; one that is trained on
+    # independent cases is not. Questions from scene graphs are made from each half of the graphs, and those of one half
+    # judge the images of the other. If a half has too few questions, there is no lesson.
     wanted = {task.id for task in tasks}
     read = ReadOptions(
         folders=options.data,
@@ -145,20 +127,13 @@ def lessons(tasks: Sequence[Task], options: Options) -> dict[str, Sequence[Lesso
     return by_task
 
 
-# Loading the model that the options name, checking it, and describing it.
-
 CHECKED_CASES = 8  # per task; the first of their requests are asked again to check batch invariance and determinism
 
 
 def load_model(
     options: Options, tasks: Sequence[Task], worker: int = 0, workers: int = 1, watch: Watch = unwatched
 ) -> tuple[LoadedModel, ModelPredictor]:
-    """Load the model that the options name, on the device of this one of several workers or on a cluster.
-
-    If the cache knows the model, it is loaded when it is first asked.
-
-    ``watch`` may limit the time of its calls in this process.
-    """
+    """Load the model that the options name, on the device of this one of several workers or on a cluster."""
     if options.ray:
         remote, calls = load_on_cluster(options)
         return remote, replace(predictor_of(remote, replace(options, cache=None), tasks), caller=calls, cache=None)
@@ -184,32 +159,24 @@ def _built(options: Options, worker: int, workers: int) -> LoadedModel:
             folder=options.folder,
         )
     except ModelLoadError as error:
-        says = room_of(pick_device(options.device, worker), workers) if _is_full(error) else ""
+        full = error.__cause__ is not None and out_of_memory(error.__cause__)
+        says = room_of(pick_device(options.device, worker), workers) if full else ""
         raise (ModelLoadError(f"{error}; {says}") if says else error) from error.__cause__
     return compiled(loaded, pick_device(options.device, worker)) if options.compiled else loaded
 
 
-def _is_full(error: ModelLoadError) -> bool:
-    return error.__cause__ is not None and out_of_memory(error.__cause__)
-
-
 def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options, plan: str) -> tuple[Check, ...]:
-    """Run the checks of polarity, batch invariance and determinism and, unless in plain float32, of precision.
-
-    The checks of batch invariance, determinism and precision ask the model itself, never a memory of its replies;
-    batch invariance and determinism share a round. The check of polarity takes what the run has asked already. Only a
-    run that had all its replies from the cache takes the outcome of the checks from there too, if the same checks were
-    made on the same cases, of which ``plan`` is the digest.
-
-    If the model raises during a check, that check is ``failed`` and says why; only Ctrl-C passes through.
-    """
+    """Run the checks of polarity, batch invariance and determinism and, unless in plain float32, of precision."""
+    # All but polarity ask the model itself, never a memory of its replies; batch invariance and determinism share a
+    # round. Only a run that had all its replies from the cache takes the outcome of the checks from there too.
     kept = kept_checks(predictor, tasks, options, plan)
     if kept:
         return kept
     cache_of_run, remembers, predictor = predictor.cache, predictor.uncounted(), predictor.bare()
-    cases = _spread_over(tasks)
+    cases = [task.cases[place] for place in range(CHECKED_CASES) for task in tasks if place < len(task.cases)]
     about = [*cases, *_of_other_images(tasks)]
-    anew = _anew(predictor.model, options)
+    anew: Anew = "texts" if gets_names(predictor.model) else "all"
+    anew = "" if options.model.partition(":")[0] in registered() else anew
     requests = [request for case in cases for request in case.requests]
     filled = [*requests, *(_call_of_each_kind(tasks, predictor.caller.size) if anew else [])]
     as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
@@ -233,16 +200,6 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
             made.append(Check(name=name, outcome="failed", why=f"the model raised {described(error)}"))
     keep_checks(cache_of_run, tuple(made), tasks, options, plan)
     return tuple(made)
-
-
-def _anew(model: object, options: Options) -> Anew:
-    if options.model.partition(":")[0] in registered():
-        return ""
-    return "texts" if gets_names(model) else "all"
-
-
-def _spread_over(tasks: Sequence[Task]) -> list[Case]:
-    return [task.cases[place] for place in range(CHECKED_CASES) for task in tasks if place < len(task.cases)]
 
 
 def _of_other_images(tasks: Sequence[Task]) -> list[Case]:
@@ -316,11 +273,9 @@ def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:
 def predictor_of(
     loaded: LoadedModel, options: Options, tasks: Sequence[Task], watch: Watch = unwatched
 ) -> ModelPredictor:
-    """Make a predictor of a loaded model; a reference model that must see the run's tasks is prepared with them.
-
-    A model of the user's never sees the tasks, because they hold the truths. The text-only model learns generated tasks
-    from further cases of other seeds, as the baseline and as a model of a run.
-    """
+    """Make a predictor of a loaded model; a reference model that must see the run's tasks is prepared with them."""
+    # A model of the user's never sees the tasks, because they hold the truths. The text-only model learns generated
+    # tasks from further cases of other seeds, as the baseline and as a model of a run.
     try:
         threshold_of(loaded.model, loaded.name)
     except ModelReplyError as error:
@@ -331,10 +286,26 @@ def predictor_of(
         loaded.model.study(lessons(tasks, options))
     if isinstance(loaded.model, Prepared) and loaded.registered:
         loaded.model.prepare(tasks)
+    from platformdirs import user_cache_path
+
+    sharing = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")  # workers, which share a device
+    sizes = BatchSizes(
+        file=user_cache_path("vlgate", appauthor=False) / FILE,
+        key=f"{loaded.fingerprint} {device_name(loaded.device)} {sharing}",
+        default=options.batch_size or DEFAULT_BATCH,
+    )
+    caller = Caller(
+        name=loaded.name,
+        size=options.batch_size or sizes.first(),
+        watch=watch,
+        sizes=sizes,
+        dtype=options.dtype,
+        copies=Copies(names=gets_names(loaded.model)),
+    )
     return ModelPredictor(
         model=loaded.model,
         name=loaded.name,
-        caller=_caller(loaded, options, watch),
+        caller=caller,
         cache=remembering(loaded, options),
         on_missing=options.missing_images,
         seed=options.seed,
@@ -348,7 +319,8 @@ def _check_together(loaded: LoadedModel, tasks: Sequence[Task]) -> None:
             f"the model {loaded.name!r} has no method compare(), which --ask=together needs to ask about several "
             "images in one prompt; leave --ask out, or write the method (docs/models.md)"
         )
-    if not isinstance(loaded.model, Answerer) and any(map(_asks_of_one_image, tasks)):
+    kinds = [{type(request) for case in task.cases[:1] for request in case.requests} for task in tasks]
+    if not isinstance(loaded.model, Answerer) and any({Ask, Compare} <= of_task for of_task in kinds):
         raise ModelLoadError(
             f"the model {loaded.name!r} has compare(), but no method answer(), which --ask=together needs for the "
             "questions about two texts and one image; write it, too (docs/models.md)"
@@ -356,15 +328,3 @@ def _check_together(loaded: LoadedModel, tasks: Sequence[Task]) -> None:
     check: Any = getattr(loaded.model, "check_compare", None)
     if callable(check):
         check()
-
-
-def _asks_of_one_image(task: Task) -> bool:
-    kinds = {type(request) for case in task.cases[:1] for request in case.requests}
-    return {Ask, Compare} <= kinds
-
-
-def _caller(loaded: LoadedModel, options: Options, watch: Watch) -> Caller:
-    sizes = batch_sizes(loaded, options.batch_size or DEFAULT_BATCH)
-    size = options.batch_size or sizes.first()
-    copies = Copies(names=gets_names(loaded.model))
-    return Caller(name=loaded.name, size=size, watch=watch, sizes=sizes, dtype=options.dtype, copies=copies)

@@ -6,31 +6,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate import __version__
 from vlgate.asking.checks.check import Check
 from vlgate.errors import OptionError
 from vlgate.gates.records import Decision
-from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.names import CONTROLLED
-from vlgate.record.comparison import FinishedRun, refuse_unlike
+from vlgate.record.comparison import FinishedRun
 from vlgate.record.digests import digest, thresholds_digests
 from vlgate.record.folder import REPLIES, RecordedPart, lines_of
 from vlgate.record.model_card import card_from
 from vlgate.record.options import Options
 from vlgate.record.replies import read_rows, unpack
 from vlgate.record.results import EndedRun, of_yes_or_no
-from vlgate.record.run_gates import failed_checks, refuse_blunt
-from vlgate.run.concluding import conclude
+from vlgate.record.run_gates import failed_checks
+from vlgate.run.concluding import conclude, refuse_gates
 from vlgate.run.loading import merged
 from vlgate.run.planning import Plan, empty_lines, make_plan, read_gates
 from vlgate.run.sampling import parts_of
 from vlgate.types import Batch, Verdict
-
-# Whether some parts are the parts of one run: all are there, none twice, and all were asked the same of one model.
 
 ALIKE = (
     "model",
@@ -51,21 +47,17 @@ ALIKE = (
 _OWN = frozenset({"pytest", "pytest-xdist", "allure-pytest", "hypothesis"})
 """Packages that no reply and no figure depends on."""
 _SORTED = ("suite", "protocols")
-_REMEDIES: Mapping[str, str] = MappingProxyType(
-    {
-        "plan": "the ids, texts, truths or images of the cases differ: give all machines the same data and options",
-        "images": "the files differ in size, or some are missing on one machine: give all machines the same files",
-        "thresholds": "name the file to judge with by --thresholds",
-        "must_hold": "name the file to judge with by --thresholds",
-    }
+_JUDGE_WITH = "name the file to judge with by --thresholds"
+_REMEDIES = (
+    ("plan", "the ids, texts, truths or images of the cases differ: give all machines the same data and options"),
+    ("images", "the files differ in size, or some are missing on one machine: give all machines the same files"),
+    ("thresholds", _JUDGE_WITH),
+    ("must_hold", _JUDGE_WITH),
 )
 
 
 def in_order(parts: Sequence[RecordedPart], *, thresholds: bool) -> list[RecordedPart]:
-    """Return the parts of one run by their number.
-
-    ``thresholds``: whether the parts must have run with the same thresholds file.
-    """
+    """Return the parts of one run by their number."""
     ordered = sorted(parts, key=lambda part: part.number)
     _refuse_count(ordered)
     for part in ordered:
@@ -107,11 +99,9 @@ def _refuse_other(first: RecordedPart, part: RecordedPart, *, thresholds: bool) 
             )
             raise part.wrong(problem, f"ask all parts of the same model, and run this one again with {_shard(part)}")
     _refuse_unlike(first, part, "has other options than", _options)
-    for name in ("plan", "images", *(("thresholds", "must_hold") if thresholds else ())):
-        mine, there = first.content["digests"][name], part.content["digests"][name]
-        if mine != there:
-            what = {"plan": "cases", "images": "images", "thresholds": "thresholds", "must_hold": "must_hold"}[name]
-            raise part.wrong(f"has other {what} than {first.named}", _REMEDIES[name])
+    for name, remedy in _REMEDIES if thresholds else _REMEDIES[:2]:
+        if first.content["digests"][name] != part.content["digests"][name]:
+            raise part.wrong(f"has other {'cases' if name == 'plan' else name} than {first.named}", remedy)
     _refuse_unlike(first, part, "ran with other versions than", _packages)
 
 
@@ -129,11 +119,9 @@ def _refuse_unlike(
 
 def _options(part: RecordedPart) -> dict[str, Any]:
     given = part.content["environment"]["options"]
-    return {name: _plain(name, given.get(name)) for name in ALIKE}
-
-
-def _plain(name: str, value: Any) -> Any:
-    return sorted(set(value)) if name in _SORTED and isinstance(value, Iterable) else value
+    options = {name: given.get(name) for name in ALIKE}
+    lists = {name: sorted(set(options[name])) for name in _SORTED if isinstance(options[name], Iterable)}
+    return options | lists
 
 
 def _packages(part: RecordedPart) -> dict[str, Any]:
@@ -149,63 +137,39 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= 12 else f"{text[:12]}...")
 
 
-# The thresholds file that the joined parts are judged with.
-
-
-def refuse_other_thresholds(part: RecordedPart, thresholds: Thresholds) -> None:
-    if any(part.content["digests"][name] != digest for name, digest in thresholds_digests(thresholds).items()):
-        raise part.wrong(
-            f"{thresholds.file} is not what it was when the part ran", "name the file to judge with by --thresholds"
-        )
-
-
 def without_controls(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
-    """Return the decisions; those on a control, which no part asks, say what decides them.
+    """Return the decisions; those on a control, which no part asks, say what decides them."""
+    # A control is asked about a sample of the judged cases of the whole run, which no part knows
+    made = []
+    for decision in decisions:
+        metric = decision.gate.metric
+        if metric in CONTROLLED and decision.outcome == "inconclusive":
+            control = CONTROLLED[metric]
+            lacks = f"the control {control} has no {metric} of this task, because parts of a run ask no control"
+            remedy = f"judge this gate in a run without --shard, with --controls {control}"
+            made.append(replace(decision, why=f"{lacks}; {remedy}, and name a --thresholds file without it here"))
+        else:
+            made.append(decision)
+    return tuple(made)
 
-    A control is asked about a sample of the judged cases of the whole run, which no part knows.
-    """
-    return tuple(_without_control(one) if one.gate.metric in CONTROLLED else one for one in decisions)
-
-
-def _without_control(decision: Decision) -> Decision:
-    if decision.outcome != "inconclusive":
-        return decision
-    control = CONTROLLED[decision.gate.metric]
-    lacks = f"the control {control} has no {decision.gate.metric} of this task, because parts of a run ask no control"
-    remedy = f"judge this gate in a run without --shard, with --controls {control}"
-    return replace(decision, why=f"{lacks}; {remedy}, and name a --thresholds file without it here")
-
-
-# Join the parts of a run: its plan is made again, the replies of all parts are judged, and the gates decided once.
 
 _WORST = ("failed", "suspect", "ok", "not applicable")
 
 
 def join(
-    parts: Sequence[RecordedPart],
-    options: Options,
-    earlier: FinishedRun | None = None,
-    *,
-    own_thresholds: bool = False,
+    parts: Sequence[RecordedPart], options: Options, earlier: FinishedRun | None = None, *, own_thresholds: bool = False
 ) -> EndedRun:
-    """Judge the replies of all parts, and decide the gates.
-
-    ``options``: the options of the run, with the data folders and thresholds of this machine. ``own_thresholds``:
-    whether the thresholds file may be another one than that of the parts.
-
-    Returns: the run, as one process would have ended it with the same replies.
-    """
-    thresholds = read_gates(options)
+    """Judge the replies of all parts and decide the gates, as one process would have with the same replies."""
+    thresholds, first = read_gates(options), parts[0]
     if not own_thresholds:
-        refuse_other_thresholds(parts[0], thresholds)
+        made = thresholds_digests(thresholds)
+        if any(first.content["digests"][name] != digest for name, digest in made.items()):
+            problem = f"{thresholds.file} is not what it was when the part ran"
+            raise first.wrong(problem, _JUDGE_WITH)
     plan = make_plan(options)
-    first = parts[0]
     if not _asked_these(first, plan):
         raise _other_cases(first, options)
-    cases = {task.id: (task.shape, len(task.cases)) for task in plan.tasks}
-    refuse_blunt(thresholds, cases, quick=options.quick)
-    if earlier is not None:
-        refuse_unlike(earlier, plan.tasks, options.ties)
+    refuse_gates(plan.tasks, thresholds, options, earlier)
     verdicts = _verdicts(parts, plan, options)
     result = conclude(plan.tasks, verdicts, thresholds, options, (), earlier)
     cards = [card_from(part.content["model"]) for part in parts]
@@ -244,10 +208,7 @@ def _other_cases(part: RecordedPart, options: Options) -> OptionError:
 
 
 def joined_checks(checks: Sequence[Sequence[Check]]) -> tuple[Check, ...]:
-    """Return the checks of a model that several processes checked: of each, the worst that one of them found.
-
-    Equal outcomes are told in the words of the first process.
-    """
+    """Return the checks of a model that several processes checked: of each, the worst that one of them found."""
     names = dict.fromkeys(check.name for some in checks for check in some)
     by_name = {name: [check for some in checks for check in some if check.name == name] for name in names}
     return tuple(min(some, key=lambda check: _WORST.index(check.outcome)) for some in by_name.values())

@@ -26,8 +26,6 @@ from vlgate.sources.reading.text_files import collector_paused
 from vlgate.sources.registry import SOURCES, read_tasks, shapes
 from vlgate.types import UNDRAWN, Batch, Shape, Task
 
-# The plan of a run: which tasks it asks, which of their cases, and which cases each pytest item holds.
-
 PAIRS_AT_MOST = 2000  # with more cases, items are batches: each item costs 0.45 ms, with Allure 1.4 ms and 2 files
 CASES_A_BATCH = 256
 EMBEDDED = "scenes"
@@ -37,12 +35,7 @@ NAMED_ONLY = frozenset(("counterfactual",))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The tasks of a run, and its batches by the ids of their pytest items.
-
-    With ``--shard``, ``tasks`` are those of the whole run, and ``batches`` hold the cases of the part. ``empty`` are
-    the wanted tasks whose data are there but give no case. ``notes`` say which disputes have no effect, which tasks
-    have labels that others report, and which lack some of their images.
-    """
+    """The tasks of a run, and its batches by the ids of their pytest items."""
 
     tasks: tuple[Task, ...]
     batches: Mapping[str, Batch]
@@ -55,10 +48,7 @@ class Plan:
 
 
 def known_tasks(options: Options) -> dict[str, Shape]:
-    """Check the data folders, ``--suite`` and ``--protocol``, without reading the files of any benchmark.
-
-    Returns: the shape of every task that a source can make from the data folders, by id.
-    """
+    """Check the data folders, ``--suite`` and ``--protocol``, without reading the files of any benchmark."""
     for folder in options.data:
         if not folder.is_dir():
             remedy = another_folder([folder] if folder.is_file() else [])
@@ -97,12 +87,9 @@ def no_folder(options: Options, task: str) -> str:
 
 
 def make_plan(options: Options) -> Plan:
-    """Read the wanted tasks and cut them into batches.
-
-    Returns: the plan; it is the same for the same options, in every process.
-    """
+    """Read the wanted tasks and cut them into batches, the same for the same options in every process."""
     known = known_tasks(options)
-    wanted = frozenset(task for task in known if _wanted(task, options))
+    wanted = frozenset(task for task in known if is_wanted(task, options))
     reading = ReadOptions(
         folders=options.data,
         seed=options.seed,
@@ -115,7 +102,10 @@ def make_plan(options: Options) -> Plan:
         read = read_tasks(reading)
     corrected, notes = applied(read, read_disputes(options.disputes), known)
     notes += () if KNOWN in options.disputes else reported(read)
-    tasks = tuple(_sampled(task, options) for task in corrected if task.cases)
+    drawn = [task for task in corrected if task.cases]
+    if options.quick:
+        drawn = [quick_sample(task, f"{options.seed}:quick:{task.id}") for task in drawn]
+    tasks = tuple(sample(task, options.limit, f"{options.seed}:limit:{task.id}") for task in drawn)
     empty = tuple(task for task in corrected if not task.cases)
     if options.ask == "together" and tasks:
         tasks, note = asked_together(tasks, options.seed)
@@ -131,21 +121,16 @@ def make_plan(options: Options) -> Plan:
     return Plan(tasks=tasks, batches=_batches(tasks, options), empty=empty, notes=notes)
 
 
-def _sampled(task: Task, options: Options) -> Task:
-    some = quick_sample(task, f"{options.seed}:quick:{task.id}") if options.quick else task
-    return sample(some, options.limit, f"{options.seed}:limit:{task.id}")
-
-
 def empty_lines(tasks: Sequence[Task]) -> list[str]:
-    return [f"{task.id}: no cases: {_reasons(task)}" for task in tasks]
+    lines = []
+    for task in tasks:
+        counts = [f"{number:,} x {reason}" for reason, number in task.left_out.items() if number]
+        reasons = "; ".join([*([task.note] if task.note else []), *counts])
+        lines.append(f"{task.id}: no cases: {reasons or 'its files hold no record for it'}")
+    return lines
 
 
-def _reasons(task: Task) -> str:
-    counts = [f"{number:,} x {reason}" for reason, number in task.left_out.items() if number]
-    return "; ".join([*([task.note] if task.note else []), *counts]) or "its files hold no record for it"
-
-
-def _wanted(task: str, options: Options) -> bool:
+def is_wanted(task: str, options: Options) -> bool:
     if options.suite:
         return any(fnmatchcase(task, pattern) for pattern in options.suite)
     return wanted_by_default(task, data=bool(options.data))
@@ -174,10 +159,7 @@ def _nothing(options: Options, pattern: str, wanted: Collection[str], tasks: Seq
 
 
 def sample(task: Task, limit: int | None, name: str) -> Task:
-    """Return the task with a seeded sample of at most ``limit`` cases, in the task's order.
-
-    Returns: the task; its ``left_out`` counts the other cases.
-    """
+    """Return the task with a seeded sample of at most ``limit`` cases, in the task's order."""
     n = len(task.cases)
     if limit is None or n <= limit:
         return task
@@ -188,11 +170,7 @@ def sample(task: Task, limit: int | None, name: str) -> Task:
 
 
 def subjects(plan: Plan, options: Options) -> dict[str, Batch]:
-    """Return the cases to search for their smallest breaking change: a seeded sample of each task, one case per batch.
-
-    The ids of the batches begin with ``shrink:``, which no id of a task does, because these cases do not count towards
-    the figures.
-    """
+    """Return the cases to search for their smallest change: a seeded sample of each task, one case per batch."""
     batches: dict[str, Batch] = {}
     for task in plan.tasks:
         some = sample(task, options.shrink_cases, f"{options.seed}:shrink:{task.id}")
@@ -227,18 +205,10 @@ def _unused(name: str, taken: Mapping[str, Batch]) -> str:
     return unused
 
 
-# Read the tasks of a finished run again, for their images, without a model.
-
-
 def tasks_again(
     figures: Mapping[str, Any], environment: Mapping[str, Any], data: Sequence[Path] = ()
 ) -> tuple[tuple[Task, ...], str]:
-    """Read the tasks of a run again.
-
-    ``environment``: the content of ``environment.json``, which names the data folders and the options.
-
-    Returns: the tasks, and why there are none; one of them is empty.
-    """
+    """Return the tasks of a run, and why there are none; one of them is empty."""
     known = environment.get("options", {})
     if not known:
         return (), "environment.json is not there, so the images cannot be found again"

@@ -24,24 +24,19 @@ from vlgate.record.results import TaskResult
 from vlgate.run.planning import sample
 from vlgate.types import Task
 
-# Ask the controls of a run after its cases: the sample of each task, what they cost, and what they found.
-
 _NAMED = 4  # cases of each task that are asked again under other names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """How much a control asks, at most: ``requests`` about ``cases`` of ``tasks``, up to ``limit`` of each.
-
-    ``own`` counts the requests of the cases themselves, which the run asks anyway.
-    """
+    """How much a control asks, at most: ``requests`` about ``cases`` of ``tasks``, up to ``limit`` of each."""
 
     name: str
     requests: int
     cases: int
     tasks: int
     limit: int
-    own: int
+    own: int  # the requests of the cases themselves, which the run asks anyway
 
     def seconds(self, per_case: float) -> float:
         """Return how long the control takes, from the time that the run takes per case."""
@@ -70,10 +65,7 @@ def costs(tasks: Sequence[Task], options: Options) -> list[Cost]:
 
 
 def controlled(results: Sequence[TaskResult], options: Options, predictor: ModelPredictor) -> tuple[Controlled, ...]:
-    """Ask every control of a run.
-
-    Returns: what each control found. If the model raises, what was measured before; only Ctrl-C passes through.
-    """
+    """Ask every control of a run. If the model raises, what was measured before stays; only Ctrl-C passes through."""
     samples = [drawn for result in results if (drawn := sample_of(result, options)).verdicts]
     made = (_asked(control(name), samples, options, predictor) for name in options.controls)
     doubt = _by_name(samples, predictor) if gets_names(predictor.model) else ""
@@ -139,24 +131,18 @@ def _asked(asked: Control, samples: Sequence[Sample], options: Options, predicto
     )
 
 
-# Explain the worst missed cases of a run, task by task, after all verdicts are known.
-
-
 def explained(
     results: Sequence[TaskResult], most: int, predictor: ModelPredictor, tell: Callable[[str], None]
 ) -> Explained:
-    """Explain the worst missed cases of each task.
-
-    ``tell``: takes a line that says how many requests the explanations ask, before they are asked.
-
-    Returns: the explanations, those of a task with the worst case first. If the model raises, those that were made
-        before; only Ctrl-C passes through.
-    """
+    """Explain the worst missed cases of each task, the worst first; ``tell`` takes a line about the cost before."""
     chosen = [(result, missed) for result in results if (missed := worst_missed(result, most))]
     explanations: list[Explanation] = []
     try:
         asked = [subjects(missed, predictor.model) for _, missed in chosen]
-        tell(_announced(len(asked), sum(map(len, asked)), sum(map(number_of_requests, asked))))
+        cases, requests = sum(map(len, asked)), sum(map(number_of_requests, asked))
+        counted = ((cases, "missed case"), (len(asked), "task"), (requests, "request"))
+        named = [f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in counted]
+        tell("explaining {} of {} with {}".format(*named))
         while asked:  # the pixels of a task's images are freed before the next task is asked
             explanations += explain(asked.pop(0), predictor, predictor.model)
     except KeyboardInterrupt:
@@ -180,9 +166,3 @@ def worst_missed(result: TaskResult, most: int) -> tuple[Told, ...]:
         if value is not None:
             rated.append((value, row))
     return tuple((task.id, task.shape, result.verdicts[row]) for _, row in sorted(rated)[:most])
-
-
-def _announced(tasks: int, cases: int, requests: int) -> str:
-    counted = ((cases, "missed case"), (tasks, "task"), (requests, "request"))
-    explained, of, asked = (f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in counted)
-    return f"explaining {explained} of {of} with {asked}"

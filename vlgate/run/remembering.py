@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeGuard
 
@@ -24,6 +23,7 @@ from vlgate.models.checkpoints.fingerprint import digest_path, digest_source
 from vlgate.models.loading.registry import LoadedModel, import_target, needs_images, takes
 from vlgate.models.loading.unloaded import Unloaded, face_from, face_of, stand_in
 from vlgate.models.specs import registered
+from vlgate.record.json_files import installed_version
 from vlgate.record.model_card import CacheUse
 from vlgate.record.options import Options
 from vlgate.types import Prepared, Task
@@ -39,11 +39,9 @@ _REFERENCE = "vlgate.models.reference."
 
 
 def remembering(loaded: LoadedModel, options: Options) -> ReplyCache | None:
-    """Return the memory of a model's replies; None for a reference model, which costs nothing.
-
-    The replies of a model with a fingerprint of its own go to the cache; those of others are kept until the run ends.
-    A model that is not loaded yet is loaded before it is first asked, so that no limit counts that time.
-    """
+    """Return the memory of a model's replies; None for a reference model, which costs nothing."""
+    # Replies of a model with a fingerprint of its own go to the cache; those of others are kept until the run ends. A
+    # model that is not loaded yet is loaded before it is first asked, so that no limit counts that time.
     known = registered().get(loaded.name) if loaded.registered else None
     if isinstance(loaded.model, Prepared) or (known is not None and known.build.startswith(_REFERENCE)):
         return None
@@ -76,15 +74,15 @@ def why_not(loaded: LoadedModel, options: Options) -> str:
 
 
 def model_key(loaded: LoadedModel, options: Options) -> bytes:
-    """Return 32 bytes that differ if anything but the request differs that a reply depends on.
-
-    These are the fingerprint (weights, preprocessing, prompt), the code of the adapters, the versions of libraries,
-    dtype, compilation, and the kind of device.
-    """
+    """Return 32 bytes that differ if anything but the request differs that a reply depends on."""
+    # Weights, preprocessing, prompt, the code of the adapters, versions of libraries, dtype, compilation, device
     kind = loaded.device.partition(":")[0]
     settings = (loaded.name, loaded.weights, loaded.fingerprint, options.dtype, str(options.compiled), kind)
-    own = () if loaded.registered else _own(loaded, options)
-    return code_digest(*settings, *own)
+    if loaded.registered:
+        return code_digest(*settings)
+    weights = options.folder / Path(loaded.weights).expanduser()
+    own = digest_path(weights) if loaded.weights and weights.exists() else ""
+    return code_digest(*settings, digest_source(type(loaded.model)), own)
 
 
 def code_digest(*parts: str) -> bytes:
@@ -114,11 +112,6 @@ def cache_use(cache: ReplyCache | None) -> CacheUse:
     )
 
 
-def _own(loaded: LoadedModel, options: Options) -> tuple[str, str]:
-    weights = options.folder / Path(loaded.weights).expanduser()
-    return digest_source(type(loaded.model)), digest_path(weights) if loaded.weights and weights.exists() else ""
-
-
 @cache
 def _source(*packages: str) -> tuple[str, ...]:
     # The code itself, because a checkout changes without its version
@@ -131,15 +124,7 @@ def _source(*packages: str) -> tuple[str, ...]:
 
 
 def _versions(packages: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{package} {_version(package)}" for package in packages)
-
-
-@cache
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
+    return tuple(f"{package} {installed_version(package)}" for package in packages)
 
 
 def _digest(*parts: str) -> bytes:
@@ -156,11 +141,8 @@ _GPUS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
 
 
 def unloaded(options: Options, worker: int, build: Callable[[], LoadedModel]) -> LoadedModel | None:
-    """Return the model of the options, to be built by ``build`` when it is asked; None if it must be built to be known.
-
-    It must if the cache does not know it, if only building it tells what its files hold, or if the run explains cases,
-    for which it needs the network itself.
-    """
+    """Return the model of the options, built when it is asked; None if it must be built to be known."""
+    # It must if the run explains cases, for which it needs the network itself
     if options.cache is None or options.explain or not options.cache.is_dir():
         return None
     device = device_of(options.device, worker)
@@ -205,10 +187,7 @@ def device_of(name: str, worker: int) -> str:
     return "cpu" if name == "cpu" or (name == "auto" and without) else pick_device(name, worker)
 
 
-# The outcome of the checks of a model, kept beside its replies.
-#
-# A run that had all its replies from the cache asks its model nothing, so it takes the outcome of the checks from
-# there.
+# A run that had all its replies from the cache asks its model nothing, so the outcome of the checks is kept there, too.
 
 
 def kept_checks(predictor: ModelPredictor, tasks: Sequence[Task], options: Options, plan: str) -> tuple[Check, ...]:
@@ -235,7 +214,7 @@ def _lasts(cache: ReplyCache | None) -> TypeGuard[ReplyCache]:
 
 
 def _key(cache: ReplyCache, tasks: Sequence[Task], options: Options, plan: str) -> bytes:
-    """What the checks depend on beside the model: the cases, the draws, and the size of the batches."""
+    # The checks depend on the cases, the draws, and the size of the batches besides the model
     images = dict.fromkeys(
         getattr(request, "image", None) for task in tasks for case in task.cases for request in case.requests
     )

@@ -30,28 +30,20 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Group:
-    """Cases that stay together: their places (task and position), and what they cost."""
-
     places: Sequence[Place]
     cost: int
     rank: bytes
 
 
 def part_of(tasks: Sequence[Task], shard: Shard) -> dict[str, tuple[int, ...]]:
-    """Return the positions of the cases of one part, by task id, in the tasks' order."""
     return parts_of(tasks, shard.of)[shard.number - 1]
 
 
 def parts_of(tasks: Sequence[Task], of: int) -> list[dict[str, tuple[int, ...]]]:
-    """Share the cases of a plan among ``of`` parts of nearly equal cost.
-
-    The cases of an image are a group. The groups are dealt from the most costly to the cheapest, each to the part with
-    the least cost so far (Graham's rule, 1969), so no part costs more than the mean and one group. Groups of equal cost
-    are dealt task by task in the order of a hash, so each part has about its share of each task, whatever a request of
-    the task costs in truth.
-
-    Returns: for each part, the positions of its cases by task id; empty for a task without cases in the part.
-    """
+    """Share the cases of a plan among ``of`` parts of nearly equal cost: for each part, positions by task id."""
+    # The cases of an image are a group. Groups go from the most costly to the cheapest, each to the part with the least
+    # cost so far (Graham's rule, 1969), so no part costs more than the mean and one group. Groups of equal cost are
+    # dealt task by task in the order of a hash, so each part has about its share of each task.
     cases = sum(len(task.cases) for task in tasks)
     if cases < of:
         raise OptionError(f"--shard: {cases:,} cases make at most {cases:,} parts; ask for fewer parts than {of:,}")
@@ -78,7 +70,6 @@ def costs(tasks: Sequence[Task], parts: Sequence[Mapping[str, Sequence[int]]]) -
 
 
 def image_of(case: Case) -> str:
-    """Return the key of the image of a case's first request; empty if it has none."""
     return next((image.key for image in images_of(case.requests[0])), "")
 
 
@@ -124,15 +115,10 @@ _Part = tuple[str, str]
 
 
 def quick_sample(task: Task, name: str, most: int = QUICK_CASES) -> Task:
-    """Draw at most ``most`` cases of a task, in which each slice has its share of the cases, and at least one case.
-
-    The cases are sorted by their tags, and single questions by their truth too, and every (n / most)-th one is drawn
-    from a random start (Kish 1965, section 4.1), so that each slice has its share. A slice without a case then gets
-    one, in place of a case of slices with several, if its tag has at most ``KEPT`` values. Cases of rare slices are
-    therefore likelier than others, and a figure over all cases leans towards them if there are many rare slices.
-
-    Returns: the task with the cases in their order; its ``left_out`` counts the others.
-    """
+    """Draw at most ``most`` cases of a task, in which each slice has its share of the cases, and at least one case."""
+    # The cases are sorted by their tags, and single questions by their truth too, and every (n / most)-th one is drawn
+    # from a random start (Kish 1965, section 4.1). A slice without a case then gets one, in place of a case of slices
+    # with several, if its tag has at most KEPT values; so cases of rare slices are likelier than others.
     n = len(task.cases)
     if n <= most:
         return task

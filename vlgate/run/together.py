@@ -34,10 +34,6 @@ _Asked = tuple[Request, str]
 
 
 def asked_together(tasks: Sequence[Task], seed: int) -> tuple[tuple[Task, ...], str]:
-    """Return tasks whose cases are asked with their images together, and a note that names them.
-
-    ``tasks``: the tasks of a run; those whose cases have one image each stay as they are.
-    """
     changed = [task.id for task in tasks if SHAPES[task.shape].together]
     if not changed:
         raise OptionError(
@@ -49,20 +45,15 @@ def asked_together(tasks: Sequence[Task], seed: int) -> tuple[tuple[Task, ...], 
         f"asked with their images together (--ask=together): {', '.join(changed[:_NAMED])}{more}; a choice counts only "
         "if the model makes it in both orders of the candidates, and the texts are not examined for flaws and shortcuts"
     )
-    return tuple(_together(task, seed) for task in tasks), note
-
-
-def _together(task: Task, seed: int) -> Task:
-    together = SHAPES[task.shape].together
-    if together is None:
-        return task
-    ask = _WAYS[together.asked]
-    return replace(task, cases=tuple(_case(case, ask(case, f"{seed}:together:{task.id}")) for case in task.cases))
-
-
-def _case(case: Case, asked: Iterator[_Asked]) -> Case:
-    requests, truths = zip(*asked, strict=True)
-    return replace(case, requests=requests, truths=truths)
+    made = []
+    for task in tasks:
+        cases, together = list(task.cases), SHAPES[task.shape].together
+        if together is not None:
+            for place, case in enumerate(cases):
+                requests, truths = zip(*_WAYS[together.asked](case, f"{seed}:together:{task.id}"), strict=True)
+                cases[place] = replace(case, requests=requests, truths=truths)
+        made.append(replace(task, cases=tuple(cases)) if together else task)
+    return tuple(made), note
 
 
 def _quad(case: Case, _: str) -> Iterator[_Asked]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from vlgate.errors import DataError, short
 from vlgate.sources.own.cases import SUFFIXES
@@ -16,12 +17,11 @@ from vlgate.sources.reading.records import noting
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.reading.text_files import FETCH_AGAIN
 from vlgate.sources.registry import SOURCES, readable_tasks, shapes_of
-from vlgate.types import Shape, Task
+from vlgate.types import Task
 
-# What a data folder looks like, to propose the right one for one that holds no data.
-
+Made = TypeVar("Made")
+# The names of folders within a data folder, in lower case.
 PARTS = frozenset({*SOURCES, "images", "annotations", "cases", "gqa", "vg", "vl_checklist", "foil"}) - {"own"}
-"""The names of folders within a data folder, in lower case."""
 _CASES = frozenset(f"cases.{end}" for end in SUFFIXES)
 _MOST = 10_000  # entries of a folder that are looked at
 
@@ -39,27 +39,20 @@ def _hint(folder: Path) -> str:
     if folder.is_file():
         parent = folder.parent.parent if folder.parent.name == "cases" else folder.parent
         return f"{folder} is a file: did you mean --data {parent}?"
-    return _above(folder) or _below(folder, _names(folder))
-
-
-def _above(folder: Path) -> str:
     whole = next((number for number, parent in enumerate(folder.absolute().parents[:2]) if _is_data(parent)), None)
-    if whole is None and folder.name.lower() not in PARTS:
-        return ""
-    parents = folder.parents if len(folder.parents) > (whole or 0) else folder.absolute().parents
-    return f"{folder} looks like a part of a data folder: did you mean --data {parents[whole or 0]}?"
-
-
-def _below(folder: Path, names: Sequence[str]) -> str:
+    if whole is not None or folder.name.lower() in PARTS:
+        parents = folder.parents if len(folder.parents) > (whole or 0) else folder.absolute().parents
+        return f"{folder} looks like a part of a data folder: did you mean --data {parents[whole or 0]}?"
+    names = _names(folder)
     inside = next((folder / name for name in names if (folder / name).is_dir() and _is_data(folder / name)), None)
     if inside is not None:
         return f"{inside} looks like a data folder: did you mean --data {inside}?"
-    cases = [name for name in names if name.rpartition(".")[2].lower() in SUFFIXES]
-    if cases:
-        end = cases[0].rpartition(".")[2].lower()
-        rename = f"call it {folder}/cases.{end}, or put it into {folder}/cases"
-        return f"{folder / cases[0]} is not read under this name: {rename}"
-    if any(name.rpartition(".")[2].lower() in EXTENSIONS for name in names):
+    ends = {name: name.rpartition(".")[2].lower() for name in names}
+    cases = next((name for name, end in ends.items() if end in SUFFIXES), None)
+    if cases is not None:
+        rename = f"call it {folder}/cases.{ends[cases]}, or put it into {folder}/cases"
+        return f"{folder / cases} is not read under this name: {rename}"
+    if not EXTENSIONS.isdisjoint(ends.values()):
         return f"{folder} holds images, but no cases: write them to {folder}/cases.jsonl"
     return ""
 
@@ -76,57 +69,50 @@ def _names(folder: Path) -> list[str]:
     return []
 
 
-# Read all data folders as a run does, but go on after an error, so that every wrong record is found at once. A file
-# that cannot be read as a whole is left out with its tasks.
-
-ALIKE = 3
-"""The most errors of the same words in one file that have a line each."""
-MOST = 50
-"""The most errors of one file that are listed; a file with more has one mistake many times."""
+ALIKE = 3  # the most errors of the same words in one file that have a line each
+MOST = 50  # the most errors of one file that are listed; a file with more has one mistake many times
 
 
 @dataclass(slots=True, kw_only=True)
 class EveryError:
-    """What the folders hold: the tasks without the wrong records, and the errors of these by their messages."""
+    """What the folders hold."""
 
-    tasks: list[Task] = field(default_factory=list)
-    errors: dict[str, DataError] = field(default_factory=dict)
+    tasks: list[Task] = field(default_factory=list)  # without the wrong records
+    errors: dict[str, DataError] = field(default_factory=dict)  # by their messages
 
 
+# As a run does, but going on after an error, so that every wrong record is found at once. A file that cannot be read as
+# a whole is left out with its tasks.
 def read_everything(options: ReadOptions) -> EveryError:
-    found = EveryError()
+    everything = EveryError()
+    errors: dict[str, DataError] = {}
     for source in SOURCES:
-        known: dict[str, Shape] = {}
-        _noted(partial(_shapes, source, options, known), found)
-        wanted = [task for task in known if options.wanted(task)]
-        if not wanted or _noted(partial(_read, source, options, wanted, found), found):
-            continue
-        for task in wanted:  # a file is broken as a whole: the tasks from other files can be read
-            _noted(partial(_read, source, options, [task], found), found)
-    found.tasks.sort(key=lambda task: task.id)
-    found.errors = _fewer(found.errors)
-    return found
+        known = _noted(partial(shapes_of, source, options.folders), errors) or {}
+        wanted = list(filter(options.wanted, known))
+        tasks = _noted(partial(_read, source, options, wanted), errors) if wanted else []
+        if tasks is None:  # a file is broken as a whole: the tasks from other files can be read
+            alone = (_noted(partial(_read, source, options, [task]), errors) for task in wanted)
+            tasks = [task for some in alone for task in some or ()]
+        everything.tasks += tasks
+    everything.tasks.sort(key=lambda task: task.id)
+    everything.errors = _fewer(errors)
+    return everything
 
 
-def _shapes(source: str, options: ReadOptions, known: dict[str, Shape]) -> None:
-    known.update(shapes_of(source, options.folders))
+def _read(source: str, options: ReadOptions, wanted: list[str]) -> list[Task]:
+    return readable_tasks(source, replace(options, wanted=wanted.__contains__), even_few=True)
 
 
-def _read(source: str, options: ReadOptions, wanted: list[str], found: EveryError) -> None:
-    found.tasks += readable_tasks(source, replace(options, wanted=wanted.__contains__), even_few=True)
-
-
-def _noted(read: Callable[[], None], found: EveryError) -> bool:
-    """Call ``read`` and keep its errors; False if a file cannot be read as a whole."""
-    whole = True
+def _noted(read: Callable[[], Made], noted: dict[str, DataError]) -> Made | None:
+    """Call ``read`` and keep its errors; None if a file cannot be read as a whole."""
+    made = None
     with noting() as errors:
         try:
-            read()
+            made = read()
         except DataError as error:
             errors.append(error)
-            whole = False
-    found.errors |= {str(error): error for error in errors}
-    return whole
+    noted |= {str(error): error for error in errors}
+    return made
 
 
 def _fewer(errors: Mapping[str, DataError]) -> dict[str, DataError]:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from types import MappingProxyType
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.records import noting
 from vlgate.sources.reading.source import ReadOptions, Source
 from vlgate.types import UNREADABLE, Shape, Task
-
-# Read ``measures.toml``: what each task measures, in a sentence.
 
 FILE = Path(__file__).with_name("measures.toml")
 
@@ -28,16 +25,14 @@ def measures(task: str) -> str:
     >>> measures("valse/actant-swap")
     'Who acts on whom in the image?'
     """
-    found = sentences()
-    return found.get(task) or next((said for key, said in found.items() if fnmatchcase(task, key)), "")
+    known = sentences()
+    return known.get(task) or next((sentence for key, sentence in known.items() if fnmatchcase(task, key)), "")
 
 
 @cache
 def sentences() -> Mapping[str, str]:
-    return MappingProxyType(tomllib.loads(FILE.read_text(encoding="utf-8")))
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
-
-# A benchmark whose folder holds files that no reader knows.
 
 _DATA = frozenset((".parquet", ".arrow", ".json", ".jsonl", ".csv", ".tsv", ".xlsx", ".zip", ".tar", ".gz"))
 _STATE = frozenset(("dataset_info.json", "dataset_dict.json", "state.json"))  # beside the tables of save_to_disk
@@ -47,17 +42,16 @@ _LOOKED = 10_000  # the most files of a folder that are looked at; a folder of i
 def other_files(benchmark: str, folders: Sequence[Path]) -> str:
     """Say which file of a benchmark's folder was not read, and what to take in its place; empty if there is none."""
     take = _source(benchmark).take
-    files = [file for folder in folders for file in _data_files(folder / benchmark)] if take else []
+    inside = (sorted(islice((folder / benchmark).rglob("*"), _LOOKED)) for folder in folders if take)
+    files = [
+        file
+        for file in chain.from_iterable(inside)
+        if file.suffix.lower() in _DATA and file.name not in _STATE and file.is_file()
+    ]
     if not files:
         return ""
     more = f" (and {len(files) - 1:,} more files)" if len(files) > 1 else ""
     return f"{files[0]}{more} has another name, place or form than the files that are read; take {take}"
-
-
-def _data_files(folder: Path) -> Iterator[Path]:
-    for file in sorted(islice(folder.rglob("*"), _LOOKED)):
-        if file.suffix.lower() in _DATA and file.name not in _STATE and file.is_file():
-            yield file
 
 
 # Their records by name: a source is imported only when the shapes of its tasks are asked for.
@@ -85,7 +79,8 @@ SOURCES: Mapping[str, str] = {
     "scene-graphs": "vlgate.sources.graphs.generated:SCENE_GRAPHS",
     "own": "vlgate.sources.own.cases:OWN",
 }
-# Beside the sources, because each start of pytest lists them in its help, and none imports a source.
+# The ways to read a benchmark that are not the default, by the name that ``--protocol`` takes. Beside the sources,
+# because each start of pytest lists them in its help, and none imports a source.
 PROTOCOLS: Mapping[str, str] = {
     "carets_default_yml": "CARETS: with the three files of choice questions that default.yml adds to ontological-inv",
     "bivlc_hub": "BiVLC: from the Hugging Face hub",
@@ -96,8 +91,6 @@ PROTOCOLS: Mapping[str, str] = {
     "winoground_hub": "Winoground: from the Hugging Face hub, with your own token",
     "vlchecklist_paper": "VL-CheckList: only the first 1,000 items of each file, and the first text of each item",
 }
-"""The ways to read a benchmark that are not the default, by the name that ``--protocol`` takes."""
-
 _OWN = "own"  # the user can correct these cases
 _NAMED = 3  # the records that a task's note names
 
@@ -123,12 +116,8 @@ def read_tasks(options: ReadOptions) -> list[Task]:
 def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -> list[Task]:
     """Make the wanted tasks of one source from all records that can be read.
 
-    Args:
-        name: the source.
-        options: what to read.
-        even_few: whether a task may lose more records than it has cases.
-
-    Returns: the tasks. ``left_out`` of a task counts the other records under ``UNREADABLE``, and its note names some.
+    ``left_out`` of a task counts the others under ``UNREADABLE``, and its note names some. With ``even_few``, a task
+    may lose more records than it has cases.
     """
     if name == _OWN:
         return list(read_source(name, options))
@@ -136,21 +125,21 @@ def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -
         tasks = list(read_source(name, options))
     if not errors:
         return tasks or _none(name, options)
-    found: list[Task] = []
+    tasks = []
     lost: dict[str, DataError] = {}
     counted: set[str] = set()
     for task in filter(options.wanted, shapes_of(name, options.folders)):  # a record is lost to the tasks of its file
         with noting() as errors:
             alone = list(read_source(name, replace(options, wanted={task}.__contains__)))
         lost |= {str(error): error for error in errors}
-        for one in alone:
-            if len(errors) > len(one.cases) and not even_few:
-                raise _another_form(errors, len(one.cases))
-            found.append(_lacking(one, errors) if errors else one)
+        for made in alone:
+            if len(errors) > len(made.cases) and not even_few:
+                raise _another_form(errors, len(made.cases))
+            tasks.append(_lacking(made, errors) if errors else made)
             counted |= set(map(str, errors))
     if not even_few and (nowhere := [error for message, error in lost.items() if message not in counted]):
         raise _another_form(nowhere, 0)
-    return found
+    return tasks
 
 
 def _none(name: str, options: ReadOptions) -> list[Task]:
@@ -158,18 +147,14 @@ def _none(name: str, options: ReadOptions) -> list[Task]:
     note = other_files(name, options.folders)
     known = shapes_of(name, options.folders)
     first = next(filter(options.wanted, known), None)
-    if first is None or not note or _has_others(name, options):
+    if first is None or not note:
         return []
-    return [Task(id=first, capability="foil", shape=known[first], cases=(), note=note)]
-
-
-def _has_others(name: str, options: ReadOptions) -> bool:
-    """Whether the folders hold a file of a task of the source that is not wanted."""
     try:
         others = replace(options, wanted=lambda task: not options.wanted(task))
-        return next(iter(read_source(name, others)), None) is not None
+        alone = next(iter(read_source(name, others)), None) is None
     except DataError:
-        return True
+        alone = False
+    return [Task(id=first, capability="foil", shape=known[first], cases=(), note=note)] if alone else []
 
 
 def _another_form(errors: Sequence[DataError], cases: int) -> DataError:
@@ -189,11 +174,9 @@ def _lacking(task: Task, errors: Sequence[DataError]) -> Task:
 
 
 def read_source(name: str, options: ReadOptions) -> Iterable[Task]:
-    """Make the wanted tasks of one source; the first record that cannot be read is an error."""
     return _source(name).read(options)
 
 
 def shapes_of(name: str, folders: tuple[Path, ...]) -> Mapping[str, Shape]:
-    """Return the shape of each task of one source, by id, the user's own tasks in these data folders."""
     shapes = _source(name).shapes
     return shapes(folders) if callable(shapes) else shapes

@@ -82,7 +82,6 @@ def _subject_decides(reading: Reading, phrase: NounPhrase, index: int, rivals: C
 
 
 def _rivals(reading: Reading, phrase: NounPhrase, index: int) -> Iterator[tuple[int, str]]:
-    """Yield the other nouns before a pronoun that it may refer to, by their places, in the singular."""
     for _, end in reading.parsed.chunks:
         token = reading.parsed.tokens[end - 1]
         if end > index or end - 1 == phrase.head or not token.tag.startswith("NN"):
@@ -145,8 +144,6 @@ def _in_other_number(token: Token, phrase: NounPhrase) -> str | None:
 
 UNSURE_CLAUSE = "a relative clause may belong to two nouns"
 UNSURE_VERB = "a verb does not agree with its subject"
-UNKNOWN_VERB = "a verb whose forms are not known"
-PREDICATE = "a predicate noun would have to change too"
 
 _BE = {"is": "are", "are": "is", "was": "were", "were": "was", "'s": "are", "am": "are", "has": "have", "have": "has"}
 _PLURAL_FORMS = frozenset({"are", "were", "have"})
@@ -173,7 +170,7 @@ def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
     for index in dict.fromkeys(indexes):
         form = _conjugated(reading, index)
         if form is None:
-            doubts.append(UNKNOWN_VERB)
+            doubts.append("a verb whose forms are not known")
         else:
             edits.append(Edit(span=(index, index + 1), text=form))
     return Renumbered(edits=tuple(edits), doubts=tuple(dict.fromkeys((*doubts, *_other_doubts(reading, phrase)))))
@@ -191,15 +188,15 @@ def quantified(reading: Reading, phrase: NounPhrase, quantifier: str, edits: Seq
 
 
 def _finite(reading: Reading) -> Iterator[tuple[int, int | None]]:
-    """Yield the verbs whose form depends on the number of their subject, with the place of its head, or None."""
     for index, token in enumerate(reading.parsed.tokens):
         marked = token.tag in {"VBZ", "VBP"} or (token.tag == "VBD" and token.lower in {"was", "were"})
         if token.tag == "VB" and token.dep == "conj" and token.pos == "VERB" and not reading.dependents(index, "aux"):
             subject = _subject(reading, index)
             if subject is not None and reading.parsed.tokens[subject].tag == "NNS" and not _governed(reading, index):
                 yield index, subject
-        elif token.tag == "VB" and token.pos in {"VERB", "AUX"} and _bare(reading, index):
-            subject = _subject(reading, index)
+        elif token.tag == "VB" and token.pos in {"VERB", "AUX"} and not reading.dependents(index, "aux", "auxpass"):
+            # the present tense of a plural subject
+            subject = _subject(reading, index) if reading.dependents(index, *_SUBJECTS) else None
             if subject is not None and reading.parsed.tokens[subject].dep in _SUBJECTS:
                 yield index, subject
         elif marked and token.lower != "'m" and token.pos in {"VERB", "AUX"}:
@@ -212,11 +209,6 @@ def _governed(reading: Reading, index: int) -> bool:
     while tokens[index].dep == "conj":
         index = tokens[index].head
     return tokens[index].tag == "VB" and bool(reading.dependents(index, "aux"))
-
-
-def _bare(reading: Reading, index: int) -> bool:
-    """Whether a base form is the present tense of a plural subject: no "to", no auxiliary."""
-    return not reading.dependents(index, "aux", "auxpass") and bool(reading.dependents(index, *_SUBJECTS))
 
 
 def _subject(reading: Reading, verb: int) -> int | None:
@@ -295,7 +287,7 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
         if (number is not None and number != several) or (helped and subject == phrase.head):
             yield UNSURE_VERB
         if tokens[verb].lemma == "be" and subject == phrase.head and {*reading.dependents(verb, "attr")} - {subject}:
-            yield PREDICATE
+            yield "a predicate noun would have to change too"
         if phrase.head == subject and _in_relative_clause(reading, verb):
             between = [n for n in reading.phrases if phrase.head < n < verb]
             if any(reading.phrases[one].plural == phrase.plural for one in between):

@@ -153,8 +153,6 @@ def stands_behind_of(reading: Reading, phrase: NounPhrase) -> bool:
     return phrase.span[0] > 0 and tokens[phrase.span[0] - 1].lower == "of"
 
 
-# Why a noun phrase may not give a foil if its number is changed: the caption, the noun, or the other captions.
-
 _ALONE = words("alone")
 _LOOSE = words("loose")
 _LANDSCAPES = words("landscape")
@@ -177,12 +175,14 @@ def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Ment
     yield from _by_kind(noun)
     behind_of = stands_behind_of(reading, phrase)
     viewed = reading.parsed.tokens[max(phrase.span[0] - 2, 0)].lower in _VIEWS
+    inside = {token.lower for token in reading.parsed.tokens[slice(*phrase.span)]}
+    alone = bool(inside & _ALONE) or any(token.lower == "alone" for token in reading.parsed.tokens)
     yield from _holding(
         (SUBSTANCE, has_kind(noun, SUBSTANCE) and phrase.kind not in {"a", "number"}),
         (MORE, has_kind(noun, MORE)),
         ("the singular noun has no article", phrase.kind == "none"),
         ("the noun phrase says what a part belongs to", behind_of and not viewed),
-        ("the caption says that it is one", _says_alone(reading, phrase)),
+        ("the caption says that it is one", alone),
         ("each of several things may have one", _within_several(reading, phrase)),
         ("the noun names a part of a body", is_body_part(noun)),
         ("one thing is not in several places", _is_place_of_one(reading, phrase)),
@@ -223,11 +223,6 @@ def _is_landscape(reading: Reading, phrase: NounPhrase) -> bool:
     noun, before = phrase.singular_noun, reading.parsed.tokens[max(phrase.span[0] - 1, 0)]
     of_a_place = phrase.kind == "the" and before.tag == "IN" and has_kind(noun, MORE)
     return of_a_place or noun in _LANDSCAPES
-
-
-def _says_alone(reading: Reading, phrase: NounPhrase) -> bool:
-    inside = {token.lower for token in reading.parsed.tokens[slice(*phrase.span)]}
-    return bool(inside & _ALONE) or any(token.lower == "alone" for token in reading.parsed.tokens)
 
 
 def _says_one(noun: str, other: Mentions) -> bool:

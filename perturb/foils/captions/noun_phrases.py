@@ -120,15 +120,10 @@ def _phrase(parsed: Parsed, span: Span) -> NounPhrase | str:
     head = parsed.tokens[index]
     if head.tag in {"PRP", "WP", "WDT", "EX", "DT", "CD"}:
         return "a pronoun"
-    if head.tag not in {"NN", "NNS"} or not (head.text.isalpha() and head.text.isascii()):
-        return "not a common noun"
     starts = index == 0 or index in {start for start, _ in parsed.sentences}
-    if head.text != (head.lower.capitalize() if starts and head.text[0].isupper() else head.lower):
+    plain = head.tag in {"NN", "NNS"} and head.text.isalpha() and head.text.isascii()
+    if not plain or head.text != (head.lower.capitalize() if starts and head.text[0].isupper() else head.lower):
         return "not a common noun"
-    return _built(parsed, span)
-
-
-def _built(parsed: Parsed, span: Span) -> NounPhrase | str:
     index = span[1] - 1
     noun = parsed.tokens[index].lower
     stop, kind, count = _lead(parsed, span)

@@ -21,7 +21,6 @@ _PLAIN = words("plain")
 """Adjectives that suit any object."""
 _PARTITIVES = words("partitive")
 _MATERIALS = words("likeness")
-_EATEN = "food"
 _HOLDERS = frozenset({"kitchen", "food", "indoor", "animal"})
 
 
@@ -81,7 +80,7 @@ def _doubt(reading: Reading, phrase: NounPhrase, name: str, known: ObjectClass) 
     before = tokens[phrase.lead[1] : first]
     if any(token.lower not in _PLAIN for token in before) or phrase.kind == "possessor":
         return "a word before the noun may suit no other"
-    bare = phrase.kind == "none" and (phrase.span[0] > 0 or known.supercategory == _EATEN)
+    bare = phrase.kind == "none" and (phrase.span[0] > 0 or known.supercategory == "food")
     if not phrase.plural and (bare or phrase.kind in {"other", "quantity"}):
         return "the singular noun has no article"
     if doubt := not_plain(reading.parsed) or unreal(reading, phrase):

@@ -30,7 +30,8 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
     # Four candidates for a noun phrase: "exactly one dog" and "a single dog" with "some dogs" and "a number of dogs".
     # The other captions tell whether there is only one thing of that name. ``doubtful`` keeps candidates that may be
     # ungrammatical or true of the image, as the released data do, with a tag "doubt".
-    if _pieces(parsed.text) > MOST_TOKENS:
+    # about as many tokens as BERT's tokenizer makes of it
+    if sum(1 + (len(piece) - 1) // _PIECE for piece in _PIECES.findall(parsed.text)) > MOST_TOKENS:
         return Perturbed.of("the caption has more than 80 tokens")
     if not parsed.chunks:
         return Perturbed.of("no noun phrase")
@@ -63,11 +64,6 @@ def _plurality_foils(
                 why=f"the image shows {quantifier} {phrase.noun}, the foil says {other} {phrase.other}",
                 tags={**tags, "doubt": doubts[0] if doubts else "none"} if tagged else tags,
             )
-
-
-def _pieces(text: str) -> int:
-    # About as many tokens as BERT's tokenizer makes of a text.
-    return sum(1 + (len(piece) - 1) // _PIECE for piece in _PIECES.findall(text))
 
 
 LARGEST = 12

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from vlgate.perturb.ontology.tables import TsvRow, rows_in
+from vlgate.perturb.ontology.tables import rows_in
 
 _FILE = Path(__file__).with_name("coco_objects.tsv")
 
@@ -46,14 +46,13 @@ def object_names(classes: Iterable[ObjectClass]) -> ObjectNames:
 def coco_names() -> ObjectNames:
     columns = ("category", "supercategory", "word", "names", "beside")
     rows = rows_in(_FILE, *columns)
-    return object_names(_class(row) for row in rows)
-
-
-def _class(row: TsvRow) -> ObjectClass:
-    return ObjectClass(
-        category=row["category"],
-        supercategory=row["supercategory"],
-        word=row["word"],
-        names=frozenset({row["category"], row["word"], *row.names("names")} - {""}),
-        beside=frozenset(row.names("beside")),
+    return object_names(
+        ObjectClass(
+            category=row["category"],
+            supercategory=row["supercategory"],
+            word=row["word"],
+            names=frozenset({row["category"], row["word"], *row.names("names")} - {""}),
+            beside=frozenset(row.names("beside")),
+        )
+        for row in rows
     )

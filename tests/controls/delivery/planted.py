@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,7 +17,6 @@ from transformers.image_utils import OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
 
 from vlgate.models.regions import region_network
 from vlgate.models.regions.region_network import features_of
-from vlgate.models.regions.regions import RegionCache
 from vlgate.types import FloatArray, LazyImage, Match
 
 Change = Callable[[Image.Image], Image.Image]
@@ -34,8 +34,6 @@ class Spoilt:
 
 
 class SpoiltMatcher(Spoilt):
-    """A spoilt matcher."""
-
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         images = self.images([pair.image for pair in pairs])
         spoilt = [Match(image=i, text=self.text(pair.text)) for i, pair in zip(images, pairs, strict=True)]
@@ -43,8 +41,6 @@ class SpoiltMatcher(Spoilt):
 
 
 class SpoiltEncoder(Spoilt):
-    """A spoilt dual encoder."""
-
     def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
         return self.model.encode_images(self.images(images))
 
@@ -59,7 +55,6 @@ def spoilt(model: Any, **how: Any) -> Spoilt:
 
 
 def each(change: Change) -> Many:
-    """Change each image after it is decoded."""
     return lambda images: [_changed(image, lambda image=image: change(image.load())) for image in images]
 
 
@@ -95,8 +90,6 @@ def to_square(image: Image.Image) -> Image.Image:
 
 
 class FirstReply:
-    """Keeps the first image that it saw at each path."""
-
     def __init__(self) -> None:
         self._seen: dict[str, Image.Image] = {}
 
@@ -164,7 +157,7 @@ def wrong_mean(
             patch.setattr(
                 region_network, "features_of", lambda net, crops, places: features_of(net, 2 * crops - 1, places)
             )
-            patch.setattr(model._inputs.source, "_cache", RegionCache())
+            patch.setattr(model._inputs.source, "_seen", OrderedDict())
         else:
             prepare = model._prepare
             patch.setattr(model, "_prepare", lambda image: F.normalize(prepare(image) / 2 + 0.5, mean, deviation))

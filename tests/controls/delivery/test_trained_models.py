@@ -16,6 +16,8 @@ from vlgate.asking.predictor import ModelPredictor
 from vlgate.models.loading.registry import load
 from vlgate.probes.controls.delivery import diagnose
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def loaded():

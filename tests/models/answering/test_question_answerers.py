@@ -45,6 +45,17 @@ def model(name, folder):
     return of(name, folder, folder)
 
 
+def saved(name, folder):
+    return of(name, cross_checkpoints.save(name, folder), folder)
+
+
+def with_biases(model, biases):
+    """Let a ViLT give each label a score of its own, whatever it is asked."""
+    with torch.no_grad():
+        network(model).classifier[-1].weight.zero_()
+        network(model).classifier[-1].bias.copy_(torch.tensor(biases))
+
+
 def drawn(number):
     shape = ((40, 60, 3), (70, 50, 3), (33, 33, 3), (64, 90, 3))[number % 4]
     return Image.fromarray(np.random.default_rng(number).integers(0, 256, shape, dtype=np.uint8))
@@ -154,8 +165,7 @@ def test_questions_that_lose_their_end_are_counted(name, folder):
 
 
 def test_a_choice_that_the_vocabulary_lacks_is_reported_and_counted(tmp_path):
-    cross_checkpoints.save("vilt_vqa", tmp_path)
-    model = of("vilt_vqa", tmp_path, tmp_path)
+    model = saved("vilt_vqa", tmp_path)
     decoded = []
     image = LazyImage(key="p", load=lambda: decoded.append(0) or drawn(0))
     known = Ask(image=image, question=QUESTIONS[0], choices=("red", "blue"))
@@ -176,11 +186,8 @@ def test_a_choice_that_the_vocabulary_lacks_is_reported_and_counted(tmp_path):
 
 
 def test_an_exact_tie_is_not_an_answer_and_leaves_the_other_questions_alone(tmp_path):
-    cross_checkpoints.save("vilt_vqa", tmp_path)
-    model = of("vilt_vqa", tmp_path, tmp_path)
-    with torch.no_grad():
-        network(model).classifier[-1].weight.zero_()
-        network(model).classifier[-1].bias.copy_(torch.tensor([1.0, 1, 2, 3, 0, 0, 0]))
+    model = saved("vilt_vqa", tmp_path)
+    with_biases(model, [1.0, 1, 2, 3, 0, 0, 0])
     decoded = []
     image = LazyImage(key="p", load=lambda: decoded.append(0) or drawn(0))
     asked = [Ask(image=image, question=QUESTIONS[0], choices=some) for some in (("red", "blue"), ("yes", "no"))]
@@ -192,22 +199,22 @@ def test_an_exact_tie_is_not_an_answer_and_leaves_the_other_questions_alone(tmp_
 
 @pytest.mark.parametrize(("best", "reply"), [("2", TIED), ("red", "red")])
 def test_choices_that_are_one_label_tie(tmp_path, best, reply):
-    cross_checkpoints.save("vilt_vqa", tmp_path)
-    model = of("vilt_vqa", tmp_path, tmp_path)
-    with torch.no_grad():
-        network(model).classifier[-1].weight.zero_()
-        network(model).classifier[-1].bias.copy_(
-            torch.tensor([float(best == label) for label in cross_checkpoints.LABELS])
-        )
+    model = saved("vilt_vqa", tmp_path)
+    with_biases(model, [float(best == label) for label in cross_checkpoints.LABELS])
     ask = Ask(image=asks(1)[0].image, question=QUESTIONS[0], choices=("two", "2", "red"))
     assert model.answer([ask]) == [reply]
 
 
-def test_choices_with_the_same_tokens_tie_whatever_the_other_choices(tmp_path, monkeypatch):
-    cross_checkpoints.save("blip_vqa", tmp_path)
-    model = of("blip_vqa", tmp_path, tmp_path)
-    seen, best = [], blip.best
-    monkeypatch.setattr(blip, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
+@pytest.fixture
+def seen(monkeypatch):
+    """The scores of the choices of each call of a BLIP."""
+    kept, best = [], blip.best
+    monkeypatch.setattr(blip, "best", lambda offered, scores: kept.append(scores) or best(offered, scores))
+    return kept
+
+
+def test_choices_with_the_same_tokens_tie_whatever_the_other_choices(tmp_path, seen):
+    model = saved("blip_vqa", tmp_path)
     alike = Ask(image=asks()[0].image, question=QUESTIONS[0], choices=("Red", "blue", "red"))
     rows = []
     network(model).text_decoder.register_forward_pre_hook(
@@ -220,21 +227,15 @@ def test_choices_with_the_same_tokens_tie_whatever_the_other_choices(tmp_path, m
     assert rows == [2]
 
 
-@pytest.mark.parametrize("mode", ["restricted", "open"])
-def test_scores_that_are_not_finite_are_an_error(mode, tmp_path):
-    cross_checkpoints.save("vilt_vqa", tmp_path)
-    model = of("vilt_vqa", f"{tmp_path}?mode={mode}", tmp_path)
+@pytest.mark.parametrize(
+    ("kind", "mode"), [("vilt_vqa", "restricted"), ("vilt_vqa", "open"), ("blip_vqa", "restricted")]
+)
+def test_scores_that_are_not_finite_are_an_error(kind, mode, tmp_path):
+    cross_checkpoints.save(kind, tmp_path)
+    model = of(kind, f"{tmp_path}?mode={mode}", tmp_path)
+    head = network(model).classifier[-1] if kind == "vilt_vqa" else network(model).text_decoder.cls.predictions
     with torch.no_grad():
-        network(model).classifier[-1].bias.fill_(float("nan"))
-    with pytest.raises(ModelReplyError, match="not finite"):
-        model.answer(asks(1)[:1])
-
-
-def test_likelihoods_that_are_not_finite_are_an_error(tmp_path):
-    cross_checkpoints.save("blip_vqa", tmp_path)
-    model = of("blip_vqa", tmp_path, tmp_path)
-    with torch.no_grad():
-        network(model).text_decoder.cls.predictions.bias.fill_(float("nan"))
+        head.bias.fill_(float("nan"))
     with pytest.raises(ModelReplyError, match="not finite"):
         model.answer(asks(1)[:1])
 
@@ -336,12 +337,11 @@ def test_a_vocabulary_without_names_is_refused(tmp_path):
     assert "torn.json cannot be read" in refused("vilt_vqa", f"{tmp_path}?answers=torn.json", tmp_path, by_check=True)
 
 
-def test_blip_begins_a_question_as_its_authors_do_or_as_the_library_does(tmp_path, monkeypatch):
+def test_blip_begins_a_question_as_its_authors_do_or_as_the_library_does(tmp_path, seen):
     cross_checkpoints.save("blip_vqa", tmp_path)
     options = ("", "?first=enc", "?mode=restricted&first=cls")
     default, own, plain = (of("blip_vqa", f"{tmp_path}{option}", tmp_path) for option in options)
-    seen, starts, best = [], [], blip.best
-    monkeypatch.setattr(blip, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
+    starts = []
     for model in (default, own, plain):
         network(model).text_encoder.register_forward_pre_hook(
             lambda _, __, given: starts.append(given["input_ids"][:, 0].tolist()), with_kwargs=True
@@ -360,12 +360,9 @@ def test_it_is_loaded_by_its_name(name, folder, tmp_path, model):
     assert found.model.answer(asks()) == model.answer(asks())
 
 
-def test_a_questions_padding_is_hidden_from_the_decoder(tmp_path, monkeypatch):
+def test_a_questions_padding_is_hidden_from_the_decoder(tmp_path, seen, monkeypatch):
     """With the mask of transformers alone, a choice's likelihood would depend on the other questions of the batch."""
-    cross_checkpoints.save("blip_vqa", tmp_path)
-    model = of("blip_vqa", tmp_path, tmp_path)
-    seen, best = [], blip.best
-    monkeypatch.setattr(blip, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
+    model = saved("blip_vqa", tmp_path)
     model.answer(asks())
     together = seen.pop()
     for ask in asks():
@@ -375,21 +372,15 @@ def test_a_questions_padding_is_hidden_from_the_decoder(tmp_path, monkeypatch):
         assert one[0] == pytest.approx(beside, abs=1e-4)
     own = of("blip_vqa", f"{tmp_path}?mode=open", tmp_path)
     widths, decoder = [], network(own).text_decoder
-    generate = decoder.generate
-
-    def watched(**given):
-        widths.append(given["encoder_hidden_states"].shape[1])
-        return generate(**given)
-
-    monkeypatch.setattr(decoder, "generate", watched)
+    generate, width = decoder.generate, lambda given: widths.append(given["encoder_hidden_states"].shape[1])
+    monkeypatch.setattr(decoder, "generate", lambda **given: width(given) or generate(**given))
     own.answer(asks())
     tokens = hf.AutoProcessor.from_pretrained(tmp_path).tokenizer([ask.question for ask in asks()])["input_ids"]
     assert widths == sorted({len(ids) for ids in tokens})
 
 
 def test_a_tie_belongs_to_the_question_that_has_it(tmp_path):
-    cross_checkpoints.save("blip_vqa", tmp_path)
-    model = of("blip_vqa", tmp_path, tmp_path)
+    model = saved("blip_vqa", tmp_path)
     free, red, yes, *_ = asks()[4], *asks()
     tied = Ask(image=red.image, question=red.question, choices=("Red", "red"))
     assert model.answer([free, red, tied, yes]) == [

@@ -20,19 +20,6 @@ from vlgate.models.loading.unloaded import checkpoint
 BERT = transformers.BertForSequenceClassification
 
 
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    """A tiny BERT, as ``save_pretrained`` writes it."""
-    folder = tmp_path_factory.mktemp("whole") / "bert"
-    config = transformers.BertConfig(
-        hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=16, vocab_size=20
-    )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        BERT(config).save_pretrained(folder)
-    return folder
-
-
 def sharded(original, folder, name, index="model.safetensors.index.json", *, pickled=False):
     """Save the same weights in three files, whose names ``name`` makes of their number."""
     shutil.copytree(original, folder)

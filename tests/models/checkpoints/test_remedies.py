@@ -8,7 +8,6 @@ import pytest
 import tiny_vlms
 import torch
 import transformers
-from huggingface_hub import constants
 
 from vlgate.asking.batching import Call, Caller
 from vlgate.errors import ModelLoadError, ModelReplyError
@@ -22,12 +21,6 @@ from vlgate.types import LazyImage, Match
 LLAVA = transformers.LlavaForConditionalGeneration
 SERVED = "serve it, and name it openai:URL#NAME"
 AGAIN = "save or download it again"
-
-
-@pytest.fixture(autouse=True)
-def offline(monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import pytest
 import tiny_vlms
 import torch
 import transformers
-from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
 from vlgate.errors import ModelLoadError
@@ -17,12 +16,6 @@ from vlgate.models.checkpoints.hub import pretrained
 from vlgate.models.checkpoints.transformers_loading import NOTES, load_model
 from vlgate.models.loading.registry import load
 from vlgate.models.loading.unloaded import face_of, note_of
-
-
-@pytest.fixture(autouse=True)
-def offline(monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
 
 
 @cache

@@ -6,19 +6,12 @@ import pytest
 import torch
 import transformers as hf
 from cross_checkpoints import PLACES, pairs
-from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
 from vlgate.errors import ModelLoadError
 from vlgate.models import load
 
 NAMES = ("blip-itc", "blip2-itc")
-
-
-@pytest.fixture(autouse=True)
-def offline(monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
 
 
 @pytest.fixture(scope="module")

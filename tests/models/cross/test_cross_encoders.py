@@ -1,5 +1,4 @@
 import json
-import random
 
 import cross_checkpoints
 import numpy as np
@@ -8,8 +7,8 @@ import torch
 import transformers as hf
 from cross_checkpoints import TEXTS, drawn, images, of, pairs, refused
 from held_network import network
-from huggingface_hub import constants
 from PIL import Image
+from score_checks import steady, turns
 
 from vlgate.asking.batching import Call, Caller
 from vlgate.errors import ImageError, NoReplyError
@@ -21,12 +20,6 @@ CLASSES = {
     "vilt": "ViltForImageAndTextRetrieval", "blip": "BlipForImageTextRetrieval", "blip2": "Blip2ForImageTextRetrieval",
     "bridgetower": "BridgeTowerForImageAndTextRetrieval", "flava": "FlavaForPreTraining",
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def offline(monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
 
 
 @pytest.fixture(scope="module", params=list(CLASSES))
@@ -76,11 +69,6 @@ def test_it_agrees_with_the_library_asked_pair_by_pair(name, folder, model):
     assert model.match(pairs()) == pytest.approx(expected, abs=1e-5)
 
 
-def turns(one, other):
-    """The number of pairs of requests that two scores order differently."""
-    return int((np.sign(one[:, None] - one) != np.sign(other[:, None] - other)).sum()) // 2
-
-
 def test_pairs_are_ranked_by_the_librarys_raw_match_logit_on_request(name, folder, model):
     if name == "vilt":
         assert "one ranking score" in refused(name, f"{folder}?score=logit", folder, by_check=True)
@@ -112,10 +100,7 @@ def test_scores_are_numbers_of_a_matcher(name, model):
 
 
 def test_batch_order_and_padding_make_no_difference(model):
-    together = model.match(pairs())
-    assert np.concatenate([model.match([pair]) for pair in pairs()]) == pytest.approx(together, abs=1e-5)
-    order = random.Random(0).sample(range(16), 16)
-    assert model.match([pairs()[place] for place in order]) == pytest.approx(together[order], abs=1e-5)
+    together = steady(model.match, pairs(), abs=1e-5)
     beside_short = model.match([Match(image=images()[0], text=text) for text in (TEXTS[0], TEXTS[3])])
     assert beside_short == pytest.approx(together[[0, 3]], abs=1e-5)
 

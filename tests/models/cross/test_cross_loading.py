@@ -5,19 +5,12 @@ import cross_checkpoints
 import numpy as np
 import pytest
 from cross_checkpoints import of, pairs, refused
-from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
 HEADS = {
     "vilt": "rank_output", "blip": "itm_head", "blip2": "itm_head", "bridgetower": "itm_score.fc",
     "flava": "itm_head.seq_relationship",
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def offline(monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
 
 
 @pytest.fixture(scope="module", params=list(HEADS))

@@ -2,7 +2,6 @@ import json
 import math
 import random
 import shutil
-import sys
 from importlib.util import find_spec
 from types import SimpleNamespace
 
@@ -19,8 +18,8 @@ from safetensors.torch import load_file, save_file
 from vlgate.asking.adapters import adapters
 from vlgate.asking.batching import Caller
 from vlgate.asking.predictor import ModelPredictor
-from vlgate.errors import ImageError, ModelLoadError, NoReplyError
-from vlgate.models import load, registered
+from vlgate.errors import ModelLoadError, NoReplyError
+from vlgate.models import registered
 from vlgate.models.dual import encoders
 from vlgate.models.dual.families import FAMILIES, context
 from vlgate.types import DualEncoder, LazyImage, Match
@@ -41,9 +40,7 @@ LENGTH = {"align": 12, "altclip": 22, "chinese-clip": 12}
 
 
 @pytest.fixture(autouse=True)
-def offline(monkeypatch, tmp_path):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+def empty_cache(monkeypatch, tmp_path):
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
 
 
@@ -183,14 +180,6 @@ def test_the_published_context(name, positions, tokens):
     assert found == tokens
 
 
-def test_a_text_counts_once_however_often_it_is_cut(folders):
-    model = encoders.build(str(folders["clip"]), folder=folders["clip"])
-    for texts in ([LONG, "a", LONG], [LONG], ["a", f"a {LONG}"]):
-        model.encode_texts(texts)
-    assert model.cut_texts == {LONG, f"a {LONG}"}
-    assert len(model.cut_texts) == 2
-
-
 def test_upper_and_lower_case(models):
     for kind in ("siglip2", "naflex"):  # Gemma's tokenizer distinguishes them, the training did not
         large, small = models[kind].encode_texts(["A Red SQUARE", "a red square"])
@@ -261,17 +250,6 @@ def test_images_of_any_shape(models, size):
     odd = LazyImage(key="odd", load=lambda: Image.new("RGB", size, "red"))
     for model in models.values():
         assert np.isfinite(model.encode_images([odd, *images(1)])).all()
-
-
-def test_an_image_that_fails_fails_unchanged(models):
-    error = ImageError("bad", "it is torn", "mend it")
-
-    def fail():
-        raise error
-
-    with pytest.raises(ImageError) as caught:
-        models["clip"].encode_images([*images(3), LazyImage(key="bad", load=fail), *images(3)])
-    assert caught.value is error
 
 
 def test_a_name_takes_its_own_family_only(folders, models):
@@ -374,12 +352,6 @@ def test_aligns_pooler_is_not_needed(folders, models, tmp_path):
     assert np.array_equal(found.encode_texts(TEXTS), models["align"].encode_texts(TEXTS))
 
 
-@pytest.mark.usefixtures("copy")
-def test_it_loads_as_a_users_model_does(tmp_path, models):
-    found = load("clip:copy", folder=tmp_path, device="cpu")
-    assert np.array_equal(found.model.encode_texts(TEXTS), models["clip"].encode_texts(TEXTS))
-
-
 def test_the_fingerprint_is_that_of_the_content(copy, tmp_path, models):
     seen = [models["clip"].fingerprint]
     assert encoders.build("copy", folder=tmp_path, name="clip").fingerprint == seen[0]
@@ -389,12 +361,6 @@ def test_the_fingerprint_is_that_of_the_content(copy, tmp_path, models):
     save_file({name: weight + 1 for name, weight in weights.items()}, copy / "model.safetensors", {"format": "pt"})
     seen.append(encoders.build("copy", folder=tmp_path, name="clip").fingerprint)
     assert len(set(seen)) == len(seen)
-
-
-@pytest.mark.usefixtures("copy")
-def test_without_transformers(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    assert "pip install 'vlgate[hf]'" in refused("clip", "copy", tmp_path, by_check=False)
 
 
 @pytest.mark.skipif(find_spec("sentencepiece") is not None, reason="sentencepiece is installed")
@@ -407,10 +373,12 @@ def test_the_tokenizer_of_siglip_needs_sentencepiece(folders, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_grad_cam_is_a_grid_on_the_image_or_nothing_and_leaves_the_model_as_it_was(models, kind):
+@pytest.mark.parametrize("method", ["attended", "attention_rollout"])
+def test_a_map_is_a_grid_on_the_image_or_nothing_and_leaves_the_model_as_it_was(models, kind, method):
     model, asked = models[kind], [Match(image=image, text=text) for image in images(3) for text in TEXTS[:2]]
     before = model.encode_images(images(3))
-    found = model.attended(asked)
+    found = getattr(model, method)(asked)
+    assert np.array_equal(model.encode_images(images(3)), before)
     if kind in ("align", "naflex", "siglip2", "tipsv2"):
         assert found == []
         return
@@ -419,21 +387,5 @@ def test_a_grad_cam_is_a_grid_on_the_image_or_nothing_and_leaves_the_model_as_it
         assert len(one.boxes) == len(one.weights) == round(len(one.boxes) ** 0.5) ** 2 > 1
         assert all(0 <= left < right <= 1 and 0 <= top < bottom <= 1 for left, top, right, bottom in one.boxes)
         assert 0 <= min(one.weights) <= max(one.weights) <= 1
-    assert len({one.weights for one in found}) > 3
-    assert np.array_equal(model.encode_images(images(3)), before)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_rollout_is_a_grid_on_the_image_or_nothing_and_leaves_the_model_as_it_was(models, kind):
-    model, asked = models[kind], [Match(image=image, text=text) for image in images(2) for text in TEXTS[:2]]
-    before = model.encode_images(images(2))
-    found = model.attention_rollout(asked)
-    assert np.array_equal(model.encode_images(images(2)), before)
-    if kind in ("align", "naflex", "siglip2", "tipsv2"):
-        assert found == []
-        return
-    assert [one.text for one in found] == [pair.text for pair in asked]
-    assert found[0].weights == found[1].weights != found[2].weights
-    for one in found:
-        assert len(one.boxes) == len(one.weights) == round(len(one.boxes) ** 0.5) ** 2 > 1
-        assert 0 < min(one.weights) <= max(one.weights) == 1
+    # A rollout is of the image alone.
+    assert len({one.weights for one in found}) > 3 or found[0].weights == found[1].weights != found[2].weights

@@ -9,19 +9,12 @@ import pytest
 import tokenizers
 from dual_checkpoints import save
 from held_network import network
-from huggingface_hub import constants
 
 from vlgate.models.dual import encoders
 
 WORDS = ["a", "red", "blue", "square", "dot", "of", "the", "big", "man", "dog", "playing", "hill"]
 TEXTS = ("A Red, square.", "the blue dot", "", "dot " * 40, "  Big   DOG!  ")
 CONTEXT = 24
-
-
-@pytest.fixture(autouse=True)
-def offline(monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
 
 
 def given(model, texts):

@@ -12,7 +12,7 @@ from torch.backends import cudnn
 
 from vlgate.models.regions import detector
 from vlgate.models.regions.detector import detect, padded, pixels_of
-from vlgate.models.regions.feature_shards import FIELDS
+from vlgate.models.regions.feature_records import FIELDS
 from vlgate.models.regions.regions import Regions
 
 

@@ -7,7 +7,7 @@ from huggingface_hub import constants
 from safetensors.torch import save_file
 
 from vlgate.errors import ImageError, ModelLoadError, NoReplyError
-from vlgate.models.regions.detector import DetectorSource, detect, detector_source
+from vlgate.models.regions.detector import detect, detector_source
 from vlgate.models.regions.inputs import region_source
 from vlgate.types import LazyImage
 
@@ -23,7 +23,6 @@ def saved(tmp_path_factory):
 
 def test_a_saved_detector_is_loaded_whole(saved, tmp_path):
     source = detector_source(str(saved), tmp_path, "cpu", width=128, count=6)
-    assert isinstance(source, DetectorSource)
     expected = detect(lively(FIFTY, 1), FIFTY, [one.load() for one in images()[:3]], "cpu")
     for one, other in zip(source.regions(images()[:3]), expected, strict=True):
         same(one, other)
@@ -32,7 +31,7 @@ def test_a_saved_detector_is_loaded_whole(saved, tmp_path):
     (safe / "config.yaml").write_text((saved / "config.yaml").read_text())
     state = torch.load(saved / "pytorch_model.bin", weights_only=True)
     save_file({name: value for name, value in state.items() if "tracked" not in name}, safe / "model.safetensors")
-    again = region_source("safe", tmp_path, "cpu", "bfloat16", width=128, count=6)
+    again = region_source("safe", tmp_path, "cpu", width=128, count=6)
     same(again.regions(images()[:1])[0], expected[0])
     assert again.fingerprint != source.fingerprint
     assert "safe" in again.note
@@ -105,7 +104,7 @@ def test_weights_that_are_not_the_detectors_are_refused(saved, tmp_path, capsys,
 def test_a_folder_that_is_not_a_detector_is_refused(saved, tmp_path):
     def refused(spec, **needs):
         with pytest.raises(ModelLoadError) as caught:
-            region_source(spec, tmp_path, "cpu", "float32", **needs)
+            region_source(spec, tmp_path, "cpu", **needs)
         return str(caught.value)
 
     (tmp_path / "empty").mkdir()
@@ -126,5 +125,5 @@ def test_the_published_detector_is_looked_for_offline(tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(ModelLoadError, match="hf download unc-nlp/frcnn-vg-finetuned") as caught:
-        region_source("", tmp_path, "cpu", "float32")
+        region_source("", tmp_path, "cpu")
     assert "HF_HUB_OFFLINE is set" in str(caught.value)

@@ -6,9 +6,9 @@ is read without a cache.
 
 import warnings
 
-import newer_tiny_vlms
 import numpy as np
 import pytest
+import tiny_vlms
 import torch
 import transformers
 from vlm_cases import ASKS, CHOICES, PAIRS
@@ -24,11 +24,11 @@ PROMPTS = {
     "instructblip": "{}", "instructblip_opt": "{}",
 }  # fmt: skip
 DECODERS = {"florence2": [[2, 1]], "blip2": [[0]], "instructblip": [[0]]}  # the tokens before a reply
-NAMES = [name for name in newer_tiny_vlms.NEWER if name != "emu3"]
+NAMES = [name for name in tiny_vlms.NEWER if name != "emu3"]
 
 
 def saved(name, folder):
-    for part in newer_tiny_vlms.NEWER[name]():
+    for part in tiny_vlms.NEWER[name]():
         part.save_pretrained(folder)
     return folder
 

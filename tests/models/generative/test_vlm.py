@@ -1,10 +1,9 @@
-import more_tiny_vlms
 import numpy as np
 import pytest
 import tiny_vlms
 import torch
 from PIL import Image
-from vlm_cases import ASKS, CHOICES, FAMILIES, IMAGES, KIN, PAIRS, asked, family, of, processed
+from vlm_cases import ASKS, CHOICES, FAMILIES, IMAGES, KIN, PAIRS, asked, family, next_tokens, of, processed
 
 from vlgate.errors import ImageError
 from vlgate.models.generative import reading
@@ -23,19 +22,11 @@ SHOW = 'Does this figure show "{}"? Please answer yes or no.'
 
 
 def by_hand(name, image, prompt, ids=()):
-    """Log-probabilities of each next token of one sequence, read as a whole and without a cache."""
     model, processor = family(name)
     inputs = processed(processor, prompt, image)
     if name == "idefics3":  # its template writes the first token, and its tokenizer adds none
         assert inputs["input_ids"][0].tolist().count(1) == 1
-    if ids:
-        kinds = {"input_ids": ids, "attention_mask": [1] * len(ids), "mm_token_type_ids": [0] * len(ids)}
-        kinds["token_type_ids"] = [1] * len(ids)  # PaliGemma's replies attend to earlier tokens only
-        for key, values in kinds.items():
-            if key in inputs:
-                inputs[key] = torch.cat([inputs[key], torch.tensor([values])], dim=1)
-    with torch.no_grad():
-        return model(**inputs).logits[0, -len(ids) - 1 :].double().log_softmax(-1).numpy()
+    return next_tokens(model, inputs, ids)
 
 
 def plain_ids(name, text):
@@ -76,7 +67,7 @@ def test_the_likelihood_of_a_caption(name):
     assert of(name, "likelihood-sum").match(PAIRS) == pytest.approx(np.array(sums), rel=1e-5)
 
 
-@pytest.mark.parametrize("name", [*KIN, *more_tiny_vlms.WHOLE])
+@pytest.mark.parametrize("name", [*KIN, *tiny_vlms.WHOLE])
 def test_replies_of_all_lengths_are_as_likely_as_generate_says(name):
     engine = Engine(*family(name))
     model, prompter = asked(engine, "likelihood-sum"), engine.prompter
@@ -108,10 +99,7 @@ def likeliest(name, question):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_question_is_answered_by_the_likeliest_choice(name):
-    questions = [
-        *ASKS,
-        *(Ask(image=IMAGES[2], question=f"the {word}?", choices=CHOICES) for word in ("red", "cat")),
-    ]
+    questions = [*ASKS, *(Ask(image=IMAGES[2], question=f"the {word}?", choices=CHOICES) for word in ("red", "cat"))]
     assert of(name).answer(questions) == [likeliest(name, question) for question in questions]
 
 

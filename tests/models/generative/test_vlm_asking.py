@@ -90,10 +90,7 @@ def test_the_note_counts_pairs_to_which_a_model_says_neither_yes_nor_no(monkeypa
     [
         (tiny_vlms.QWEN_TEMPLATE.replace("<|vision_start|><|image_pad|><|vision_end|>", ""), "^x fails on an image"),
         ("{% for m in messages %}{{ m.role }}: {{ m.content }}{% endfor %}", "leaves out the user's text"),
-        (
-            "{% for m in messages %}{{ m.role + m.content }}{% endfor %}",
-            "chat template.*TypeError",
-        ),
+        ("{% for m in messages %}{{ m.role + m.content }}{% endfor %}", "chat template.*TypeError"),
         ("{% for m in messages %}", "chat template.*TemplateSyntaxError"),
         ("{{ raise_exception('only strings') }}", "chat template.*only strings"),
     ],
@@ -153,7 +150,7 @@ def test_a_tokenizer_without_a_word_for_yes():
 @pytest.mark.parametrize("name", ["llava", "qwen2_vl", "paligemma"])
 def test_a_question_without_an_image_is_continued_from_its_text_alone(name):
     """The reply is that of the library's own generate to the text, whatever image the question names."""
-    model, processor = getattr(tiny_vlms, name)()
+    model, processor = EVERY[name]()
     engine = Engine(model, processor)
     prompt = engine.prompter.without_image("Why so?")
     found = engine.generate_without_image(["Why so?", "Is there a dog on the left of the table?"], 4)

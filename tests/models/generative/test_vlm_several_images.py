@@ -1,11 +1,8 @@
 """Several images in one prompt of a generative model."""
 
-import warnings
-
 import numpy as np
 import pytest
-import torch
-from vlm_cases import CHOICES, EVERY, IMAGES, QUESTIONS, asked, family, of
+from vlm_cases import CHOICES, EVERY, IMAGES, QUESTIONS, asked, family, next_tokens, of, processed
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.generative import reading
@@ -29,18 +26,7 @@ def by_hand(name, images, prompt, ids):
     """The log-likelihood of a reply that ends: one sequence, read as a whole by the library, without a cache."""
     model, processor = family(name)
     special = Engine(model, processor).prompter.special
-    with warnings.catch_warnings():  # numpy warns about PaliGemma's labels
-        warnings.simplefilter("ignore", DeprecationWarning)
-        shown = [[one.load() for one in images]]
-        inputs = dict(processor(text=[prompt], images=shown, return_tensors="pt", add_special_tokens=special))
-    inputs.pop("labels", None)
-    kinds = {"input_ids": list(ids), "attention_mask": [1] * len(ids), "mm_token_type_ids": [0] * len(ids)}
-    kinds["token_type_ids"] = [int(name == "paligemma")] * len(ids)  # PaliGemma's replies attend to earlier tokens only
-    for key, values in kinds.items():
-        if key in inputs:
-            inputs[key] = torch.cat([inputs[key], torch.tensor([values])], dim=1)
-    with torch.no_grad():
-        rows = model(**inputs).logits[0, -len(ids) - 1 :].double().log_softmax(-1).numpy()
+    rows = next_tokens(model, processed(processor, prompt, *images, add_special_tokens=special), ids)
     ends = [2, processor.tokenizer("a.", add_special_tokens=False)["input_ids"][-1]]  # the end of a turn, a full stop
     return sum(rows[place, one] for place, one in enumerate(ids)) + np.logaddexp.reduce(rows[-1, ends])
 
@@ -100,12 +86,12 @@ def test_a_template_or_processor_of_one_image_is_refused():
 @pytest.mark.parametrize("ignored", [0, 1])
 def test_a_model_that_does_not_look_at_one_of_the_images_is_refused(ignored, monkeypatch):
     engine = Engine(*family("llava"))
-    inputs = engine._reader.inputs
+    inputs = engine.inputs
 
-    def blind(images, texts):
-        return inputs([(one[1 - ignored],) * 2 if isinstance(one, tuple) else one for one in images], texts)
+    def blind(prompts):
+        return inputs([((shown[1 - ignored],) * 2, prompt) for shown, prompt in prompts])
 
-    monkeypatch.setattr(engine._reader, "inputs", blind)
+    monkeypatch.setattr(engine, "inputs", blind)
     which = ("first", "second")[ignored]
     with pytest.raises(ModelLoadError, match=f"^x cannot be asked .*does not depend on the {which} image"):
         check_several(engine, "x", "float32")

@@ -2,18 +2,12 @@ import random
 
 import numpy as np
 import pytest
+from builders import image, task_of
 
 from vlgate.errors import NoReplyError
+from vlgate.models.reference.blind import Blind
 from vlgate.models.reference.controls import Constant, Oracle, Random
-from vlgate.types import Answerer, Ask, Case, LanguageModel, LazyImage, Match, Matcher, Prepared, Task
-
-
-def never():
-    raise AssertionError("a reference model decoded an image")
-
-
-def image(key):
-    return LazyImage(key=key, load=never)
+from vlgate.types import Answerer, Ask, Case, Compare, LanguageModel, Match, Matcher, Prepared
 
 
 def match(key, text):
@@ -25,10 +19,7 @@ def ask(key, question, *choices):
 
 
 def task(*rows, name="a/b"):
-    cases = tuple(
-        Case(id=str(number), requests=(request,), truths=(truth,)) for number, (request, truth) in enumerate(rows)
-    )
-    return Task(id=name, capability="foil", shape="pair", cases=cases)
+    return task_of([Case(id=str(n), requests=(asked,), truths=(truth,)) for n, (asked, truth) in enumerate(rows)], name)
 
 
 def test_protocols():
@@ -101,3 +92,25 @@ def test_chance_picks_a_choice_whatever_their_order():
     assert one == model.answer([ask(str(number), "q", "c", "a", "b") for number in range(900)])
     assert all(one.count(choice) == pytest.approx(300, abs=60) for choice in "abc")
     assert set(model.answer([ask(str(number), "q") for number in range(50)])) == {"yes", "no"}
+
+
+def compare(keys, question="which?"):
+    return Compare(images=tuple(map(image, keys)), question=question, choices=("first", "second"))
+
+
+def test_questions_about_several_images():
+    questions = [compare("ab"), compare("ba")]
+    cases = [Case(id=str(n), requests=tuple(questions), truths=("first", "second")) for n in range(3)]
+    oracle, blind = Oracle(), Blind()
+    for model in (oracle, blind):
+        model.prepare([task_of(cases, shape="image_choice")])
+    assert oracle.compare(questions) == ["first", "second"]
+    with pytest.raises(NoReplyError):
+        oracle.compare([compare("ab", "another?")])
+    assert Constant().compare(questions) == ["first", "first"]
+    many = [compare("ab", f"{n}?") for n in range(50)]
+    found = Random(1).compare(many)
+    assert set(found) == {"first", "second"}
+    assert found == Random(1).compare(many) != Random(2).compare(many)
+    assert found != Random(1).compare([compare("ba", f"{n}?") for n in range(50)])
+    assert len(set(blind.compare(questions))) == 1  # it sees no image, so both orders have one answer

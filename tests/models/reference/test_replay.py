@@ -6,25 +6,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from builders import image, table
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models import check, load
 from vlgate.models.reference.replay import read_rows
-from vlgate.types import Answerer, Ask, Classifier, LanguageModel, LazyImage, Match, Matcher
-
-
-def never():
-    raise AssertionError("a replay decoded an image")
+from vlgate.types import TIED, Answerer, Ask, Classifier, Compare, LanguageModel, Match, Matcher
 
 
 def match(key, text):
-    return Match(image=LazyImage(key=key, load=never), text=text)
+    return Match(image=image(key), text=text)
 
 
 def ask(key, question):
-    return Ask(image=LazyImage(key=key, load=never), question=question, choices=("yes", "no"))
+    return Ask(image=image(key), question=question, choices=("yes", "no"))
+
+
+def compare(keys, question="which?"):
+    return Compare(images=tuple(map(image, keys)), question=question, choices=("first", "second"))
 
 
 ROWS = [
@@ -111,56 +112,16 @@ def test_a_separator_of_unicode_does_not_end_a_line(tmp_path):
     assert ("a", row["text"]) in read_rows(tmp_path / "r.jsonl").scores
 
 
-SCORE = '{"image": "a", "text": "t", "score": %s}'
-MATCH = '{"image": "a", "text": "t", "score": 1, "match": %s}'
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("{}", r"keys \[\]"),
-        ('{"image": "a", "score": 1}', r"keys \['image', 'score'\]"),
-        ('{"image": "a", "text": "t", "score": 1, "Match": true}', r"keys \['Match', 'image', 'score', 'text'\]"),
-        ("[1, 2]", "expected an object .*list"),
-        ("3", "expected an object .*int"),
-        (SCORE % '"0.5"', "score='0.5' must be a number"),
-        (SCORE % "true", "score=True must be a number"),
-        (SCORE % "[1]", r"score=\[1\] must be a number"),
-        (SCORE % "NaN", "score=nan must be finite"),
-        (SCORE % "Infinity", "score=inf must be finite"),
-        (SCORE % "-Infinity", "score=-inf must be finite"),
-        (SCORE % ("9" * 400), r"score=9+\.{3}9+ .* must be finite"),
-        (SCORE % "null", "score=None must be a number"),
-        (MATCH % '"yes"', "match='yes' must be true, false, 1 or 0"),
-        (MATCH % "2", "match=2 must be"),
-        (MATCH % "[1]", r"match=\[1\] must be"),
-        ('{"image": 3, "text": "t", "score": 1}', "image=3 must be a string"),
-        ('{"image": "a", "text": ["t"], "score": 1}', "text=.* must be a string"),
-        ('{"image": "a", "question": "q", "answer": true}', 'answer=True must be a string; write "yes"'),
-        ('{"image": "a", "question": "q", "answer": false}', 'answer=False must be a string; write "no"'),
-        ('{"image": "a", "question": "q", "answer": ["Yes"]}', 'must be a string; write "Yes", without the brackets'),
-        ('{"image": "a", "question": "q", "answer": ["Yes", "No"]}', "must be a string; write one text"),
-        ('{"image": "a", "question": "q", "answer": 3}', "answer=3 must be a string; put it in quotes"),
-        ('{"text": "t", "perplexity": 0}', "perplexity=0 must be above 0"),
-        ('{"text": "t", "perplexity": "x"}', "perplexity='x' must be a number"),
-        ('{"image": "a", "text": "t", "sco', "cut off"),
-        ('{"image": "a", "text": "t", "sco\n', "not a JSON object"),
-        ("[\n{}]", "JSON array"),
-        ("image,text,score\n", "not a JSON object"),
-        ('{"image": "x", "text": "t", "score": 2}', r"\('x', 't'\) .*score 2.0 .* 1.0 .*earlier row"),
-        ('{"image": "x", "text": "t", "score": 1, "match": 0}', r"\('x', 't'\) .*match 0.0 .* 1.0 .*earlier row"),
-        ('{"image": "x", "question": "q", "answer": "no"}', r"\('x', 'q'\) .*answer 'no' .* 'yes' "),
-        ('{"text": "x", "perplexity": 3}', "'x' .*perplexity 3.0 .* 2.0 "),
-    ],
-)
+@pytest.mark.parametrize(("line", "expected"), table(Path(__file__).with_name("bad_rows.tsv")))
 def test_a_bad_row_is_named(tmp_path, line, expected):
     good = [
         {"image": "x", "text": "t", "score": 1, "match": True},
         {"image": "x", "question": "q", "answer": "yes"},
+        {"images": ["x", "y"], "question": "q", "answer": "yes"},
         {"text": "x", "perplexity": 2.0},
     ]
     (tmp_path / "r.jsonl").write_text(lines(good) + line)
-    with pytest.raises(ModelLoadError, match=f"r.jsonl, line 4: .*{expected}"):
+    with pytest.raises(ModelLoadError, match=f"r.jsonl, line 5: .*{expected}"):
         load("replay:r.jsonl", folder=tmp_path)
 
 
@@ -221,6 +182,42 @@ def test_the_fingerprint_is_that_of_the_content(tmp_path):
         (tmp_path / name).write_text(lines(rows))
     first, second, third = (load(f"replay:{name}.jsonl", folder=tmp_path).fingerprint for name in "abc")
     assert first == second != third
+
+
+def replay_of(folder, *rows):
+    """A model with replies to questions about several images."""
+    said = [dict(zip(("images", "answer", "question"), (*row, "which?"), strict=False)) for row in rows]
+    (folder / "r.jsonl").write_text(lines(said))
+    return load("replay:r.jsonl", folder=folder).model
+
+
+def test_rows_are_found_by_the_images_in_their_order(tmp_path):
+    model = replay_of(tmp_path, (["a", "b"], "first"), (["b", "a"], "Second."), (["a", "b"], TIED, "or?"))
+    assert model.compare([compare("ba"), compare("ab"), compare("ab", "or?")]) == ["Second.", "first", TIED]
+    with pytest.raises(NoReplyError, match=r"about several images.*\('a', 'a'\)"):
+        model.compare([compare("aa")])
+
+
+@pytest.mark.parametrize("names", [["./a", "b"], ["a", "./b"], ["././a", "b"], ["./a", "./b"]])
+def test_rows_are_found_by_any_spelling_of_the_paths(tmp_path, names):
+    assert replay_of(tmp_path, (names, "first")).compare([compare("ab")]) == ["first"]
+
+
+def test_the_exact_spelling_goes_before_another_one_and_two_that_contradict_count_as_none(tmp_path):
+    model = replay_of(tmp_path, (["./a", "b"], "second"), (["a", "b"], "first"))
+    assert model.compare([compare("ab")]) == ["first"]
+    with pytest.raises(NoReplyError):
+        replay_of(tmp_path, (["./a", "b"], "second"), (["a", "./b"], "first")).compare([compare("ab")])
+
+
+def test_a_line_of_many_brackets_and_text_in_parquet_that_is_not_utf8_are_named(tmp_path):
+    (tmp_path / "r.jsonl").write_text("{}[\n".format("[" * 100_000))
+    with pytest.raises(ModelLoadError, match=r"r\.jsonl, line 1: .*nested"):
+        read_rows(tmp_path / "r.jsonl")
+    texts = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"], pa.binary()).buffers())
+    pq.write_table(pa.table({"image": ["a.jpg"], "text": texts, "score": [1.0]}), tmp_path / "r.parquet")
+    with pytest.raises(ModelLoadError, match=r"r\.parquet.*utf-8"):
+        read_rows(tmp_path / "r.parquet")
 
 
 texts = st.text(max_size=8)

@@ -6,9 +6,9 @@ import pytest
 from region_file_forms import KEYS, MADE, database, item, regions, same
 
 from vlgate.errors import DataError, ModelLoadError
+from vlgate.models.regions.feature_file import Tsv
 from vlgate.models.regions.feature_lmdb import Volta
 from vlgate.models.regions.feature_shards import Shards
-from vlgate.models.regions.feature_tsv import Tsv
 
 OPENS = {"tsv": Tsv, "safetensors": Shards, "lmdb": Volta}
 

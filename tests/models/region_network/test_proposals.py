@@ -3,7 +3,7 @@ import pytest
 
 from vlgate.fixtures.scenes.draw import draw
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
-from vlgate.models.regions.region_boxes import MOST, overlaps, propose
+from vlgate.models.regions.region_network import MOST, overlaps, propose
 
 
 @pytest.fixture(scope="module")

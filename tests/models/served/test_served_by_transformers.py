@@ -17,7 +17,9 @@ from vlgate.types import Ask, LazyImage
 
 NEEDED = ("torch", "transformers", "tokenizers", "accelerate", "fastapi", "uvicorn", "openai")
 LACKING = [name for name in NEEDED if find_spec(name) is None]
-pytestmark = pytest.mark.skipif(bool(LACKING), reason=f"transformers serve needs {', '.join(LACKING)}")
+pytestmark = [
+    pytest.mark.slow, pytest.mark.skipif(bool(LACKING), reason=f"transformers serve needs {', '.join(LACKING)}"),
+]  # fmt: skip
 
 WORDS = ["<pad>", "<s>", "</s>", "<unk>", "<image>", "yes", "no", "red", "blue", "this", "what", "colour"]
 TEMPLATE = (

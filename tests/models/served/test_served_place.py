@@ -1,7 +1,9 @@
 from datetime import UTC, datetime
 from itertools import count, pairwise
+from pathlib import Path
 
 import pytest
+from builders import table
 from chat_server import ok
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,28 +38,7 @@ def test_all_options():
     assert (place.max_tokens, place.retries, place.rpm, place.size, place.timeout) == (9, 0, 60, 512, 5)
 
 
-@pytest.mark.parametrize(("weights", "why"), [
-    ("http://localhost:8000/v1", "names no model"),
-    ("http://localhost:8000/v1#", "names no model"),
-    ("localhost:8000/v1#m", "not the address of a service"),
-    ("ftp://h/v1#m", "not the address of a service"),
-    ("http://#m", "not the address of a service"),
-    ("http://h:99999/#m", "cannot be parsed"),
-    ("http://[::1#m", "cannot be parsed"),
-    ("https://h/v1 \n#m", "not the address of a service"),
-    ("https://h/v 1#m", "not the address of a service"),
-    ("https://h/v\u00e91#m", "not the address of a service"),
-    ("http://models.example.org/v1#m", "unencrypted"),
-    ("http://localhost.example.org/v1#m", "unencrypted"),
-    ("http://192.168.0.7/v1#m", "unencrypted"),
-    ("https://h/v1#m?rmp=3", "'rmp'; did you mean 'rpm'"),
-    ("https://h/v1?rpm=3#m", "names no model"),
-    ("https://h/v1#m?rpm=0", "from 1 to"),
-    ("https://h/v1#m?retries=-1", "from 0 to 100"),
-    ("https://h/v1#m?concurrency=1000", "from 1 to 256"),
-    ("https://h/v1#m?format=jpg", "did you mean 'jpeg'"),
-    ("https://h/v1#m?logprobs=yes", "write logprobs=1 or logprobs=0"),
-])  # fmt: skip
+@pytest.mark.parametrize(("weights", "why"), table(Path(__file__).with_name("bad_addresses.tsv")))
 def test_what_can_be_wrong(weights, why):
     assert why in refused(weights)
 

@@ -169,31 +169,6 @@ def test_a_cut_off_answer_says_how_long_it_may_be_and_what_was_read(chat, finish
     assert "write ?max_tokens=4096" in str(problem(lambda: model.match(pairs("a"))))
 
 
-@pytest.mark.parametrize(("reply", "why"), [
-    (ok(None, reasoning="I see a dog."), "the answer is empty: the reply is a thought only"),
-    (ok("", reasoning_content="I see."), "the answer is empty: the reply is a thought only"),
-    (ok("<think>I see."), "a thought that does not end: '<think>I see.'"),
-    (ok("I think, hence.</think>"), "empty: the reply is a thought only"),
-    (ok("<|channel|>analysis<|message|>I see a dog"), "a thought that does not end"),
-    (ok("x", refusal="no \ud800"), r"refuses to answer: no \ud800"),
-    (ok("Yes", finish="content_filter"), "refuses to answer: content_filter"),
-    (ok("x", finish="\udfff"), "neither yes nor no"),
-    ((200, {}, {"error": {"message": "half \ud83d"}}), r"half \ud83d"),
-    ((200, {}, {"\ud800": 1}), r"it has \ud800"),
-    ((400, {}, {"error": "half \ud83d"}), r"400: half \ud83d"),
-    ((200, {}, b'data: {"choices": []}\n\ndata: [DONE]\n'), "not JSON: data:"),
-    ((200, {}, b"<!DOCTYPE html><title>502</title>"), "not JSON: <!DOCTYPE html>"),
-    ((429, {"Retry-After": "9999"}, {"error": {"message": "slow down"}}), "429: slow down; it asks to wait 9999 s"),
-], ids=range(14))  # fmt: skip
-@pytest.mark.usefixtures("slept")
-def test_a_reply_without_an_answer_has_a_reason_that_can_be_written(chat, reply, why):
-    model = model_of(chat, "?retries=0&logprobs=0")
-    chat.say = lambda _: reply
-    error = problem(lambda: model.match(pairs("a")))
-    assert why in str(error)
-    assert str(error).encode()
-
-
 def test_a_name_with_half_of_a_surrogate_pair(chat):
     chat.say = lambda _: ok("Yes", model="toy\ud800")
     model = model_of(chat)

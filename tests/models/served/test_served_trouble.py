@@ -1,15 +1,18 @@
 """Services that are busy, slow, gone, cut off, that redirect or repeat the key, and what that costs."""
 
+import json
 import logging
 import random
 import signal
 import threading
 from functools import partial
+from pathlib import Path
 from ssl import SSLCertVerificationError
 from urllib.error import URLError
 from urllib.request import OpenerDirector
 
 import pytest
+from builders import table
 from chat_server import KEY, asked_of, image, model_of, ok, pairs, problem, refused
 
 from vlgate.asking.batching import Caller
@@ -25,32 +28,25 @@ from vlgate.models.served.adapter import DaemonThreads
 from vlgate.types import Ask, LazyImage, Match
 
 
-@pytest.mark.parametrize(("reply", "why"), [
-    (ok("Yes, it is a", finish="length"), "raise max_tokens"),
-    (ok(None, refusal="I cannot help."), "I cannot help"),
-    (ok("", finish="content_filter"), "content_filter"),
-    (ok("  "), "empty"),
-    (ok(None), "empty"),
-    (ok("<think>hm"), "thought"),
-    (ok("Yes \ud800"), "surrogate"),
-    ((200, {}, {"choices": []}), "not a chat completion: it has choices"),
-    ((200, {}, {"choices": [{"message": "yes"}]}), "not a chat completion"),
-    ((200, {}, {"error": {"message": "overloaded"}}), "{'message': 'overloaded'}"),
-    ((200, {}, [1]), "not a JSON object"),
-    ((200, {}, b"<html>yes"), "not JSON: <html>yes"),
-    ((200, {"Content-Length": "9999"}, b'{"choices": [{"message"'), "9976 bytes early"),
-    ((400, {}, {"error": {"message": "image too large"}}), "400: image too large"),
-    ((302, {"Location": "http://elsewhere/"}, b""), "redirects to http://elsewhere/"),
-])  # fmt: skip
+def reply_of(cell):
+    """A row of replies.tsv: the arguments of ``ok``, or the status, the headers and the content."""
+    reply = json.loads(cell)
+    if isinstance(reply, dict):
+        return ok(reply.pop("text"), **reply)
+    status, headers, content = reply
+    return status, headers, content.encode() if isinstance(content, str) else content
+
+
+@pytest.mark.parametrize(("reply", "why"), table(Path(__file__).with_name("replies.tsv")))
 @pytest.mark.usefixtures("slept")
 def test_an_unusable_reply_costs_its_own_request_only(chat, reply, why):
     model = model_of(chat, "?retries=1&logprobs=0")
-    chat.say = lambda body: reply if "bad" in asked_of(body) else ok("yes")
+    chat.say = lambda body: reply_of(reply) if "bad" in asked_of(body) else ok("yes")
     scorer = ModelPredictor(model=model, name="toy", caller=Caller(name="toy", size=8))
     before, asked = len(chat.seen), pairs("a", "bad 1", "b", "bad 2", "c")
     found = scorer.predict(asked)
     assert [found[pair].score for pair in asked] == [1.0, None, 1.0, None, 1.0]
-    assert all(why in found[pair].problem for pair in (asked[1], asked[3]))
+    assert all(why in found[pair].problem and found[pair].problem.encode() for pair in (asked[1], asked[3]))
     good = [text for text in chat.texts[before:] if "bad" not in text]
     assert len(good) == 3  # they are not asked again
     assert model.match(pairs("a")) == [1.0]

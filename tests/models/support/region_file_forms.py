@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from vlgate.errors import ImageError
-from vlgate.models.regions.feature_shards import FIELDS, write_shard
+from vlgate.models.regions.feature_records import FIELDS
+from vlgate.models.regions.feature_shards import write_shard
 from vlgate.models.regions.inputs import region_source
 from vlgate.models.regions.regions import Regions
 from vlgate.types import LazyImage
@@ -88,7 +89,7 @@ def npz(file, keys):
 
 
 def of(path, **needs):
-    return region_source(str(path), path.parent, "cpu", "float32", **({"width": D} | needs))
+    return region_source(str(path), path.parent, "cpu", **({"width": D} | needs))
 
 
 def same(one, other, fields=FIELDS):

@@ -1,14 +1,11 @@
 """Tiny checkpoints, images and made-up regions, shared by the tests of models on region features."""
 
-import random
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 import torch
 import transformers
-from huggingface_hub import constants
 from PIL import Image
+from score_checks import steady
 
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.regions.regions import Regions
@@ -129,11 +126,7 @@ def one_by_one(folder, kind, texts, inputs):
 
 def is_steady(model):
     """Assert that neither the batch, nor its order, nor a longer text in it changes a score."""
-    together = model.match(PAIRS)
-    assert np.ptp(together) > 0.1  # otherwise the rest would show nothing
-    assert np.concatenate([model.match([pair]) for pair in PAIRS]) == pytest.approx(together, rel=1e-5, abs=1e-6)
-    order = random.Random(0).sample(range(len(PAIRS)), len(PAIRS))
-    assert model.match([PAIRS[place] for place in order]) == pytest.approx(together[order], rel=1e-5, abs=1e-6)
+    together = steady(model.match, PAIRS, rel=1e-5, abs=1e-6)
     long = Match(image=image(1), text="a cat is on the left of a dog " * 2)
     assert model.match([PAIRS[0], long])[0] == pytest.approx(together[0], rel=1e-5, abs=1e-6)
 
@@ -178,16 +171,3 @@ def refusal(build, weights, folder):
     with pytest.raises(ModelLoadError) as caught:
         build(weights, folder)
     return str(caught.value)
-
-
-@contextmanager
-def offline_and_alone(monkeypatch):
-    """No network, and one thread: models this small run faster in one thread than in several."""
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -1,4 +1,13 @@
-"""Checkpoints with random weights of generative models, small enough to be made in a test."""
+"""Checkpoints with random weights of generative models, small enough to be made in a test: tiny_vlms.toml lists them.
+
+A section is ``like`` another one, with the rest changed. In it, ``base`` stands for the values of a table, ``class``
+for an object of transformers made of the others, ``$len`` and ``$vocab`` for the tokenizer's size and vocabulary, and
+``ids`` are values of the configuration that are tokens.
+"""
+
+import tomllib
+from functools import partial, reduce
+from pathlib import Path
 
 import tokenizers
 import torch
@@ -44,115 +53,89 @@ def tokenizer(*, bos=False):
     )
 
 
-TEXT = {
-    "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "vocab_size": 520, "max_position_embeddings": 512, "pad_token_id": 0,
-    "bos_token_id": 1, "eos_token_id": 2,
-}  # fmt: skip
-SEEING = {
-    "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "image_size": 32,
-    "patch_size": 8,
-}  # fmt: skip
+TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+BASES = TABLE.pop("base")
+QWEN_IMAGE = "<|vision_start|><|image_pad|><|vision_end|>"
+TEMPLATES = {"QWEN": QWEN_TEMPLATE, "IDEFICS": IDEFICS_TEMPLATE, "LLAVA": LLAVA_TEMPLATE}
+
+
+def section(name):
+    own = TABLE[name]
+    kin = section(own["like"]) if "like" in own else {"config": {}}
+    return {**kin, **own, "config": kin["config"] | own.get("config", {})}
+
+
+def words_with(tokens=(), named=(), special=(), around="", *, bos=False):
+    """A tokenizer with more special tokens; those that the library looks up by name are saved with it."""
+    words = tokenizer(bos=bos)
+    words.add_special_tokens({"additional_special_tokens": list(tokens)})
+    if around:
+        words.backend_tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+            around, special_tokens=[("<s>", 1), ("</s>", 2)]
+        )
+    if tokens or named:
+        words = transformers.PreTrainedTokenizerFast(
+            tokenizer_object=words.backend_tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>",
+            unk_token="<unk>", extra_special_tokens=dict(named),
+        )  # fmt: skip
+    words.add_special_tokens(dict(special))
+    return words
+
+
+def filled(value, words):
+    """A value of the table, with what its signs stand for."""
+    if isinstance(value, str) and value.startswith("$"):
+        return words.get_vocab() if value == "$vocab" else len(words) + int(value.removeprefix("$len") or 0)
+    if not isinstance(value, dict):
+        return value
+    base = filled(BASES[value["base"]], words) if "base" in value else {}
+    rest = {name: filled(part, words) for name, part in value.items() if name not in ("base", "class", "set")}
+    rest = base | {int(name) if name.isdecimal() else name: part for name, part in rest.items()}
+    if "class" not in value:
+        return rest
+    found = reduce(getattr, value["class"].split("."), transformers)(**rest)
+    for name, part in value.get("set", {}).items():
+        setattr(found, name, part)
+    return found
+
+
+def built(family):
+    """The model and the processor of a section."""
+    about = section(family)
+    words = words_with(**about.get("words", {}))
+    ids = {name: words.convert_tokens_to_ids(token) for name, token in about.get("ids", {}).items()}
+    config = {"class": f"{about['name']}Config", **about["config"], **ids}
+    parts = {"tokenizer": words, "image_processor": filled(about["images"], words)}
+    if "videos" in about:
+        parts["video_processor"] = filled(about["videos"], words)
+    if about["name"] == "InstructBlip":
+        parts["qformer_tokenizer"] = words_with(around="<s> $A </s>")
+    if template := about.get("template"):
+        whole = template.get("text") or template.get("before", "") + TEMPLATES[template["base"]]
+        parts["chat_template"] = whole.replace(QWEN_IMAGE, template.get("image", QWEN_IMAGE))
+    processor = {"class": f"{about['name']}Processor"} | about.get("processor", {})
+    model = made(getattr(transformers, f"{about['name']}ForConditionalGeneration"), filled(config, words))
+    for name, parameter in model.named_parameters():
+        if about["name"] == "Mllama" and (name.endswith("gate") or "_gate" in name):
+            parameter.data.fill_(0.7)  # zero at first, which would hide the image
+    options = {name: filled(value, words) for name, value in processor.items() if name != "class"}
+    return model, getattr(transformers, processor["class"])(**parts, **options)
+
+
+def of_group(group):
+    return {name: partial(built, name) for name, about in TABLE.items() if group in about["group"].split()}
+
+
+FAMILIES, WHOLE, NEWER = (of_group(group) for group in ("families", "whole", "newer"))
+KIN = of_group("kin") | of_group("shared")
+qwen2_vl, qwen3_vl = KIN["qwen2_vl"], FAMILIES["qwen3_vl"]
 
 
 def llava(*, template=True):
-    words = tokenizer(bos=True)
-    config = transformers.LlavaConfig(
-        vision_config=transformers.CLIPVisionConfig(**SEEING), text_config=transformers.LlamaConfig(**TEXT),
-        image_token_index=words.convert_tokens_to_ids("<image>"),
-    )  # fmt: skip
-    images = transformers.CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
-    processor = transformers.LlavaProcessor(
-        images, words, patch_size=8, vision_feature_select_strategy="default", num_additional_image_tokens=1,
-        chat_template=LLAVA_TEMPLATE if template else None,
-    )  # fmt: skip
-    return made(transformers.LlavaForConditionalGeneration, config), processor
-
-
-def idefics3():
-    words = tokenizer()
-    config = transformers.Idefics3Config(
-        vision_config=transformers.models.idefics3.Idefics3VisionConfig(**SEEING),
-        text_config=transformers.LlamaConfig(**TEXT), image_token_id=words.convert_tokens_to_ids("<image>"),
-        scale_factor=2, pad_token_id=0,
-    )  # fmt: skip
-    images = transformers.Idefics3ImageProcessor(size={"longest_edge": 64}, max_image_size={"longest_edge": 32})
-    processor = transformers.Idefics3Processor(images, words, image_seq_len=4, chat_template=IDEFICS_TEMPLATE)
-    return made(transformers.Idefics3ForConditionalGeneration, config), processor
-
-
-def qwen3_vl():
-    words = tokenizer()
-    names = ("image", "video", "vision_start", "vision_end")
-    tokens = ("<|image_pad|>", "<|video_pad|>", "<|vision_start|>", "<|vision_end|>")
-    ids = {f"{name}_token_id": words.convert_tokens_to_ids(token) for name, token in zip(names, tokens, strict=True)}
-    rope = {"rope_type": "default", "mrope_section": [2, 1, 1], "rope_theta": 10000.0, "mrope_interleaved": True}
-    config = transformers.Qwen3VLConfig(
-        text_config={**TEXT, "head_dim": 8, "rope_parameters": rope},
-        vision_config={
-            "depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 4, "patch_size": 8,
-            "out_hidden_size": 32, "num_position_embeddings": 16, "deepstack_visual_indexes": [0],
-        },
-        **ids,
-    )  # fmt: skip
-    images = transformers.Qwen2VLImageProcessor(patch_size=8, size={"shortest_edge": 256, "longest_edge": 4096})
-    videos = transformers.Qwen3VLVideoProcessor(patch_size=8)
-    processor = transformers.Qwen3VLProcessor(images, words, videos, chat_template=QWEN_TEMPLATE)
-    return made(transformers.Qwen3VLForConditionalGeneration, config), processor
-
-
-def paligemma():
-    words = tokenizer()
-    images = transformers.SiglipImageProcessor(size={"height": 32, "width": 32})
-    images.image_seq_length = 16
-    processor = transformers.PaliGemmaProcessor(images, words)
-    config = transformers.PaliGemmaConfig(
-        vision_config=transformers.SiglipVisionConfig(**SEEING, projection_dim=32),
-        text_config={**TEXT, "model_type": "gemma", "head_dim": 8, "vocab_size": len(words) + 8}, projection_dim=32,
-        image_token_index=words.convert_tokens_to_ids("<image>"), vocab_size=len(words) + 8,
-    )  # fmt: skip
-    return made(transformers.PaliGemmaForConditionalGeneration, config), processor
-
-
-def smolvlm():
-    """A relative of Idefics 3, with its processor: its own needs a package that writes numbers as words, for videos."""
-    _, processor = idefics3()
-    config = transformers.SmolVLMConfig(
-        vision_config=transformers.models.smolvlm.SmolVLMVisionConfig(**SEEING),
-        text_config=transformers.LlamaConfig(**TEXT), image_token_id=processor.image_token_id, scale_factor=2,
-        pad_token_id=0,
-    )  # fmt: skip
-    return made(transformers.SmolVLMForConditionalGeneration, config), processor
-
-
-def qwen2_vl():
-    return older_qwen("Qwen2VL", {"embed_dim": 32, "mlp_ratio": 2, "hidden_size": 32})
-
-
-def qwen2_5_vl():
-    vision = {"hidden_size": 32, "intermediate_size": 64, "out_hidden_size": 32, "window_size": 32}
-    return older_qwen("Qwen2_5_VL", {**vision, "fullatt_block_indexes": [1]})
-
-
-def older_qwen(name, vision):
-    _, processor = qwen3_vl()
-    words = processor.tokenizer
-    names = ("image", "video", "vision_start", "vision_end")
-    tokens = ("<|image_pad|>", "<|video_pad|>", "<|vision_start|>", "<|vision_end|>")
-    ids = {f"{one}_token_id": words.convert_tokens_to_ids(token) for one, token in zip(names, tokens, strict=True)}
-    rope = {"rope_type": "default", "mrope_section": [2, 1, 1], "rope_theta": 10000.0}
-    config = getattr(transformers, f"{name}Config")(
-        text_config={**TEXT, "rope_parameters": rope},
-        vision_config={"depth": 2, "num_heads": 4, "patch_size": 8, **vision}, **ids,
-    )  # fmt: skip
-    whole = transformers.Qwen2VLProcessor(
-        processor.image_processor, words, transformers.Qwen2VLVideoProcessor(patch_size=8), chat_template=QWEN_TEMPLATE
-    )
-    return made(getattr(transformers, f"{name}ForConditionalGeneration"), config), whole
-
-
-FAMILIES = {"llava": llava, "idefics3": idefics3, "qwen3_vl": qwen3_vl, "paligemma": paligemma}
-KIN = {"smolvlm": smolvlm, "qwen2_vl": qwen2_vl, "qwen2_5_vl": qwen2_5_vl}
+    model, processor = built("llava")
+    if not template:
+        processor.chat_template = None
+    return model, processor
 
 
 def made(cls, config):

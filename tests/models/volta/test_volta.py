@@ -6,6 +6,7 @@ import pytest
 import torch
 import volta_checkpoints as tiny
 import volta_slow as slow
+from score_checks import steady, turns
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.regions.inputs import region_source
@@ -44,9 +45,13 @@ def test_scores_are_one_number_per_pair(model):
     assert len(model.cut_texts) == 0
 
 
-def turns(one, other):
-    """The number of pairs of requests that two scores order differently."""
-    return int((np.sign(one[:, None] - one) != np.sign(other[:, None] - other)).sum()) // 2
+def by_hand(reference, pairs=tiny.PAIRS, **options):
+    """The logits of a slow reference, a row for each pair."""
+    seen = [tiny.regions_of(pair.image.key) for pair in pairs]
+    return [
+        reference.logits(tiny.ids_of(pair.text), one.features, one.boxes, **options)
+        for pair, one in zip(pairs, seen, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("kind", tiny.KINDS)
@@ -54,12 +59,7 @@ def test_pairs_are_ranked_by_the_raw_match_logit_on_request(folders, kind):
     plain = tiny.built(folders, kind, kind)
     raw = tiny.built(folders, kind, f"{kind}?score=logit")
     settings = tiny.config_of(kind)
-    by_hand = slow.SlowVolta(settings, tiny.state_of(settings))
-    expected = []
-    for pair in tiny.PAIRS:
-        seen = tiny.regions_of(pair.image.key)
-        match, _ = by_hand.logits(tiny.ids_of(pair.text), seen.features, seen.boxes)
-        expected.append(match)
+    expected = [out[0] for out in by_hand(slow.SlowVolta(settings, tiny.state_of(settings)))]
     assert raw.match(tiny.PAIRS) == pytest.approx(expected, rel=1e-4, abs=2e-5)
     assert turns(raw.match(tiny.PAIRS), plain.match(tiny.PAIRS)) > 0
     assert (raw.decision_threshold, plain.decision_threshold) == (None, 0.0)
@@ -73,9 +73,7 @@ def test_a_head_that_ranks_has_no_match_logit(folders):
 
 
 def test_batch_order_and_padding_make_no_difference(model):
-    together = model.match(tiny.PAIRS)
-    assert np.concatenate([model.match([pair]) for pair in tiny.PAIRS]) == pytest.approx(together, rel=1e-5, abs=1e-6)
-    assert model.match(tiny.PAIRS[::-1]) == pytest.approx(together[::-1], rel=1e-5, abs=1e-6)
+    together = steady(model.match, tiny.PAIRS, rel=1e-5, abs=1e-6)
     long = Match(image=tiny.image(5), text="a " * 18)
     assert model.match([*tiny.PAIRS, long])[:-1] == pytest.approx(together, rel=1e-5, abs=1e-6)
 
@@ -99,12 +97,7 @@ def test_it_is_the_arithmetic_of_volta(tmp_path, kind, changes):
     settings = tiny.config_of(kind, **changes)
     state = tiny.state_of(settings, seed=3)
     found = tiny.built(tiny.save(tmp_path / "saved", settings, state).parent, kind).match(tiny.PAIRS)
-    by_hand = slow.SlowVolta(settings, state)
-    expected = []
-    for pair in tiny.PAIRS:
-        seen = tiny.regions_of(pair.image.key)
-        match, none = by_hand.logits(tiny.ids_of(pair.text), seen.features, seen.boxes)
-        expected.append(match - none)
+    expected = [match - none for match, none in by_hand(slow.SlowVolta(settings, state))]
     assert found == pytest.approx(expected, rel=1e-4, abs=2e-5)
     assert np.std(expected) > 0.01
 
@@ -115,12 +108,8 @@ def test_it_is_the_arithmetic_of_vilbert_multi_task(tmp_path, asked, task):
     state = tiny.multi_state(head, seed=4)
     folder = tiny.save(tmp_path / "saved", tiny.MULTI, state).parent
     found = tiny.built(folder, "vilbert-12-in-1", f"saved?regions=any{asked}")
-    by_hand = slow.SlowVilbert(tiny.MULTI, state)
-    expected = []
-    for pair in tiny.PAIRS:
-        seen = tiny.regions_of(pair.image.key)
-        out = by_hand.logits(tiny.ids_of(pair.text), seen.features, seen.boxes, task=task, head=head)
-        expected.append(out[0] - (out[1] if len(out) == 2 else 0))
+    outs = by_hand(slow.SlowVilbert(tiny.MULTI, state), task=task, head=head)
+    expected = [out[0] - (out[1] if len(out) == 2 else 0) for out in outs]
     assert found.match(tiny.PAIRS) == pytest.approx(expected, rel=1e-4, abs=2e-5)
     assert found.decision_threshold == (0.0 if head == ALIGNMENT else None)
 
@@ -129,9 +118,7 @@ def test_a_pretrained_vilbert_has_no_task(tmp_path):
     state = tiny.multi_state(ALIGNMENT, task_tokens=0)
     folder = tiny.save(tmp_path / "saved", tiny.MULTI, state, name="pretrained_model.bin").parent
     model = tiny.built(folder, "vilbert-12-in-1", "saved?regions=any&head=alignment")
-    seen = tiny.regions_of(tiny.PAIRS[1].image.key)
-    by_hand = slow.SlowVilbert(tiny.MULTI, state)
-    match, none = by_hand.logits(tiny.ids_of(tiny.PAIRS[1].text), seen.features, seen.boxes, head=ALIGNMENT)
+    [(match, none)] = by_hand(slow.SlowVilbert(tiny.MULTI, state), tiny.PAIRS[1:2], head=ALIGNMENT)
     assert model.match(tiny.PAIRS[1:2])[0] == pytest.approx(match - none, rel=1e-4)
 
 
@@ -221,16 +208,16 @@ def test_features_that_were_made_before(tmp_path, folders, monkeypatch):
     np.savez(tmp_path / "all.npz", images=keys, **arrays)
     np.savez(tmp_path / "few.npz", images=keys, **{name: value[:, :9] for name, value in arrays.items()})
     model = tiny.built(tmp_path, "uniter", f"{folders / 'uniter'}?regions=all.npz")
-    by_hand = slow.SlowVolta(tiny.config_of("uniter"), tiny.state_of(tiny.config_of("uniter")))
-    match, none = by_hand.logits(tiny.ids_of(tiny.PAIRS[2].text), arrays["features"][2], arrays["boxes"][2])
+    reference = slow.SlowVolta(tiny.config_of("uniter"), tiny.state_of(tiny.config_of("uniter")))
+    match, none = reference.logits(tiny.ids_of(tiny.PAIRS[2].text), arrays["features"][2], arrays["boxes"][2])
     assert model.match(tiny.PAIRS[2:3])[0] == pytest.approx(match - none, rel=1e-3)
     assert "all.npz" in model.note
     # The controlled models were trained with 36 regions; ViLBERT 12-in-1 takes as many as there are.
     with pytest.raises(ModelLoadError, match="9 boxes, the model takes 36"):
         tiny.built(tmp_path, "uniter", f"{folders / 'uniter'}?regions=few.npz")
     multi = tiny.built(tmp_path, "vilbert-12-in-1", f"{folders / 'multi'}?regions=few.npz")
-    by_hand = slow.SlowVilbert(tiny.MULTI, tiny.multi_state())
-    out = by_hand.logits(tiny.ids_of(tiny.PAIRS[3].text), arrays["features"][3, :9], arrays["boxes"][3, :9], task=8)
+    reference = slow.SlowVilbert(tiny.MULTI, tiny.multi_state())
+    out = reference.logits(tiny.ids_of(tiny.PAIRS[3].text), arrays["features"][3, :9], arrays["boxes"][3, :9], task=8)
     assert multi.match(tiny.PAIRS[3:4])[0] == pytest.approx(out[0], rel=1e-3)
 
 

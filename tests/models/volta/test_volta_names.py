@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from vlgate.models.regions.volta import vilbert_mt
-from vlgate.models.regions.volta.config import aliases, parse, shapes
+from vlgate.models.regions.volta.config import NAMES, aliases, parse, shapes
 from vlgate.models.regions.volta.encoder import Seen, Weights, logits, with_overall
-from vlgate.models.regions.volta.sources import NAMES, published
+from vlgate.models.regions.volta.sources import published
 
 SINGLE = ("uniter", "vl-bert", "visualbert")
 
@@ -73,7 +73,7 @@ def test_names_and_shapes_are_those_of_the_published_checkpoints(kind):
 def test_names_and_shapes_of_12_in_1():
     sections, _ = in_table()
     config = parse(multi_settings(), "published")
-    names = vilbert_mt.renamed(vilbert_mt.PUBLISHED)
+    names = vilbert_mt.renamed(vilbert_mt.published()["vilbert-12-in-1"])
     expected = {}
     for name, shape in (sections["every"] | sections["vilbert-12-in-1"]).items():
         start, _, last = name.rpartition(".")
@@ -85,7 +85,9 @@ def test_names_and_shapes_of_12_in_1():
 
 
 def multi_settings():
-    return vilbert_mt.in_words_of_volta(vilbert_mt.PUBLISHED, "", head=vilbert_mt.RANKING, task_tokens=20)
+    return vilbert_mt.in_words_of_volta(
+        vilbert_mt.published()["vilbert-12-in-1"], "", head=vilbert_mt.RANKING, task_tokens=20
+    )
 
 
 ALONE, BOTH, FEED = "tt", "tt vv", "feed t v"

@@ -1,10 +1,12 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 import volta_checkpoints as tiny
+from builders import table
 from safetensors.torch import save_file
 
 from vlgate.errors import ModelLoadError
@@ -115,40 +117,9 @@ def test_a_configuration_of_another_model(tmp_path, saved):
     assert "bert.encoder.layer.4.attention_self.query.weight is missing" in refused(tmp_path)
 
 
-WRONG = [
-    (
-        {"tt_attn_sublayers": [], "tv_attn_sublayers": [], "vt_attn_sublayers": [], "vv_attn_sublayers": []},
-        "ctrl_*.json",
-    ),
-    ({"image_embeddings": "unitre"}, "did you mean 'uniter'"),
-    ({"fusion_method": "none"}, "fusion_method='none'"),
-    ({"hidden_act": "tanh"}, "hidden_act='tanh'"),
-    ({"num_locs": 7}, "num_locs=7"),
-    ({"add_global_imgfeat": True}, "add_global_imgfeat=True"),
-    ({"model": "roberta"}, "model='roberta'"),
-    ({"bert_model": "roberta-base"}, "expected a BERT"),
-    ({"norm_embeddings": True}, "norm_embeddings=True"),
-    ({"fusion_act": "tanh"}, "fusion_act='tanh'"),
-    ({"itm_dim": 1}, "itm_dim=1"),
-    ({"qa_task_weight": 1, "qa_num_answers": 9500}, "use lxmert:unc-nlp/lxmert-base-uncased"),
-    ({"t_ff_sublayers": [1, 2]}, "not numbered from 0"),
-    ({"t_ff_sublayers": [1, 5], "v_ff_sublayers": [1, 5]}, "not numbered from 0"),
-    ({"num_attention_heads": 3, "v_num_attention_heads": 3}, "3 heads do not divide 16"),
-    ({"num_attention_heads": 4}, "heads of different sizes"),
-    ({"vv_attn_sublayers": [], "vt_attn_sublayers": []}, "that has no attention"),
-    ({"v_hidden_size": 12}, "differ in a single stream"),
-    ({"v_intermediate_size": 12}, "two streams of different sizes share weights"),
-    ({"type_vocab_size": 1}, "type_vocab_size=1"),
-    ({"v_pooler_size": 3}, "pooler_size=14 and v_pooler_size=3 differ"),
-    ({"vocab_size": "many"}, "cannot be read"),
-    ({"visual_target_weights": 3}, "cannot be read"),
-    ({"shared_sublayers": None}, "cannot be read"),
-]
-
-
-@pytest.mark.parametrize(("changes", "words"), WRONG, ids=str)
+@pytest.mark.parametrize(("changes", "words"), table(Path(__file__).with_name("contradictions.tsv")))
 def test_a_configuration_that_contradicts_itself(tmp_path, saved, changes, words):
-    (saved / "config.json").write_text(json.dumps(tiny.config_of("uniter", **changes)))
+    (saved / "config.json").write_text(json.dumps(tiny.config_of("uniter", **json.loads(changes))))
     message = refused(tmp_path, "saved?config=saved/config.json", by_check=True)
     assert words in message
     assert str(saved / "config.json") in message

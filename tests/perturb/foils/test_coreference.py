@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from builders import tabled
 
 from vlgate.perturb.foils.candidates import Dialog, Turn
 from vlgate.perturb.foils.coreference import coreference, posed, selected
@@ -22,52 +23,17 @@ def test_the_answer_is_cut_to_one_word_and_flipped_and_all_is_lower_case():
     assert foil.classes == ("yes", "no")
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "reason"),
-    [
-        ("is she old", "i think so", "the answer does not begin with yes or no"),
-        ("is she old", "yesterday", "the answer does not begin with yes or no"),
-        ("is she old", "no-one is", "the answer does not begin with yes or no"),
-        ("is she old", "yes and no", "the answer does not begin with yes or no"),
-        ("is the woman old", "yes", "no pronoun"),
-        (" ", "yes", "an empty caption or question"),
-    ],
-)
+@tabled
 def test_other_turns_have_a_reason(question, answer, reason):
     assert posed("a woman", question, answer) == reason
 
 
-@pytest.mark.parametrize(
-    ("caption", "question", "answer"),
-    [
-        ("a woman on a motorcycle", "is she wearing a helmet", "no"),
-        ("2 dogs on a beach", "are they running", "yes"),
-        ("a red train at a station", "is it moving", "yes"),
-        ("a man and a woman on a bench", "is it raining", "no"),
-        ("a man and a woman on a bench", "is this photo in color", "yes"),
-    ],
-)
+@tabled
 def test_a_pronoun_with_its_antecedent_in_the_caption_or_the_image_is_taken(parser, caption, question, answer):
     assert len(made(parser, caption, (question, answer)).candidates) == 1
 
 
-@pytest.mark.parametrize(
-    ("caption", "question", "answer", "reason"),
-    [
-        ("a dog on a beach", "is she wearing a helmet", "no", "no person in the caption that the pronoun fits"),
-        ("a man looks at a boy", "is he wearing a hat", "no", "two persons in the caption that the pronoun fits"),
-        ("a dog on a beach", "are they running", "yes", "no noun of several things at the start of the caption"),
-        ("2 dogs look at cats", "are they running", "yes", "two nouns in the caption that the pronoun fits"),
-        ("a woman on a beach", "is it moving", "yes", "no thing at the start of the caption that the pronoun fits"),
-        ("a photo of a truck", "is it moving", "yes", "the pronoun may stand for the photo"),
-        ("bring red apples to the market", "is it raining", "yes", "the caption is not a description"),
-        ("a train at a station", "is it moving", "no i think it stands", "a hedged answer"),
-        ("a train at a station", "is it a big train", "yes", "an opinion or a degree"),
-        ("a train at a station", "is it moving or standing", "yes", "more than one question"),
-        ("a train at a station", "is it a locomotive", "no", "a no to what a thing is called"),
-        ("a train at a station", "the train is it moving", "yes", "not a plain yes-no question"),
-    ],
-)
+@tabled
 def test_a_turn_that_cannot_be_relied_on_is_refused_and_taken_without_the_checks(
     parser, caption, question, answer, reason
 ):
@@ -85,20 +51,7 @@ def test_a_thing_of_an_earlier_turn_makes_it_doubtful_but_the_weather_is_never_s
     assert only.tags == {"antecedent": "image"}
 
 
-@pytest.mark.parametrize(
-    ("question", "about"),
-    [
-        ("is it raining", "image"),
-        ("is it at night", "image"),
-        ("is it cold outside", "image"),
-        ("is it sunset", "image"),
-        ("is it in a city", "image"),
-        ("is it in color", "image"),
-        ("is this inside", "image"),
-        ("is it moving", "caption"),
-        ("is it in the station", "caption"),
-    ],
-)
+@tabled
 def test_an_it_of_weather_time_or_place_counts_as_the_image(parser, question, about):
     [only] = made(parser, "a train at a station", (question, "yes")).candidates
     assert only.tags == {"antecedent": about}

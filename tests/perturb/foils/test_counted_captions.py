@@ -1,6 +1,7 @@
 """Numbers in captions: exact on both sides, and borne out by another caption."""
 
 import pytest
+from builders import tabled
 
 from vlgate.perturb.foils.captions.mentions import mentions
 from vlgate.perturb.foils.captions.numbers import counted
@@ -66,21 +67,7 @@ def test_a_couple_bears_out_two(found):
     assert found("Two cows in a field", "A couple of cows").candidates
 
 
-@pytest.mark.parametrize(
-    ("caption", "others", "reason"),
-    [
-        ("Two dogs run.", (), "no other caption gives the number"),
-        ("Two dogs run.", ("Two dogs", "Three dogs"), "another caption gives another number"),
-        ("Two dogs run.", ("Two dogs", "A group of dogs"), "another caption speaks of many"),
-        ("Two athletes compete.", ("Two teams play.",), "no other caption gives the number"),
-        ("Three dogs run.", ("Three dogs", "A couple of dogs"), "another caption gives another number"),
-        ("Two boys run.", ("A couple of boys stand around a boy.",), "no other caption gives the number"),
-        ("Two dogs and other dogs", ("Two dogs",), "the caption speaks of more of them"),
-        ("A house of two stories", ("two stories",), "the number is not one of objects"),
-        ("A pair of dogs", ("two dogs",), "no number"),
-        ("40 dogs run.", ("40 dogs",), "the number is too large to be exact"),
-    ],
-)
+@tabled
 def test_what_is_not_sure_is_refused_with_a_reason(found, caption, others, reason):
     given = found(caption, *others)
     assert not given.candidates

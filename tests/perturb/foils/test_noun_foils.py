@@ -1,6 +1,7 @@
 """Noun foils: a related object that no caption mentions, in the same number."""
 
 import pytest
+from builders import tabled
 
 from vlgate.perturb.foils.captions.mentions import mentions
 from vlgate.perturb.foils.captions.nouns import noun_foils
@@ -48,19 +49,7 @@ def test_a_name_of_two_words_is_replaced_as_one(foils):
     assert foils("A child holds a teddy bear.")["vase"] == "A child holds a vase."
 
 
-@pytest.mark.parametrize(
-    ("caption", "reason"),
-    [
-        ("A dog bed on the floor", "the noun is not the name of a category"),
-        ("A dog with another dog", "the object is named twice"),
-        ("A fluffy tabby cat", "a word before the noun may suit no other"),
-        ("They eat pizza", "the singular noun has no article"),
-        ("They feed each other cake", "the singular noun has no article"),
-        ("A toy with a horse", "the object may be a likeness"),
-        ("A slice of the pizza", "the noun phrase says what something consists of"),
-        ("A man without a dog", "the thing may not be in the image"),
-    ],
-)
+@tabled
 def test_what_is_not_sure_is_refused_with_a_reason(parser, caption, reason):
     assert reason in noun_foils(next(parser.parse([caption]))).refused
 

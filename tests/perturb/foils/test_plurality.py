@@ -1,6 +1,7 @@
 """Plurality: number, verbs and pronouns change together, and what is not sure is refused."""
 
 import pytest
+from builders import tabled
 
 from vlgate.perturb.foils.captions.mentions import mentions
 from vlgate.perturb.foils.captions.numbers import ONE, SEVERAL, plurals
@@ -41,20 +42,7 @@ def test_a_plural_becomes_singular_and_its_numeral_goes(foils):
     )
 
 
-@pytest.mark.parametrize(
-    ("caption", "noun", "foil"),
-    [
-        ("A man walks his dog and carries a bag.", "man", "Some men walk their dog and carry a bag."),
-        (
-            "A dog that is wet has its leash in its mouth.",
-            "dog",
-            "Some dogs that are wet have their leash in their mouth.",
-        ),
-        ("A woman was sitting on her bed.", "woman", "Some women were sitting on their bed."),
-        ("A cat has jumped while it was outside.", "cat", "Some cats have jumped while they were outside."),
-        ("A man can ride his horse.", "man", "Some men can ride their horse."),
-    ],
-)
+@tabled
 def test_verbs_and_pronouns_agree_with_a_plural(foils, caption, noun, foil):
     assert foils(caption, noun, f"The {noun} is seen.", doubtful=True)["exactly one", "some"][1] == foil
 
@@ -78,39 +66,7 @@ def test_a_verb_that_belongs_to_another_noun_stays(foils):
     )
 
 
-@pytest.mark.parametrize(
-    ("caption", "reason"),
-    [
-        ("A group of people in a park", "the noun names a quantity or a group"),
-        ("Two dogs next to each other", "the caption says that several are together"),
-        ("A man without a helmet", "the thing may not be in the image"),
-        ("A table with a cup and saucer", "the determiner belongs to two nouns"),
-        ("Two men hold a racket", "each of several things may have one"),
-        ("A photo of the furniture", "the noun has no plural"),
-        ("The man's hat is red", "the determiner cannot be replaced"),
-        ("They see it", "a pronoun"),
-        ("A man and another man", "the noun is in the caption twice"),
-        ("The boy talks to the man while he eats", "a pronoun may refer to two nouns"),
-        ("A big pan filled with veggies", "one does not fill or cover a thing"),
-        ("A plate covered in three donuts and forks", "one does not fill or cover a thing"),
-        ("A windsurfer glides across choppy seas", "the plural does not count"),
-        ("Flowers hang on the walls", "the plural does not count"),
-        ("A bathroom has black walls", "the plural does not count"),
-        ("Two children use their laptops in a room", "one would have the things of several"),
-        ("Two preteens standing at the stove cooking green beans.", "the noun phrase may be two"),
-        ("Two zebras stand in a field and graze.", "a verb does not agree with its subject"),
-        ("A man lies on a bed", "one thing is not in several places"),
-        ("A cat sits on top of a television", "one thing is not in several places"),
-        ("A man in a plaid shirt is riding a horse", "several would have the thing of one"),
-        ("A girl changes her bear's diaper", "several would have the thing of one"),
-        ("A dog has a head outside of a window", "the noun names a part of a body"),
-        ("A bathroom sink with a towel rack and a mirror.", "the noun may be the first part of a name"),
-        ("a microwave oven with some food inside of it", "the noun may be the first part of a name"),
-        ("A woman in black sits on a park bench.", "a verb does not agree with its subject"),
-        ("Giraffes in a stand of trees stare in the same direction.", "the caption says that several are together"),
-        ("Two boys stand near a bike wearing helmets", "one would have the things of several"),
-    ],
-)
+@tabled
 def test_what_is_not_sure_is_refused_with_a_reason(parser, caption, reason):
     assert reason in plurals(next(parser.parse([caption]))).refused
 

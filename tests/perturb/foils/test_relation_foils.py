@@ -2,6 +2,7 @@ from importlib.resources import files
 from itertools import product
 
 import pytest
+from builders import tabled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,14 +10,7 @@ from vlgate.perturb.foils.candidates import Filling
 from vlgate.perturb.foils.prepositions import attested, contrasts, prepositions, said_of
 from vlgate.perturb.foils.relations import (
     ABSURD,
-    CAPITALS,
-    NEGATED,
-    NO_CONTRAST,
-    NO_PREPOSITION,
-    NO_THING,
     NOT_ATTESTED,
-    NOT_SPATIAL,
-    PHRASE,
     SAID,
     TOO_LONG,
     filled_relations,
@@ -38,50 +32,12 @@ def foils_of(found):
     return {foil.classes: foil.foil for foil in found.candidates}
 
 
-@pytest.mark.parametrize(
-    ("caption", "classes", "foil"),
-    [
-        ("A cat sits on a table.", ("on", "under"), "A cat sits under a table."),
-        (
-            "A man stands in front of a tall building.",
-            ("in front of", "behind"),
-            "A man stands behind a tall building.",
-        ),
-        ("A dog is lying on top of a bed.", ("on top of", "beneath"), "A dog is lying beneath a bed."),
-        ("A bird is flying over a bridge", ("over", "under"), "A bird is flying under a bridge"),
-        ("A man is skiing down a hill", ("down", "up"), "A man is skiing up a hill"),
-        ("On a table sits a cat.", ("on", "under"), "Under a table sits a cat."),
-        ("Some flowers in a vase", ("in", "next to"), "Some flowers next to a vase"),
-        ("Two dogs standing outside of a store", ("outside of", "inside"), "Two dogs standing inside a store"),
-    ],
-)
+@tabled
 def test_a_contradicting_preposition_replaces_the_captions(parse, caption, classes, foil):
     assert foils_of(relations(parse(caption), ALL))[classes] == foil
 
 
-@pytest.mark.parametrize(
-    ("caption", "reason"),
-    [
-        ("A red bus.", NO_PREPOSITION),
-        ("A plate of food with a fork", NOT_SPATIAL),
-        ("A bowl of soup for lunch", NOT_SPATIAL),
-        ("People sitting at night", NO_THING),
-        ("A car parked on a street", NO_CONTRAST),
-        ("A man talking on a phone", NO_CONTRAST),
-        ("A girl sits in front of a laptop", NO_CONTRAST),
-        ("A man in the front of a bus", PHRASE),
-        ("A man sitting on a table of wood", PHRASE),
-        ("A dog is hiding very near a car", PHRASE),
-        ("A person driving past a group of people behind a fence", PHRASE),
-        ("There is no cat on a table", NEGATED),
-        ("A crowd of people outside a terminal boarding buses.", NO_THING),
-        ("Is a cat on a table?", NEGATED),
-        ("THERE IS A CAT THAT SITS ON THE TABLE", CAPITALS),
-        ("", NO_PREPOSITION),
-        ("🙂 🙂", NO_PREPOSITION),
-        ("Un chat dort tranquillement", NO_PREPOSITION),
-    ],
-)
+@tabled
 def test_where_a_foil_might_be_true_there_is_none_but_a_reason(parse, caption, reason):
     found = relations(parse(caption), ALL)
     assert found.candidates == ()

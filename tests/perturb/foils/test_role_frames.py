@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
+from builders import tabled
 
 from vlgate.perturb.foils import actions
 from vlgate.perturb.foils.actions import (
@@ -59,25 +60,7 @@ class Words:
         return one == other or frozenset((one, other)) in self.pairs
 
 
-@pytest.mark.parametrize(
-    ("verb", "roles", "sentence"),
-    [
-        ("drinking", {"agent": "man", "liquid": "water", "container": "cup"}, "A man drinks water."),
-        (
-            "drinking",
-            {"agent": "cat", "liquid": "", "container": "bowl", "place": "kitchen"},
-            "A cat drinks from a bowl.",
-        ),
-        ("drinking", {"agent": "people", "place": "park"}, "People drink at a park."),
-        ("looking", {"agent": "owl", "target": "ground"}, "An owl looks at the ground."),
-        ("commuting", {"agent": "man", "vehicle": "bicycle"}, "A man commutes by bicycle."),
-        ("sitting", {"agent": "man", "contact": "bicycle"}, "A man sits by a bicycle."),
-        ("washing", {"agent": "man", "item": "floor"}, "A man washes the floor."),
-        ("riding", {"agent": "sheep", "vehicle": "elephant"}, "A sheep rides an elephant."),
-        ("washing", {"agent": "police", "item": "body of water"}, "Police wash a body of water."),
-        ("pushing", {"agent": "debris", "item": "trousers"}, "Debris pushes trousers."),
-    ],
-)
+@tabled
 def test_frames_are_said_with_the_preposition_of_the_role_and_with_agreement(verb, roles, sentence):
     assert realised(frame_of(VERBS[verb], roles)) == sentence
 
@@ -97,20 +80,7 @@ def test_a_template_without_a_verb_between_two_roles_is_no_verb(template):
     assert role_verb("next to", TEMPLATES["drinking"]) is None
 
 
-@pytest.mark.parametrize(
-    ("name", "template", "said"),
-    [
-        ("lecturing", "the AGENT lectures as a THING", False),
-        ("asking", "the AGENT asks about the THING", False),
-        ("paying", "the AGENT pays for the THING", False),
-        ("disembarking", "the AGENT disembarks by THING", False),
-        ("peeing", "the AGENT pees THING", False),
-        ("peeing", "the AGENT pees on THING", True),
-        ("foraging", "the AGENT forages for THING", True),
-        ("sitting", "the AGENT sits by THING", True),
-        ("traveling", "the AGENT travels by THING", True),
-    ],
-)
+@tabled
 def test_only_what_takes_part_in_an_action_is_said(name, template, said):
     one = frame_of(role_verb(name, template), {"agent": "man", "thing": "horse"})
     assert (actant_swap(one, Words()).refused != (NO_PART,)) == said
@@ -154,21 +124,7 @@ def test_a_swap_is_made_of_an_animal_of_two_persons_and_of_an_act_of_one_role(ro
     assert len(actant_swap(frame(*roles), Words(("athlete", "person"), ("boy", "person"))).candidates) == 1
 
 
-@pytest.mark.parametrize(
-    ("verb", "template", "nouns", "reason"),
-    [
-        ("boarding", "the AGENT boards the THING", ("man", "ship"), actions.CARRIES),
-        ("disembarking", "the AGENT disembarks the THING", ("girl", "airplane"), actions.CARRIES),
-        ("driving", "the AGENT drives the THING", ("woman", "car"), actions.CARRIES),
-        ("taxiing", "the AGENT taxis THING", ("airplane", "water"), actions.CARRIES),
-        ("traveling", "the AGENT travels by THING", ("people", "train"), actions.MEANS),
-        ("camouflaging", "the AGENT camouflages the THING", ("hunter", "vegetation"), actions.UNCLEAR),
-        ("reassuring", "the AGENT reassures the THING", ("boy", "woman"), actions.BOTH_WAYS),
-        ("paying", "the AGENT pays the THING", ("man", "cashier"), actions.BOTH_WAYS),
-        ("leading", "the AGENT leads the THING", ("man", "sheep"), actions.BOTH_WAYS),
-        ("flapping", "the AGENT flaps the THING", ("bird", "wing"), actions.BODY),
-    ],
-)
+@tabled
 def test_a_vehicle_a_means_and_a_verb_of_no_clear_roles_are_not_swapped(verb, template, nouns, reason):
     one = frame_of(role_verb(verb, template), {"agent": nouns[0], "thing": nouns[1]})
     assert actant_swap(one, Words(("wing", "body part"))).refused == (reason,)
@@ -218,20 +174,7 @@ def test_what_one_does_beside_other_things_neither_replaces_a_verb_nor_is_replac
     assert action_replacements(frame("holding", "man", "car"), riding, Words()).refused == (actions.NOT_OTHER,)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("punching", "swinging"),
-        ("reassuring", "teaching"),
-        ("tying", "tugging"),
-        ("slipping", "kneeling"),
-        ("sniffing", "drooling"),
-        ("bandaging", "instructing"),
-        ("chasing", "disciplining"),
-        ("interrogating", "instructing"),
-        ("handcuffing", "instructing"),
-    ],
-)
+@tabled
 def test_two_verbs_that_one_act_may_be_seen_as_replace_none_of_each_other(one, other):
     verbs = [role_verb(name, "the AGENT does to the TARGET", name) for name in (one, other)]
     frames = [Frame(verb=verb, agent="man", role="target", other="boy") for verb in verbs]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from builders import tabled
 from graphs import graph, thing
 
 from vlgate.perturb.foils.candidates import SentenceSet
@@ -159,17 +160,7 @@ def test_a_thing_that_the_other_person_holds_counts_wherever_its_box_is(relation
     assert excluded(held, woman, facts, BlaTools().ontology) is apart
 
 
-@pytest.mark.parametrize(
-    ("relation", "name", "box", "reason"),
-    [
-        ("having", "arm", (0, 0, 90, 90), persons.BODY_PART),
-        ("next_to", "cup", (0, 0, 90, 90), persons.NO_VERB),
-        ("holding", "cup", (0, 0, 20, 20), persons.SMALL_THING),
-        ("watching", "cup", (0, 0, 90, 90), persons.UNLISTED),
-        ("holding", "woman", (0, 0, 90, 90), persons.PERSON),
-        ("holding", "gribbleflax", (0, 0, 90, 90), persons.NUMBER),
-    ],
-)
+@tabled
 def test_what_is_no_feature_is_counted(relation: str, name: str, box, reason: str) -> None:
     one = graph(thing("1", "man", LEFT, **{relation: "2"}), thing("2", name, box))
     assert coordination(one).refused[0] == reason

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from builders import tabled
 from graphs import graph, thing, whole
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.graphs import attributes, checklist, names, objects, relations
+from vlgate.perturb.graphs import attributes, checklist, objects, relations
 from vlgate.perturb.graphs.absence import Absence, common_names
 from vlgate.perturb.graphs.attributes import attribute_foils
 from vlgate.perturb.graphs.checklist import Likeness, Words, vocabulary_of
@@ -188,16 +189,7 @@ def test_attributes_that_tell_nothing_are_refused(name: str, attribute: str, rea
     assert (found.candidates, found.refused) == ((), (reason,))
 
 
-@pytest.mark.parametrize(
-    ("name", "attribute", "reason"),
-    [
-        ("horse", "green", attributes.UNUSUAL),
-        ("sky", "clean", attributes.OPINION),
-        ("kite", "green", attributes.MOTLEY),
-        ("bus", "red", attributes.MOTLEY),
-        ("window", "open", attributes.OTHERS),
-    ],
-)
+@tabled
 def test_attributes_that_another_person_would_not_name_are_refused(name: str, attribute: str, reason: str) -> None:
     found = attribute_foils(whole(thing("1", name, (0, 0, 50, 50), attributes=[attribute])), _words())
     assert (found.candidates, found.refused) == ((), (reason,))
@@ -244,17 +236,7 @@ def test_boxes_that_show_the_replacement_speak_against_it() -> None:
         assert bool(found.candidates) != bool(refused)
 
 
-@pytest.mark.parametrize(
-    ("subject", "other", "reason"),
-    [
-        ("bracelet", "wrist", relations.PLACE),
-        ("mane", "horse", relations.PLACE),
-        ("table", "kitchen", relations.PLACE),
-        ("cable", "desk", relations.OTHERS),
-        ("china", "table", names.VAGUE),
-        ("inner part", "table", names.VAGUE),
-    ],
-)
+@tabled
 def test_prepositions_that_say_little_are_not_replaced(subject: str, other: str, reason: str) -> None:
     found = relation_foils(
         graph(thing("1", subject, (0, 0, 50, 50), on="2"), thing("2", other, (0, 40, 100, 100))), _words()

@@ -9,6 +9,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from builders import tabled
 
 from vlgate.fixtures.scenes.shapes import ALL_COLOURS
 from vlgate.perturb.ontology import attributes as module
@@ -104,52 +105,7 @@ def test_the_embedded_scenes_are_known():
         assert TABLE.relations[name].text == name
 
 
-@pytest.mark.parametrize(
-    ("attribute", "names", "opposite"),
-    [
-        ("tall", MAN, "short"),
-        ("short", MAN, "tall"),
-        ("short", ("hair",), "long"),
-        ("long", ("hair",), "short"),
-        ("short", ("pole",), "tall"),
-        ("short", ("sleeves",), "long"),
-        ("short", ("trees", "plants"), "tall"),
-        ("long", ("tail",), "short"),
-        ("long", ("grass",), "short"),
-        ("short", ("cloud",), None),
-        ("old", MAN, "young"),
-        ("young", DOG, "old"),
-        ("old", ("shoe", "clothing"), "new"),
-        ("old", ("dogs", "animals"), "young"),
-        ("new", ("car", "vehicle"), "old"),
-        ("young", ("car", "vehicle"), None),
-        ("thin", MAN, "fat"),
-        ("thin", ("rope",), "thick"),
-        ("bright", ("sky",), "dark"),
-        ("dark", ("sky",), "bright"),
-        ("dark", ("shirt", "clothing"), "light"),
-        ("light", ("shirt", "clothing"), "dark"),
-        ("sharp", ("knife",), "dull"),
-        ("dull", ("knife",), "sharp"),
-        ("straight", ("hair",), "curly"),
-        ("straight", ("road",), "curved"),
-        ("straight", ("pole",), "crooked"),
-        ("clear", ("sky",), "cloudy"),
-        ("clear", ("glass",), None),
-        ("calm", ("ocean",), "choppy"),
-        ("on", ("television",), "off"),
-        ("up", ("arm",), "down"),
-        ("unmade", ("bed", "furniture"), "made"),
-        ("large", ("box",), "small"),
-        ("open", ("door",), "closed"),
-        ("dirty", ("plate",), "clean"),
-        ("happy", GIRL, "sad"),
-        ("black", ("cup",), "white"),
-        ("red", ("cup",), None),
-        ("striped", ("shirt",), None),
-        ("no such thing", ("cup",), None),
-    ],
-)
+@tabled
 def test_opposites_depend_on_the_object(attribute, names, opposite):
     assert TABLE.antonym(attribute, names) == opposite
 
@@ -164,162 +120,29 @@ def test_the_nearest_name_decides_which_opposite():
     assert table.antonym("old", ("cup",)) == "new"
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "exclusive"),
-    [
-        ("red", "blue", True),
-        ("white", "black", True),
-        ("green", "orange", True),
-        ("tan", "beige", False),
-        ("light brown", "brown", False),
-        ("black and white", "black", False),
-        ("silver", "gray", False),
-        ("gray", "grey", False),
-        ("gold", "yellow", False),
-        ("maroon", "red", False),
-        ("teal", "green", False),
-        ("navy", "blue", False),
-        ("wood", "metal", True),
-        ("glass", "plastic", True),
-        ("brick", "wood", True),
-        ("wood", "wooden", False),
-        ("metal", "steel", False),
-        ("chrome", "aluminum", False),
-        ("concrete", "cement", False),
-        ("ceramic", "porcelain", False),
-        ("striped", "plaid", True),
-        ("striped", "plain", True),
-        ("patterned", "striped", False),
-        ("dotted", "polka dot", False),
-        ("large", "small", True),
-        ("large", "huge", False),
-        ("tiny", "small", False),
-        ("large", "tall", False),
-        ("tall", "short", False),
-        ("long", "short", True),
-        ("round", "square", True),
-        ("round", "oval", False),
-        ("square", "rectangular", False),
-        ("cloudy", "clear", True),
-        ("cloudy", "overcast", False),
-        ("happy", "sad", True),
-        ("sad", "unhappy", False),
-        ("clean", "muddy", True),
-        ("dirty", "dusty", False),
-        ("standing", "sitting", True),
-        ("sitting", "lying", True),
-        ("standing", "bending", False),
-        ("sitting", "perched", False),
-        ("jumping", "sitting", True),
-        ("skiing", "snowboarding", True),
-        ("skateboarding", "surfing", True),
-        ("walking", "running", True),
-        ("walking", "talking", False),
-        ("eating", "drinking", False),
-        ("eating", "sleeping", True),
-        ("eating", "sitting", False),
-        ("parked", "driving", True),
-        ("docked", "floating", False),
-        ("red", "wood", False),
-        ("beautiful", "shiny", False),
-        ("red", "no such thing", False),
-    ],
-)
+@tabled
 def test_what_excludes_what(one, other, exclusive):
     assert TABLE.exclusive(one, other) is exclusive
     assert TABLE.exclusive(other, one) is exclusive
 
 
-@pytest.mark.parametrize(
-    ("names", "attribute", "acts"),
-    [
-        (MAN, "standing", True),
-        (MAN, "skiing", True),
-        (DOG, "sleeping", True),
-        (("dogs", "animals"), "sitting", True),
-        (("people",), "walking", True),
-        (("car", "vehicle"), "parked", True),
-        (("car", "vehicle"), "walking", False),
-        (("boat", "vehicle"), "docked", True),
-        (("boat", "vehicle"), "driving", False),
-        (("bear",), "standing", True),
-        (("crowd",), "talking", True),
-        (("bird", "animal"), "flying", True),
-        (DOG, "flying", False),
-        (DOG, "reading", False),
-        (MAN, "grazing", False),
-        (("cow", "animal"), "grazing", True),
-        (("airplane", "vehicle"), "landing", True),
-        (("cup",), "standing", False),
-        (MAN, "red", False),
-        ((), "standing", False),
-    ],
-)
+@tabled
 def test_who_can_do_what(names, attribute, acts):
     assert TABLE.acts(names, attribute) is acts
 
 
-@pytest.mark.parametrize(
-    ("names", "category", "asked"),
-    [
-        (("cup",), "color", True),
-        (MAN, "length", False),
-        (("hair",), "length", True),
-        (MAN, "mood", True),
-        (("cup",), "mood", False),
-        (("sky",), "weather", True),
-        (("glass",), "weather", False),
-        (("donuts", "food"), "flavor", True),
-    ],
-)
+@tabled
 def test_what_is_asked_for_its_category(names, category, asked):
     assert TABLE.asked(names, category) is asked
 
 
-@pytest.mark.parametrize(
-    ("name", "before", "after", "rank"),
-    [
-        ("red", True, "red", 4),
-        ("wood", True, "made of wood", 6),
-        ("wooden", True, "wooden", 6),
-        ("stainless-steel", True, "made of stainless steel", 6),
-        ("large", True, "large", 1),
-        ("beautiful", True, "beautiful", 0),
-        ("on", False, "on", 2),
-        ("up", False, "up", 2),
-        ("eating", False, "eating", 3),
-        ("standing", True, "standing", 3),
-        ("having meeting", False, "having a meeting", 5),
-        ("toy", True, "", 7),
-        ("computer", False, "", 7),
-        ("street", False, "", 7),
-    ],
-)
+@tabled
 def test_how_attributes_read(name, before, after, rank):
     attribute = TABLE.attributes[name]
     assert (attribute.before, attribute.after, attribute.rank) == (before, after, rank)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "that", "inverse", "asymmetric"),
-    [
-        ("on", "on", True, "", True),
-        ("to the left of", "to the left of", True, "to the right of", True),
-        ("left of", "to the left of", True, "to the right of", True),
-        ("wears", "wearing", True, "worn by", True),
-        ("has", "with", False, "", False),
-        ("contain", "containing", True, "", True),
-        ("near", "near", True, "near", False),
-        ("under", "under", True, "over", True),
-        ("pulled by", "pulled by", True, "pulling", True),
-        ("looking at", "looking at", True, "", False),
-        ("laying on", "lying on", True, "", True),
-        ("atop", "on top of", True, "", True),
-        ("of", "", False, "", False),
-        ("n/a", "", False, "", False),
-        ("between", "", False, "", False),
-    ],
-)
+@tabled
 def test_how_relations_read(name, text, that, inverse, asymmetric):
     reading = TABLE.relations[name]
     assert (reading.text, reading.that, reading.inverse, reading.asymmetric) == (text, that, inverse, asymmetric)
@@ -334,26 +157,7 @@ def _table(name: str, *lines: str) -> str:
     return "\n".join(("# a comment", "\t".join(COLUMNS[name]), *lines))
 
 
-@pytest.mark.parametrize(
-    ("file", "line", "message"),
-    [
-        ("categories.tsv", "color\tcolor\tadjective\tyes\t", r"kind='adjective'"),
-        ("categories.tsv", "color\tcolor\tattribute\tmaybe\t", r"single='maybe'"),
-        ("attributes.tsv", "red\tcolour\tyes\t=\t4", r"category='colour'"),
-        ("attributes.tsv", "red\tcolor\tyes\t=\tfour", r"rank='four'"),
-        ("attributes.tsv", "red\tcolor\tyes\t=", r"4 cells"),
-        ("antonyms.tsv", "open\tclosd\t", r"'closd'.*'closed'"),
-        ("antonyms.tsv", "open\topen\t", r"a='open'"),
-        ("antonyms.tsv", "gray\tsilver\t", r"'gray' and 'silver'.*shades.tsv"),
-        ("shades.tsv", "color\tred|wood\t", r"'wood'.*'color'"),
-        ("shades.tsv", "activity\twalking|talking\t", r"category='activity'"),
-        ("exclusives.tsv", "color\tred|blue\t", r"category='color'"),
-        ("actions.tsv", "standing\tsport\tperson", r"'standing'.*'sport'"),
-        ("actions.tsv", "standing\tpose\t", r"can=''"),
-        ("relations.tsv", "on\t=\ttrue\t\tyes", r"that='true'"),
-        ("relations.tsv", "on\t =\tyes\t\tyes", r"' =' .*blank"),
-    ],
-)
+@tabled
 def test_a_wrong_line_is_named(file, line, message):
     with pytest.raises(ValueError, match=rf"^{file}:3: .*{message}"):
         attributes_from(_texts() | {file: _table(file, line)})

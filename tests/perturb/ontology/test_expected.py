@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from builders import tabled
 
 from vlgate.perturb.ontology import Noun, default_ontology
 from vlgate.perturb.ontology import expectations as module
@@ -59,23 +60,7 @@ def test_the_values_are_attributes_of_their_category():
             assert value.startswith("@") or ONTOLOGY.attributes[value].category == row["category"], (row.line, value)
 
 
-@pytest.mark.parametrize(
-    ("name", "image", "there"),
-    [
-        ("printer", OFFICE, True),
-        ("cow", OFFICE, False),
-        ("car", OFFICE, False),
-        ("street light", OFFICE, False),
-        ("sheep", ("train", "woman"), False),
-        ("ocean", STREET, False),
-        ("bus", STREET, True),
-        ("stove", ("keyboard", "box", "chair", "desk"), False),
-        ("zebra", ("giraffe", "fence"), True),
-        ("giraffe", ("fence", "bench", "tree"), False),
-        ("tomato", ("person", "sign", "t-shirt"), False),
-        ("jacket", ("person", "sign", "t-shirt"), True),
-    ],
-)
+@tabled
 def test_a_thing_fits_where_it_is_found(name, image, there):
     assert (WHERE.fit(name, WHERE.of(image)) >= FIT) == there
 
@@ -107,38 +92,12 @@ def test_what_is_found_nearly_anywhere_comes_with_something():
     assert ONTOLOGY.expected.beside(ONTOLOGY.named("stove")) is None
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "suits"),
-    [
-        ("jacket", "iron", False),
-        ("jacket", "leather", True),
-        ("skirt", "cotton", False),
-        ("street", "white", False),
-        ("cat", "green", False),
-        ("cat", "black", True),
-        ("cabbage", "black", False),
-        ("airplane", "plastic", False),
-        ("road", "silver", False),
-        ("apple", "blue", False),
-        ("park", "white", False),
-        ("kite", "blue", None),
-    ],
-)
+@tabled
 def test_values_suit_things(name, value, suits):
     assert ONTOLOGY.suits(name, value) == suits
 
 
-@pytest.mark.parametrize(
-    ("table", "line", "reason"),
-    [
-        ("places.tsv", "moon\tcow", "settings='moon'"),
-        ("places.tsv", "farm\tcow", "listed already"),
-        ("values.tsv", "color\tkite\t@mud", "not a palette"),
-        ("groups.tsv", "grond\tstreet", "group='grond'"),
-        ("company.tsv", "kite\t@people", "listed already"),
-        ("company.tsv", "unicycle\t@circus", "not a palette"),
-    ],
-)
+@tabled
 def test_a_broken_line_is_named(table, line, reason):
     with pytest.raises(ValueError, match=f"{table}:[0-9]+: .*{reason}"):
         expectations_from(with_line(table, line))

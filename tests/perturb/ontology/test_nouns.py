@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from builders import tabled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,29 +43,7 @@ def test_reads_a_row(tmp_path):
 PAIR = (row("cup", other="cups"), row("cups", "plural", other="cup"))
 
 
-@pytest.mark.parametrize(
-    ("rows", "line", "message"),
-    [
-        ((row("cat", parents="anmal"), row("animal")), 3, "parent='anmal'"),
-        ((row("cat"), row("cat")), 4, "name='cat' is in line 3"),
-        ((row("a", parents="b"), row("b", parents="a")), 3, "a > b > a"),
-        ((row("a", parents="a"),), 3, "parent=('a',)"),
-        ((*PAIR, row("mug", parents="cups")), 5, "use 'cup'"),
-        ((*PAIR, row("mugs", "plural", "cup")), 5, "use 'cups'"),
-        ((*PAIR, row("tea", "mass", "cups")), 5, "use 'cup'"),
-        ((row("sofa", same="couch"), row("couch")), 3, "synonym='couch'"),
-        ((row("a", parents="b", same="b"), row("b", same="a")), 3, "'b' is its synonym and its parent"),
-        ((row("a", same="b"), row("b", "plural", same="a")), 3, "synonym='b' is plural"),
-        ((row("a", parents="c", same="b"), row("b", same="a"), row("c", parents="b")), 5, "c > b > c"),
-        ((row("a", other="b"), row("b", "plural")), 3, "other form='b' has"),
-        ((row("a", other="b"), row("b", other="a")), 3, "other form='b'; expected"),
-        ((row("Cat"),), 3, "name='Cat'"),
-        ((row("traffic  light"),), 3, "name='traffic  light'"),
-        ((row("cat", "dual"),), 3, "number='dual'"),
-        ((row("cat", askable="maybe"),), 3, "askable='maybe'"),
-        (("cat\tsingular",), 3, "2 cells"),
-    ],
-)
+@tabled
 def test_a_broken_table_is_refused_with_its_place(tmp_path, rows, line, message):
     with pytest.raises(ValueError, match="objects") as caught:
         read_nouns(table(tmp_path, *rows))
@@ -77,22 +56,7 @@ def test_another_heading_is_refused(tmp_path):
         read_nouns(table(tmp_path, head="name\tparents"))
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "message"),
-    [
-        (
-            "overlaps.tsv",
-            "names\talso\ncup|mgu\t\n",
-            "overlaps.tsv:2: names='mgu'",
-        ),
-        ("overlaps.tsv", "names\talso\ncup\t\n", "overlaps.tsv:2"),
-        ("overlaps.tsv", "names\talso\ncup|mug|cup\t\n", "overlaps.tsv:2: names="),
-        ("overlaps.tsv", "names\talso\ncup|mug\tcup\n", "overlaps.tsv:2"),
-        ("senses.tsv", "name\tmay_be\ncup\tmug\ncup\tmug\n", "senses.tsv:3: name='cup'"),
-        ("parts.tsv", "whole\tparts\ncup\thandel\n", "parts.tsv:2"),
-        ("wholes.tsv", "part\twholes\nhandel\tcup\n", "wholes.tsv:2"),
-    ],
-)
+@tabled
 def test_broken_links_are_refused_with_their_place(tmp_path, file, text, message):
     table(tmp_path, row("cup"), row("mug"))
     for name, head in (

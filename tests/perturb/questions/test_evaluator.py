@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from builders import tabled
 from evaluator import answer, explain
 
 from vlgate.perturb.ontology import Noun, default_ontology
@@ -116,27 +117,7 @@ def test_whether_it_is_so(question, expected):
     assert answer(question, (), KITCHEN, default_ontology()) == expected
 
 
-@pytest.mark.parametrize(
-    ("question", "choices", "expected"),
-    [
-        ("Is the black animal a cow or a dog?", ("a dog", "a cow"), "a cow"),
-        ("Is the black animal a dog, a bear, or a duck?", ("a dog", "a bear", "a duck"), None),
-        ("Does the black animal look like a cow or a dog?", ("cow", "dog"), "cow"),
-        ("Is the black animal a cow or an animal?", ("a cow", "an animal"), None),
-        ("What kind of animal is to the left of the table, a cow or a dog?", ("a cow", "a dog"), "a cow"),
-        ("Which kind of black animal do you see in the picture, a cow or a dog?", ("a cow", "a dog"), "a cow"),
-        ("What color is the cup, red or blue?", ("red", "blue"), "red"),
-        ("What is the color of the cup, red or blue?", ("red", "blue"), "red"),
-        ("What material is the cup, red or blue?", ("red", "blue"), None),
-        ("Is the cup red or clean?", ("red", "clean"), None),
-        ("Is the cup green or blue?", ("green", "blue"), None),
-        ("Is the cup on the table red, blue, or green?", ("red", "blue", "green"), "red"),
-        ("Is the cup on the table red, blue, or green?", ("red", "blue", "yellow"), None),
-        ("In the photo, what is the woman doing, standing or sitting?", ("standing", "sitting"), "sitting"),
-        ("Which pose is the woman wearing the pants in, standing or sitting?", ("standing", "sitting"), "sitting"),
-        ("Which pose is the giraffe in, standing or sitting?", ("standing", "sitting"), None),
-    ],
-)
+@tabled
 def test_which_it_is(question, choices, expected):
     assert answer(question, choices, KITCHEN, default_ontology()) == expected
 
@@ -192,19 +173,7 @@ def test_a_photo_may_be_one_of_the_things():
     assert answer("Do you see a woman in the picture frame?", (), framed, default_ontology()) == "yes"
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "",
-        "Why?",
-        "Is there?",
-        "Is there a flurble in the picture?",
-        "Is there a cup frobbing the table?",
-        "Isn't the cup red?",
-        "Are there three cups?",
-        "Is the cup or the cow red?",
-    ],
-)
+@tabled
 def test_what_is_not_understood_has_no_answer(question):
     reply = explain(question, (), KITCHEN, default_ontology())
     assert reply.answer is None

@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
+from builders import tabled
 
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import Corpus, Generator
 from vlgate.perturb.questions.answer_leaks import apart
 from vlgate.perturb.questions.arguments import Arguments
-from vlgate.perturb.questions.generate import Spent
+from vlgate.perturb.questions.generate import IN_VAIN, New
 from vlgate.perturb.questions.templates import TEMPLATES
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
@@ -31,17 +32,7 @@ def asked(graphs, test="order-inv", size=120):
     return Generator(Corpus(graphs, ONTOLOGY, least_objects=1)).make(test, size=size, seed=1).pairs
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("white", "gray"),
-        ("gray", "black"),
-        ("brown", "yellow"),
-        ("brown", "orange"),
-        ("beige", "white"),
-        ("tan", "gray"),
-    ],
-)
+@tabled
 def test_colors_that_shade_into_each_other_are_not_offered_together(one, other):
     graphs = [image(("umbrella", color)) for color in (one, other, "blue", "purple")]
     offered = [frozenset(pair.choices[0]) for pair in asked(graphs) if pair.kind == "attribute-choice"]
@@ -49,20 +40,7 @@ def test_colors_that_shade_into_each_other_are_not_offered_together(one, other):
     assert not [two for two in offered if {one, other} <= two]
 
 
-@pytest.mark.parametrize(
-    ("thing", "relation", "other", "said"),
-    [
-        ("chair", "on", "floor", False),
-        ("street sign", "on", "pole", False),
-        ("picture", "hanging on", "wall", False),
-        ("clock", "attached to", "wall", False),
-        ("man", "standing on", "ground", False),
-        ("chair", "to the left of", "wall", True),
-        ("chair", "against", "wall", True),
-        ("bag", "on", "floor", True),
-        ("chair", "on", "beach", True),
-    ],
-)
+@tabled
 def test_a_thing_is_told_apart_by_where_not_all_such_things_are(thing, relation, other, said):
     assert apart(ONTOLOGY, thing, relation, other) is said
 
@@ -104,16 +82,7 @@ def test_one_of_two_at_most_is_there_if_either_is_asked_for():
     assert all(pair.objects.count(None) == 1 for pair in pairs)
 
 
-@pytest.mark.parametrize(
-    ("one", "relation", "other", "said"),
-    [
-        ("man", "inside", "train", False),
-        ("man", "on", "train", False),
-        ("bottle", "in", "refrigerator", False),
-        ("man", "in front of", "train", True),
-        ("bag", "on", "bench", True),
-    ],
-)
+@tabled
 def test_nobody_is_denied_where_nobody_can_see_him(one, relation, other, said):
     graphs = [
         image((one, *said_of), (other, color), ("tree",), ("cloud",), relations=[(0, relation, 1)])
@@ -148,20 +117,7 @@ def test_nothing_swims_where_no_water_is(beside, offered):
     assert any("swimming" in two for two in chosen) is offered
 
 
-@pytest.mark.parametrize(
-    ("name", "shown", "suits"),
-    [
-        ("fax machine", ("couch", "curtain", "teddy bear"), False),
-        ("fax machine", ("desk", "monitor", "printer"), True),
-        ("daisy", ("door", "chair"), False),
-        ("deck", ("door", "chair"), False),
-        ("parrot", ("hill", "fog", "man"), False),
-        ("dish", ("fish", "tomato", "bread"), False),
-        ("driver", ("bus", "street"), False),
-        ("roadside", ("street", "tree", "car"), False),
-        ("car", ("street", "tree", "building"), True),
-    ],
-)
+@tabled
 def test_what_nobody_would_look_for_is_not_denied(name, shown, suits):
     arguments = Arguments(Corpus([image(*((one,) for one in shown))], ONTOLOGY))
     assert arguments.plausible.suits(name, arguments.views[0]) is suits
@@ -173,7 +129,9 @@ def test_bare_is_said_of_no_plant():
 
 
 def test_a_side_with_nothing_left_is_not_tried_again():
-    spent = Spent()
-    spent.add(("attribute-related", True))
-    assert spent.left("attribute-related", [True, False]) == [False]
-    assert spent.left("object-related", [True, False]) == [True, False]
+    new, tried = New(), []
+    for _ in range(2):
+        assert new.draft("attribute-related", [True, False], tried.append) is None
+    assert tried == [True] * IN_VAIN + [False] * IN_VAIN
+    new.draft("object-related", [True], tried.append)
+    assert len(tried) == 3 * IN_VAIN

@@ -6,6 +6,7 @@ import re
 from itertools import product
 
 import pytest
+from builders import tabled
 
 from vlgate.perturb.questions.drafts import NounPhrase
 from vlgate.perturb.questions.templates import TEMPLATES, ask, category_for, fits
@@ -236,18 +237,7 @@ def test_categories_fit_their_words():
     assert not fits(made, ALONE[0])
 
 
-@pytest.mark.parametrize(
-    ("noun", "choices", "expected"),
-    [
-        ("pose", ("lying down", "sitting"), "pose"),
-        ("pose", ("crouched", "sitting"), ""),
-        ("activity", ("parked", "taking off"), ""),
-        ("material", ("wood", "metal"), "material"),
-        ("material", ("wooden", "metal"), ""),
-        ("color", ("red", "blue"), "color"),
-        ("", ("open", "closed"), ""),
-    ],
-)
+@tabled
 def test_a_category_is_named_where_its_words_suit_the_choices(noun, choices, expected):
     assert category_for(noun, choices) == expected
 

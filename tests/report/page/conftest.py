@@ -41,10 +41,7 @@ def page(folder):
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
-RELEASES = {
-    "oldest": lambda number: number % 12 == 9,
-    "baseline": lambda number: number % 6 == 3 or number % 7 == 1,
-}
+RELEASES = {"oldest": lambda number: number % 12 == 9, "baseline": lambda number: number % 6 == 3 or number % 7 == 1}
 """The cases that earlier runs miss; the later run misses every third."""
 FLIPS = (
     Gate(task="scenes/relations", metric="acc_r", kind="max_drop", max=0.5),

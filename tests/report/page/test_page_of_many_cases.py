@@ -1,10 +1,12 @@
 """Which cases a page shows if it cannot show all, how large it gets, and what its first sentence says."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from builders import json_table
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
@@ -17,6 +19,8 @@ from vlgate.report.page.page import write_page
 from vlgate.report.page.rows import chosen, margins
 from vlgate.types import Case, LazyImage, Match, Task
 
+TABLES = Path(__file__).with_suffix(".tsv")
+
 TASKS, CASES = 60, 200
 
 
@@ -25,27 +29,7 @@ def gate(decision, name="mine/a:acc_r", kind="gate"):
 
 
 @pytest.mark.parametrize(
-    ("decisions", "why", "tone", "sentence", "tests"),
-    [
-        (["pass"], "", "yes", "This release may ship: its gate passes.", 0),
-        (["pass", "pass", "cannot", "not run"], "", "yes", "This release may ship: all 2 gates pass.", 0),
-        (["pass", "fail"], "", "no", "This release may not ship: 1 gate fails.", 0),
-        (["fail", "fail", "inconclusive"], "", "no", "may not ship: 2 gates fail and 1 gate is inconclusive.", 0),
-        (["pass"], "a file", "no", "This release may not ship: the run is incomplete.", 0),
-        (
-            ["fail", "inconclusive"],
-            "a file",
-            "no",
-            "the run is incomplete, 1 gate fails and 1 gate is inconclusive.",
-            0,
-        ),
-        ([], "", "open", "No gate was judged, so nothing says whether this release may ship.", 0),
-        (["not run", "cannot"], "", "open", "No gate was judged, so nothing says whether this release may ship.", 0),
-        (["pass"], "", "no", "may not ship: its gate passes, but a test that is not a gate fails.", 1),
-        (["fail"], "", "no", "may not ship: 1 gate fails and a test that is not a gate fails.", 1),
-        (["cannot"], "", "no", "may not ship: no gate was judged, but a test that is not a gate fails.", 1),
-        (["pass"], "", "no", "may not ship: its gate passes, but pytest ended with status 3.", 3),
-    ],
+    ("decisions", "why", "tone", "sentence", "tests"), json_table(TABLES, "the_answer_is_that_of_the_gates")
 )
 def test_the_answer_is_that_of_the_gates(decisions, why, tone, sentence, tests):
     outcome = RunOutcome(outcomes=tuple(decisions), unfinished=why, tests=tests)

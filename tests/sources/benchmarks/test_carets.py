@@ -1,47 +1,19 @@
 from __future__ import annotations
 
 import json
-import pickle
+from pathlib import Path
 
 import pytest
 
-from vlgate.errors import DataError
-from vlgate.sources.benchmarks.carets import (
-    CARETS,
-    DEFAULT_YML,
-    NO_CHOICE,
-    NO_ORIGINAL,
-    NO_PARTNER,
-    RELEASE,
-    TASKS,
-)
+from vlgate.sources.benchmarks.carets import CARETS, DEFAULT_YML, NO_CHOICE, NO_ORIGINAL, NO_PARTNER, RELEASE, TASKS
 from vlgate.sources.reading.source import ReadOptions
 
 VERIFICATION = "object_verification_template_test.json"
 CHOICE = "action_choice_symmetric_test.json"
 
-RECORD = {
-    "img_id": "2357834",
-    "label": {"yes": 1.0},
-    "question_id": "2357834-2-16",
-    "sent": "Is there a gate in the photo?",
-    "question_type": "object_verification_template_1_attrs",
-    "assignment": {"attrs1": [], "obj1": "gate", "obj1_id": "808171"},
-}
-CHOOSE = {
-    "img_id": "150439",
-    "label": {"standing": 1.0},
-    "question_id": "150439-2-1",
-    "sent": "Which pose is the cow doing, standing or lying?",
-    "question_type": "action_choice",
-    "assignment": {"category-options1": ["standing", "lying"], "category1": "pose", "obj1": "cow"},
-}
-CHOOSE_PARTNER = {
-    **CHOOSE,
-    "question_id": "150439-2-1-s",
-    "sent": "Which pose is the cow doing, lying or standing?",
-    "assignment": {**CHOOSE["assignment"], "category-options1": ["lying", "standing"]},
-}
+RELEASES = json.loads(Path(__file__).with_name("small_releases.json").read_text())
+RECORD = RELEASES["carets"]["content"][0]
+CHOOSE, CHOOSE_PARTNER = RELEASES["carets choices"]["content"]
 
 
 def partner(record, letter="t", **changes):
@@ -63,13 +35,6 @@ def one(folder, original=RECORD, perturbed=None, name=VERIFICATION, **changes):
     write(folder, [perturbed or partner(original), fields], name)
     ((case,),) = [task.cases for task in tasks(folder)]
     return case
-
-
-def problem(folder, **changes):
-    with pytest.raises(DataError) as caught:
-        one(folder, **changes)
-    assert str(folder / "carets/data/questions") in str(caught.value)
-    return str(caught.value)
 
 
 def test_a_case_of_yes_and_no(tmp_path):
@@ -195,91 +160,6 @@ def test_visual_inv_has_no_data(tmp_path):
     assert tasks(tmp_path, wanted="carets/visual-inv".__eq__) == []
 
 
-def test_unwanted_tasks_are_not_read(tmp_path):
-    write(tmp_path, [RECORD, partner(RECORD)])
-    write(tmp_path, "broken", CHOICE)
-    assert [task.id for task in tasks(tmp_path, wanted="carets/rephrase-inv".__eq__)] == ["carets/rephrase-inv"]
-
-
-def test_without_its_file_there_is_no_task(tmp_path):
-    assert tasks(tmp_path, tmp_path / "none") == tasks() == []
-
-
-def test_files_directly_in_questions(tmp_path):
-    write(tmp_path, [RECORD, partner(RECORD)], place="carets/questions")
-    assert len(tasks(tmp_path)) == 1
-
-
-def test_a_file_in_two_places(tmp_path):
-    for place in ("carets/questions", "carets/data/questions"):
-        write(tmp_path, [RECORD, partner(RECORD)], place=place)
-    with pytest.raises(DataError, match=rf"{VERIFICATION}: is also in .*{VERIFICATION}"):
-        tasks(tmp_path)
-
-
-def test_a_file_that_is_cut_off(tmp_path):
-    write(tmp_path, [RECORD, partner(RECORD)])
-    file = tmp_path / "carets/data/questions" / VERIFICATION
-    file.write_text(file.read_text()[:-20])
-    with pytest.raises(DataError, match=r"object_verification_template_test\.json: is cut off"):
-        tasks(tmp_path)
-
-
-def test_a_file_with_an_object_is_rejected(tmp_path):
-    write(tmp_path, {"1": RECORD})
-    with pytest.raises(
-        DataError, match=r"object_verification_template_test\.json: is an object .*expected a list of records"
-    ):
-        tasks(tmp_path)
-
-
-@pytest.mark.parametrize("field", ["img_id", "label", "sent"])
-def test_a_missing_field(tmp_path, field):
-    message = problem(tmp_path, **{field: None})
-    assert f"record 2357834-2-16: field {field!r} is missing" in message
-
-
-def test_a_missing_id(tmp_path):
-    assert "record 1: field 'question_id' is missing" in problem(tmp_path, question_id=None)
-
-
-@pytest.mark.parametrize(
-    "name", ["2357834-2-16-s", "2357834-2-16-x", "2357834-2-16-", "2357834-2", "2357834", "2357834-2-16-t-t", "a-b-c"]
-)
-def test_an_unknown_id(tmp_path, name):
-    message = problem(tmp_path, question_id=name)
-    assert f"field 'question_id' is a string ({name!r}), expected IMG-A-B or IMG-A-B-t" in message
-
-
-@pytest.mark.parametrize("name", ["2357834-2-16", "2357834-2-16-t"])
-def test_a_repeated_id_in_a_file(tmp_path, name):
-    write(tmp_path, [RECORD, partner(RECORD), {**RECORD, "question_id": name}])
-    with pytest.raises(DataError, match=f"record 2: question_id '{name}' is repeated"):
-        tasks(tmp_path)
-
-
-@pytest.mark.parametrize("label", [{}, {"yes": 1.0, "no": 1.0}, "yes", ["yes"]])
-def test_a_label_that_is_not_one_answer(tmp_path, label):
-    assert "field 'label' is " in problem(tmp_path, label=label)
-
-
-@pytest.mark.parametrize("sent", ["", "  ", 5, ["Is it?"]])
-def test_an_invalid_question(tmp_path, sent):
-    assert "field 'sent' is " in problem(tmp_path, sent=sent)
-
-
-@pytest.mark.parametrize("options", [None, [], ["standing"], "standing", ["standing", 2]])
-def test_invalid_choices(tmp_path, options):
-    assignment = {"category1": "pose"} if options is None else {"category-options1": options}
-    with pytest.raises(DataError, match="record 150439-2-1, field 'assignment': field 'category-options1' is "):
-        one(tmp_path, {**CHOOSE, "assignment": assignment}, CHOOSE_PARTNER, CHOICE)
-
-
-@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a\0", "..\\a"])
-def test_an_images_name_is_not_trusted(tmp_path, name):
-    assert "expected a relative path without" in problem(tmp_path, img_id=name)
-
-
 def test_images_of_gqa_may_be_in_three_places(tmp_path):
     places = {"1": "images/gqa/1.jpg", "2": "images/vg/VG_100K_2/2.jpg", "3": "images/coco/000000000007.jpg"}
     for place in places.values():
@@ -298,8 +178,3 @@ def test_images_and_tags_are_shared(tmp_path):
     first, second = tasks(tmp_path)[0].cases
     assert first.requests[0].image is second.requests[0].image
     assert first.tags is second.tags
-
-
-def test_tasks_travel_between_processes(tmp_path):
-    write(tmp_path, [RECORD, partner(RECORD)])
-    assert pickle.loads(pickle.dumps(tasks(tmp_path))) == tasks(tmp_path)

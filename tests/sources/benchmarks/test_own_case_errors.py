@@ -1,34 +1,20 @@
 """Errors in a user's own cases: each names the file, the line and the field."""
 
 import os
-import unicodedata
+from pathlib import Path
 
 import pytest
+from builders import json_table
 from hypothesis import given
 from hypothesis import strategies as st
-from own_case_lines import (
-    CHOICE,
-    CROSSED,
-    EVERY,
-    IMAGES,
-    OTHER,
-    PAIR,
-    QUAD,
-    SAME,
-    SET,
-    SINGLE,
-    STATEMENT,
-    TWO_TRUE,
-    problem,
-    tasks,
-    without,
-    write,
-)
+from own_case_lines import EVERY, OTHER, PAIR, QUAD, SAME, SET, problem, tasks, without, write
 from PIL import Image
 
 from vlgate.errors import DataError
 from vlgate.sources import registry
 from vlgate.sources.reading.source import ReadOptions
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 
 @pytest.mark.parametrize("name", ["../1.jpg", "/etc/passwd", "a/../../1.jpg", "..\\1.jpg", "a\n.jpg", ".", "a/"])
@@ -56,8 +42,7 @@ MARKS = ("foil", "captions", "true", "foils", "other_images", "statement", "ques
 
 
 @pytest.mark.parametrize(
-    ("fields", "field"),
-    [(fields, field) for fields in EVERY for field in fields if field not in {"id", *MARKS}],
+    ("fields", "field"), [(fields, field) for fields in EVERY for field in fields if field not in {"id", *MARKS}]
 )
 def test_a_missing_field(tmp_path, fields, field):
     message = problem(tmp_path, PAIR, without(fields, field))
@@ -171,23 +156,7 @@ def test_invalid_tags(tmp_path, tags):
     assert "field 'tags'" in problem(tmp_path, PAIR | {"tags": tags})
 
 
-@pytest.mark.parametrize(
-    ("fields", "says"),
-    [
-        (SINGLE | {"answer": True}, "field 'answer' is a boolean (True), expected a text; write \"yes\" in quotes"),
-        (SINGLE | {"answer": False}, 'write "no" in quotes'),
-        (SAME | {"perturbed_answer": False}, 'write "no" in quotes'),
-        (SINGLE | {"answer": 1}, 'write "1" in quotes'),
-        (SAME | {"answer": 2.5}, 'write "2.5" in quotes'),
-        (SINGLE | {"answer": ["Yes"]}, 'expected one text; write "Yes" without brackets'),
-        (SINGLE | {"answer": ["x" * 900, "b"]}, "x...xx"),
-        (SINGLE | {"answer": None}, "field 'answer' is null (None), expected a string"),
-        (SINGLE | {"answer": []}, "field 'answer' is a list ([]), expected a string"),
-        (SINGLE | {"answer": {"yes": 1}}, "field 'answer' is an object"),
-        (SINGLE | {"answer": "true"}, "expected yes or no"),
-        (CROSSED | {"answers": [[True, False], [False, True]]}, 'write "yes" and "no" in quotes'),
-    ],
-)
+@pytest.mark.parametrize(("fields", "says"), json_table(TABLES, "an_answer_that_is_no_text_says_what_to_write"))
 def test_an_answer_that_is_no_text_says_what_to_write(tmp_path, fields, says):
     message = problem(tmp_path, PAIR, fields)
     assert says in message
@@ -253,65 +222,12 @@ def test_an_empty_file(tmp_path):
         tasks(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("line", "problem_said"),
-    [
-        (CHOICE | {"foils": []}, "field 'foils' is a list ([]), expected a list of strings"),
-        (CHOICE | {"foils": "a cup"}, "expected a list of strings"),
-        (IMAGES | {"other_images": ["a.jpg"]}, "image 'a.jpg' is also among other_images"),
-        (STATEMENT | {"is_true": "no"}, "expected true or false"),
-        (SINGLE | {"answer": "two"}, "expected yes or no"),
-        (CROSSED | {"answers": ["yes", "no"]}, "two lists"),
-        (CROSSED | {"answers": [["yes", "no"], ["no"]]}, "a list of two strings"),
-        (CROSSED | {"choices": ["red", "blue"]}, "are not all among the choices"),
-        (PAIR | {"box": [1, 2, 3]}, "a list of four numbers"),
-        (PAIR | {"box": [1, 2, 3, "4"]}, "a list of four numbers"),
-        (PAIR | {"box": [1, 2, 3, True]}, "a list of four numbers"),
-        (PAIR | {"box": {"x": 1, "y": 2, "w": 3, "h": 4}}, "a list of four numbers"),
-        ('{"task": "a/b", "image": "1.jpg", "caption": "a", "foil": "b", "box": [1, 2, 3, 1e999]}', "four numbers"),
-        (PAIR | {"box": [1, 2, 3, -4]}, "box [1, 2, 3, -4] is 3 x -4 pixels"),
-        (PAIR | {"box": [10.5, 2, 0.0, 4]}, "is 0 x 4 pixels"),
-        (PAIR | {"box": [30, 20, 10, 5], "named": [[1, 2, 3, 4]]}, "has both 'box' and 'named'"),
-        (PAIR | {"box": [-50, 0, 16, 48]}, "box [-50, 0, 16, 48] is outside the image: left and top are at least 0"),
-        (PAIR | {"box": [1, 2, 0, 4]}, "is 0 x 4 pixels"),
-        (QUAD | {"box": [1, 2, 3, 4]}, "field 'box' is unknown"),
-        (PAIR | {"named": []}, "a list of one or more boxes"),
-        (PAIR | {"named": [1, 2, 3, 4]}, "a list of one or more boxes"),
-        (PAIR | {"named": [[1, 2, 3, 0]]}, "box [1, 2, 3, 0] is 3 x 0 pixels"),
-        (PAIR | {"named": [[1, 2, 3, 4], [1, 2, 3]]}, "a list of one or more boxes"),
-        (QUAD | {"named": [[1, 2, 3, 4]]}, "field 'named' is unknown"),
-        (PAIR | {"named": [[1, 2, 3, 4]], "box": [1, 2, 3, 4]}, "has both 'box' and 'named'"),
-        (PAIR | {"foils": ["x"]}, "fields of one kind of case"),
-        (STATEMENT | {"prior": "x"}, "fields of one kind of case"),
-    ],
-)
+@pytest.mark.parametrize(("line", "problem_said"), json_table(TABLES, "a_line_of_a_further_kind_that_is_wrong"))
 def test_a_line_of_a_further_kind_that_is_wrong(tmp_path, line, problem_said):
     assert problem_said in problem(tmp_path, line)
 
 
-@pytest.mark.parametrize(
-    ("fields", "says"),
-    [
-        (PAIR | {"foil": " A  Left of b."}, "caption and foil are both 'a left of b'"),
-        (PAIR | {"caption": "a café", "foil": "A cafe\u0301"}, "caption and foil are both 'a café'"),
-        (PAIR | {"caption": "한국", "foil": unicodedata.normalize("NFD", "한국")}, "caption and foil are both"),
-        (CHOICE | {"foils": ["a cup", "two cups\u2002"]}, "caption and foil are both 'two cups'"),
-        (SET | {"true": ["t1", "\u212b"], "false": ["f1", "\u00e5"]}, "a true and a false sentence are both"),
-        (TWO_TRUE | {"true": ["naïve", "b"], "false": "nai\u0308ve"}, "a true and a false sentence are both 'naïve'"),
-        (OTHER | {"answer": "é", "perturbed_answer": "e\u0301"}, "expected two different answers"),
-        (CHOICE | {"foils": ["a cup", "Two cups!"]}, "caption and foil are both 'two cups'"),
-        (QUAD | {"captions": ["a on b", "A on b"]}, "the captions are both 'a on b'"),
-        (QUAD | {"images": ["a.jpg", "a.jpg"]}, "the images are both 'a.jpg'"),
-        (SET | {"false": ["f1", "T2."]}, "a true and a false sentence are both 't2'"),
-        (TWO_TRUE | {"false": "One cup"}, "a true and a false sentence are both 'one cup'"),
-        (CROSSED | {"images": ["a.jpg", "a.jpg"]}, "the images are both 'a.jpg'"),
-        (
-            CROSSED | {"answers": [["yes", "no"], ["yes", "yes"]]},
-            "both images have the answer 'yes' to 'Is the cup red?'",
-        ),
-        (CROSSED | {"answers": [["yes", "yes"], ["no", "no"]]}, "both questions have the answer 'yes' about 'a.jpg'"),
-    ],
-)
+@pytest.mark.parametrize(("fields", "says"), json_table(TABLES, "a_case_in_which_true_and_false_are_the_same"))
 def test_a_case_in_which_true_and_false_are_the_same(tmp_path, fields, says):
     assert says in problem(tmp_path, fields)
 

@@ -2,9 +2,11 @@
 
 import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import json_table
 from own_case_lines import CROSSED, EVERY, OTHER, PAIR, QUAD, SAME, SET, SHAPES, one, tasks, without, write
 from PIL import Image
 
@@ -13,6 +15,8 @@ from vlgate.sources import registry
 from vlgate.sources.own.cases import shapes
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.types import Ask, Match
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 
 def test_a_pair(tmp_path):
@@ -117,11 +121,7 @@ def test_images_may_be_in_any_data_folder(tmp_path):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.touch()
     images = [case.requests[0].image for case in tasks(first, second)[0].cases]
-    assert [image.where for image in images] == [
-        str(second / "photos/1.jpg"),
-        str(first / "deep/er/2.png"),
-        "",
-    ]
+    assert [image.where for image in images] == [str(second / "photos/1.jpg"), str(first / "deep/er/2.png"), ""]
     with pytest.raises(MissingImageError, match=r"a/none\.jpg.*b/none\.jpg"):
         images[2].load()
 
@@ -206,25 +206,12 @@ def test_a_box_names_a_region_of_the_image(tmp_path):
     assert (image.load().size, np.asarray(image.load()).min()) == ((10, 20), 255)
 
 
-@pytest.mark.parametrize(
-    ("box", "pixels"),
-    [
-        ([10.0, 5.0, 10.0, 20.0], (10, 5, 10, 20)),
-        ([10.2, 5.7, 10.1, 20.3], (10, 5, 11, 21)),  # from 10.2 to 20.3, and from 5.7 to 26.0
-        ([0.0, 0.0, 0.2, 0.2], (0, 0, 1, 1)),
-        ([0.1, 0.7, 0.2, 0.1], (0, 0, 1, 1)),
-        ([10.1, 0.3, 19.9, 29.7], (10, 0, 20, 30)),  # the sums are 30.0, or more by rounding
-        ([1.1, 2.2, 2.2, 1.1], (1, 2, 3, 2)),
-        ([199.84, 200.46, 77.71, 70.88], (199, 200, 79, 72)),  # as COCO has them
-        ([5, 5.5, 3, 3], (5, 5, 3, 4)),
-        ([39.5, 29.5, 0.4, 0.4], (39, 29, 1, 1)),
-    ],
-)
+@pytest.mark.parametrize(("box", "pixels"), json_table(TABLES, "a_box_with_fractions_is_every_pixel_that_it_touches"))
 def test_a_box_with_fractions_is_every_pixel_that_it_touches(tmp_path, box, pixels):
     _, case = one(tmp_path, PAIR | {"box": box})
     assert case.requests[0].image.key == f"photos/1.jpg#{','.join(map(str, pixels))}"
     _, case = one(tmp_path, PAIR | {"named": [box]})
-    assert case.named == {"photos/1.jpg": (pixels,)}
+    assert case.named == {"photos/1.jpg": (tuple(pixels),)}
 
 
 def test_boxes_of_what_the_texts_name_belong_to_the_image(tmp_path):

@@ -1,14 +1,18 @@
 """The forms of a user's files: JSON lines, JSON, CSV and TSV give the same cases, or an error that names the place."""
 
 import json
+from pathlib import Path
 
 import pytest
+from builders import json_table
 from own_case_lines import EVERY, OTHER, PAIR, QUAD, SET, SHAPES, STATEMENT, TWO_TRUE, table, tasks, without, write
 
 from vlgate.errors import DataError
 from vlgate.sources.data_folders import read_everything
 from vlgate.sources.own.cases import shapes
 from vlgate.sources.reading.source import ReadOptions
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 
 def tabled(folder, *rows, name="cases.csv", separator=",", newline="\r\n", encoding="utf-8", head=""):
@@ -118,17 +122,7 @@ def test_tags_may_be_columns(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("written", "truth"),
-    [
-        ("true", True),
-        ("TRUE", True),
-        ("True ", True),
-        ("1", True),
-        ("yes", True),
-        ("FALSE", False),
-        ("0", False),
-        ("No", False),
-    ],
+    ("written", "truth"), json_table(TABLES, "the_truth_of_a_statement_as_a_spreadsheet_writes_it")
 )
 def test_the_truth_of_a_statement_as_a_spreadsheet_writes_it(tmp_path, written, truth):
     tabled(tmp_path, STATEMENT | {"is_true": written})
@@ -150,33 +144,7 @@ def test_the_line_of_a_row_counts_the_lines_within_texts(tmp_path):
     assert [key[2] for key in whole(tmp_path)] == ["p", "cases on line 6"]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (
-            "task,image,caption,foil\nmine/a,1.png,a, b,c\n",
-            ("on line 2", "has 5 cells, but there are 4 columns", "commas"),
-        ),
-        ("task;image;caption;foil\nmine/a;1.png;a; b;c\n", ("on line 2", "5 cells", "semicolons into quotation marks")),
-        ('task,image,caption,foil\nmine/a,1.png,"a,b\n', ("on line 2", "unexpected end of data", "CSV in UTF-8")),
-        ('task,image,caption,foil\nmine/a,1.png,"a" b,c\n', ("on line 2", "is not a row of a table")),
-        ("image,caption,foil\n1.png,a,b\n", ("on line 1", "names no column 'task'", "'image', 'caption', 'foil'")),
-        ("image;tsk;foil\n1.png;a;b\n", ("on line 1", "names no column 'task'", "did you mean 'tsk'?")),
-        ("mine/a,1.png,a,b\n", ("on line 1", "names no column 'task'")),
-        ("task,image,image,foil\nmine/a,1.png,a,b\n", ("on line 1", "has the column 'image' twice")),
-        ("task,image,captoin,foil\nmine/a,1.png,a,b\n", ("on line 2", "field 'captoin' is unknown", "'caption'")),
-        (
-            "task,image,caption,foils\nmine/a,1.png,a,b; c\n",
-            ("on line 2", "column 'foils' holds 'b; c'", '["a cat", "a dog"]'),
-        ),
-        ('task,image,caption,foils\nmine/a,1.png,a,"[""b"""\n', ("on line 2", "column 'foils'", "expected JSON")),
-        ("task,image,caption,foil,box\nmine/a,1.png,a,b,1 2 3 4\n", ("on line 2", "column 'box'", "[10, 20, 30, 40]")),
-        ("task,image,statement,is_true\nmine/a,1.png,a,maybe\n", ("on line 2", "'is_true'", "true or false")),
-        ("task,image,question,answer\nmine/a,1.png,a?,TRUE\n", ("on line 2", "field 'answer'", "yes or no")),
-        ("task,image,caption,foil\nmine/a,1.png,a,\n", ("on line 2", "expected the fields of one kind of case")),
-        ("task,image,caption,foil\n,1.png,a,b\n", ("on line 2", "field 'task' is missing")),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), json_table(TABLES, "an_error_in_a_table_names_the_line"))
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_an_error_in_a_table_names_the_line(tmp_path, text, says, newline):
     (tmp_path / "cases.csv").write_text(text.replace("\n", newline), newline="")
@@ -195,20 +163,7 @@ def test_a_table_that_is_not_utf8(tmp_path, encoding):
         tasks(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (json.dumps([PAIR, PAIR | {"id": "q", "foil": 3}]), ("cases.json, record 1: field 'foil' is an integer (3)",)),
-        (json.dumps({"a": PAIR, "b": 3}), ("cases.json, record b: is an integer (3), expected an object",)),
-        (json.dumps({"a": without(PAIR, "task")}), ("cases.json, record a: field 'task' is missing",)),
-        (json.dumps({"cases": [PAIR]}), ("cases.json, record cases: is a list",)),
-        ("3", ("cases.json", "expected an object")),
-        ("[", ("cases.json: is cut off",)),
-        ('[{"task": "mine/a",}]', ("cases.json: is not JSON", "line 1, column ")),
-        ('{"a": {"task": NaN}}', ("cases.json", "holds NaN")),
-        ("", ("cases.json: is empty",)),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), json_table(TABLES, "an_error_in_json_names_the_record"))
 def test_an_error_in_json_names_the_record(tmp_path, text, says):
     (tmp_path / "cases.json").write_text(text)
     with pytest.raises(DataError) as caught:

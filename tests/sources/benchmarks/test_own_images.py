@@ -8,9 +8,10 @@ import re
 import unicodedata
 from io import BytesIO
 from itertools import permutations
-from urllib.parse import quote
+from pathlib import Path
 
 import pytest
+from builders import json_table
 from own_case_lines import IMAGES, PAIR, QUAD, problem, tasks, write
 from PIL import Image
 
@@ -18,6 +19,8 @@ from vlgate.errors import DataError, ImageError, MissingImageError, NoReplyError
 from vlgate.making.votes.outcome import row_of
 from vlgate.models import load
 from vlgate.types import recipe_of
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 
 def put(folder, name, colour="red"):
@@ -109,25 +112,7 @@ def test_folders_of_one_name_are_told_apart(tmp_path):
     assert {image.key for image in found.values()} == {"a/data/0.png", "b/data/0.png"}
 
 
-@pytest.mark.parametrize(
-    ("written", "there"),
-    [
-        ("1.png", "cases/1.png"),
-        ("img/1.png", "cases/img/1.png"),
-        ("../photos/1.png", "photos/1.png"),
-        ("..\\photos\\1.png", "photos/1.png"),
-        ("1.png", "images/1.png"),
-        ("vg/1.png", "images/vg/1.png"),
-        ("photos/1.png", "photos/1.png"),
-        ("./photos/1.png", "photos/1.png"),
-        (".\\photos\\1.png", "photos/1.png"),
-        ("photos//1.png", "photos/1.png"),
-        ("photos/./1.png", "photos/1.png"),
-        ("photos/new/../1.png", "photos/1.png"),
-        ("cases/../photos/1.png", "photos/1.png"),
-        ("photos/a b#1,2 (3).png", "photos/a b#1,2 (3).png"),
-    ],
-)
+@pytest.mark.parametrize(("written", "there"), json_table(TABLES, "what_may_be_written"))
 def test_what_may_be_written(tmp_path, written, there):
     write(tmp_path, pair(written), name="cases/x.jsonl")
     path = put(tmp_path, there)
@@ -263,20 +248,7 @@ LONG = [
 ]
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        f"data:image/png;base64,{text(png())}",
-        f"data:image/jpeg;base64,{text(png())}",  # the content decides
-        f"data:;base64,{text(png())}",
-        f"DATA:IMAGE/PNG;BASE64,{text(png())}",
-        f"data:image/png;charset=utf-8;base64,{text(png())}",
-        f"data:image/png;base64,{quote(text(png()), safe='')}",
-        f"data:image/png;base64,\n{text(png())[:40]}\n {text(png())[40:]}\n",
-        f"data:image/png;base64,{text(png()).rstrip('=')}",
-        f"data:image/png;base64,{base64.urlsafe_b64encode(png()).decode()}",
-    ],
-)
+@pytest.mark.parametrize("written", [value for [value] in json_table(TABLES, "an_image_may_be_a_data_uri")])
 def test_an_image_may_be_a_data_uri(tmp_path, written):
     write(tmp_path, pair(written), pair(f"data:image/png;base64,{text(png('blue'))}", "q"))
     found = images(tmp_path)

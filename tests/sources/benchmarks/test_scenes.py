@@ -11,9 +11,11 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import json_table
 
 from vlgate.fixtures.scenes.entry import CASES, SceneCase, SceneTask
 from vlgate.perturb.questions import MAKEUP
@@ -31,6 +33,8 @@ from vlgate.sources.scenes.scenes import (
     write,
 )
 from vlgate.types import Ask, LazyImage, Match
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 SHAPES = {"pair": (2, 1), "quad": (4, 2), "set": (4, 1), "active_passive_set": (4, 1)}  # requests and images of a case
 ASKED = tuple(name for name in TASKS if name.endswith(("-inv", "-dir")))
@@ -76,30 +80,7 @@ def test_cases_have_the_shape_of_their_task(world, name):
     assert len({request.image for case in task.cases for request in case.requests}) == CASES * images
 
 
-@pytest.mark.parametrize(
-    ("name", "tag", "expected"),
-    [
-        ("scenes/existence", "provenance", {"something_to_zero": 30, "zero_to_something": 30}),
-        ("scenes/foil-it", "nouns", {"1": 20, "2": 20, "3": 20}),
-        ("scenes/relations", "relation", dict.fromkeys(("to the left of", "to the right of", "above", "below"), 15)),
-        ("scenes/depth", "relation", {"in front of": 30, "behind": 30}),
-        ("scenes/word-swap", "tag", {"attribute": 30, "relation": 30}),
-        ("scenes/plurality", "direction", {"pl2sg": 30, "sg2pl": 30}),
-        (
-            "scenes/actant-swap",
-            "verb",
-            dict.fromkeys(("chasing", "pushing", "lifting", "pulling"), 8)
-            | dict.fromkeys(("carrying", "kicking", "watching", "giving to"), 7),
-        ),
-        ("scenes/coreference", "answer", {"yes": 30, "no": 30}),
-        ("scenes/object-size", "size", {"small": 20, "medium": 20, "large": 20}),
-        ("scenes/attribute-size", "size", {"small": 30, "large": 30}),
-        ("scenes/negation-dir", "answer", {"yes": 40, "no": 40}),
-        ("scenes/antonym-dir", "answer", {"yes": 40, "no": 40}),
-        ("scenes/visual-inv", "perturbation", dict.fromkeys(("blur3", "blur6", "blur9", "mask", "crop"), 16)),
-        ("scenes/occlusion-dir", "answer", {"yes": 40, "no": 40}),
-    ],
-)
+@pytest.mark.parametrize(("name", "tag", "expected"), json_table(TABLES, "slices_are_balanced"))
 def test_slices_are_balanced(world, name, tag, expected):
     assert Counter(case.tags.get(tag) for case in world[name].cases) == expected
 

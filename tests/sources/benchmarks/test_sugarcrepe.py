@@ -1,22 +1,16 @@
 from __future__ import annotations
 
 import json
-import pickle
 from pathlib import Path
 
 import pytest
 
-from vlgate.errors import DataError
 from vlgate.sources.benchmarks.captions import SUGARCREPE
 from vlgate.sources.reading.source import ReadOptions
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
 
-RECORD = {
-    "filename": "000000331352.jpg",
-    "caption": "A tan toilet and sink combination in a small room.",
-    "negative_caption": "A white toilet and sink combination in a small room.",
-}
+RECORD = json.loads(Path(__file__).with_name("small_releases.json").read_text())["sugarcrepe"]["content"]["0"]
 
 
 def write(folder, content, name="replace_att.json", place="sugarcrepe/data"):
@@ -26,15 +20,6 @@ def write(folder, content, name="replace_att.json", place="sugarcrepe/data"):
 
 def tasks(*folders, wanted=lambda _: True):
     return list(SUGARCREPE.read(ReadOptions(folders=folders, seed=0, wanted=wanted)))
-
-
-def problem(folder, content):
-    write(folder, content)
-    with pytest.raises(DataError) as caught:
-        tasks(folder)
-    assert str(folder / "sugarcrepe/data/replace_att.json") in str(caught.value)
-    assert "; download" in str(caught.value)
-    return str(caught.value)
 
 
 def test_a_case(tmp_path):
@@ -55,61 +40,12 @@ def test_the_seven_tasks(tmp_path):
     assert len(SUGARCREPE.shapes) == 7
 
 
-def test_unwanted_tasks_are_not_read(tmp_path):
-    write(tmp_path, {"0": RECORD})
-    write(tmp_path, "broken", "add_att.json")
-    assert len(tasks(tmp_path, wanted="sugarcrepe/replace_att".__eq__)) == 1
-
-
-def test_files_directly_in_sugarcrepe_and_in_two_places(tmp_path):
-    write(tmp_path, {"0": RECORD}, place="sugarcrepe")
-    assert len(tasks(tmp_path)) == 1
-    write(tmp_path, {"0": RECORD})
-    with pytest.raises(DataError, match=r"sugarcrepe/.*\.json: is also in .*sugarcrepe/"):
-        tasks(tmp_path)
-
-
-def test_without_its_file_there_is_no_task(tmp_path):
-    assert tasks(tmp_path, tmp_path / "none") == tasks() == []
-
-
-def test_a_file_that_is_cut_off(tmp_path):
-    assert "is cut off" in problem(tmp_path, json.dumps({"0": RECORD})[:-20])
-
-
-def test_a_repeated_id(tmp_path):
-    entry = f'"0": {json.dumps(RECORD)}'
-    assert "repeats the key '0'" in problem(tmp_path, f"{{{entry}, {entry}}}")
-
-
-@pytest.mark.parametrize("field", list(RECORD))
-def test_a_missing_field(tmp_path, field):
-    fields = {name: value for name, value in RECORD.items() if name != field}
-    assert f"record 1: field {field!r} is missing" in problem(tmp_path, {"0": RECORD, "1": fields})
-
-
-@pytest.mark.parametrize("field", list(RECORD))
-@pytest.mark.parametrize("broken", ["", " ", None, 3, ["x"]])
-def test_a_field_that_is_not_a_text(tmp_path, field, broken):
-    assert f"record 0: field {field!r} is " in problem(tmp_path, {"0": RECORD | {field: broken}})
-
-
-@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a\0.jpg", "..\\a.jpg"])
-def test_an_images_name_is_not_trusted(tmp_path, name):
-    assert "expected a relative path without" in problem(tmp_path, {"0": RECORD | {"filename": name}})
-
-
 def test_the_image_under_any_of_its_names_in_coco(tmp_path):
     place = tmp_path / "images/coco/val2014/COCO_val2014_000000331352.jpg"
     place.parent.mkdir(parents=True)
     place.touch()
     write(tmp_path, {"0": RECORD})
     assert tasks(tmp_path)[0].cases[0].requests[0].image.where == str(place)
-
-
-def test_tasks_travel_between_processes(tmp_path):
-    write(tmp_path, {"0": RECORD})
-    assert pickle.loads(pickle.dumps(tasks(tmp_path))) == tasks(tmp_path)
 
 
 @pytest.mark.skipif(not (REAL / "sugarcrepe").is_dir(), reason=f"no real SugarCrepe files in {REAL}")

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
-import pickle
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from builders import json_table
 
 from vlgate.errors import DataError
 from vlgate.sources.benchmarks.vl_checklist import BEYOND, CORPUS, FURTHER, MISSING, PAPER, VL_CHECKLIST, parse_config
 from vlgate.sources.reading.source import ReadOptions
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 TASK = "vl-checklist/attribute/color/vg"
 YAML = "corpus/v1/Attribute/color/vg.yaml"
@@ -118,22 +121,7 @@ def test_the_56_tasks():
     assert CORPUS["vl-checklist/object/location/center/swig_agent"] == "Object/Location/center/swig_agent.yaml"
 
 
-@pytest.mark.parametrize(
-    ("root", "key", "place"),
-    [
-        ("vg/", "VG_100K/1.jpg", "images/vg/VG_100K/1.jpg"),
-        ("vg", "VG_100K/2.jpg", "images/vg/2.jpg"),
-        ("/datasets/vg/", "VG_100K_2/3.jpg", "images/coco/000000000007.jpg"),
-        ("swig/", "a_1.jpg", "images/swig/a_1.jpg"),
-        (
-            "hake/",
-            "hico_20160224_det/images/train2015/H_1.jpg",
-            "images/hake/hico_20160224_det/images/train2015/H_1.jpg",
-        ),
-        ("hake/", "vcoco/val2014/COCO_val2014_1.jpg", "images/hake/vcoco/val2014/COCO_val2014_1.jpg"),
-        ("hake/", "pic/indoor_1.jpg", "images/hake/indoor_1.jpg"),
-    ],
-)
+@pytest.mark.parametrize(("root", "key", "place"), json_table(TABLES, "images"))
 def test_images(tmp_path, root, key, place):
     (tmp_path / place).parent.mkdir(parents=True)
     (tmp_path / place).touch()
@@ -141,12 +129,6 @@ def test_images(tmp_path, root, key, place):
     write(tmp_path, [[key, ITEM[1]]], CONFIG.replace('"vg"', f'"{root}"'))
     image = tasks(tmp_path)[0].cases[0].requests[0].image
     assert (image.key, image.where) == (key, str(tmp_path / place))
-
-
-def test_unwanted_tasks_are_not_read(tmp_path):
-    write(tmp_path, [ITEM])
-    write(tmp_path, [ITEM], "broken", "corpus/v1/Relation/spatial/vg.yaml")
-    assert [task.id for task in tasks(tmp_path, wanted=TASK.__eq__)] == [TASK]
 
 
 def test_without_its_file_there_is_no_task(tmp_path):
@@ -162,50 +144,8 @@ def test_a_file_in_two_places(tmp_path):
         tasks(tmp_path / "a", tmp_path / "b")
 
 
-def test_a_file_that_is_cut_off(tmp_path):
-    write(tmp_path, [ITEM])
-    file = tmp_path / "vl-checklist" / ANNO
-    file.write_text(file.read_text()[:-20])
-    with pytest.raises(DataError, match=r"color\.json: is cut off"):
-        tasks(tmp_path)
-
-
 def test_an_empty_list_has_no_cases(tmp_path):
     assert cases(tmp_path) == ()
-
-
-def test_a_file_with_an_object_is_rejected(tmp_path):
-    write(tmp_path, {"0": ITEM})
-    with pytest.raises(DataError, match=r"color\.json: expected a list of items"):
-        tasks(tmp_path)
-
-
-@pytest.mark.parametrize("item", [5, None, [], {}, ["a.jpg"], ["a.jpg", ["POS"]], [*ITEM, 1], "ab"])
-def test_an_item_of_another_form(tmp_path, item):
-    message = problem(tmp_path, ITEM, item)
-    assert message.startswith(f"{ANNO}, record 1: expected a list of an image's name and ")
-
-
-@pytest.mark.parametrize("side", ["POS", "NEG"])
-def test_a_missing_side(tmp_path, side):
-    texts = {name: text for name, text in ITEM[1].items() if name != side}
-    assert f"{ANNO}, record 0: field {side!r} is missing" in problem(tmp_path, ["a.jpg", texts])
-
-
-@pytest.mark.parametrize("side", ["POS", "NEG"])
-@pytest.mark.parametrize("texts", ["a text", [], [""], ["  "], [5], [None], ["\ud800"]])
-def test_an_invalid_side(tmp_path, side, texts):
-    assert f"{ANNO}, record 0: field {side!r} " in problem(tmp_path, ["a.jpg", {**ITEM[1], side: texts}])
-
-
-def test_sides_of_unequal_length(tmp_path):
-    texts = {"POS": ["a", "b"], "NEG": ["c"]}
-    assert f"{ANNO}, record 0: has 2 POS and 1 NEG texts" in problem(tmp_path, ["a.jpg", texts])
-
-
-@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a\0.jpg", "..\\a.jpg", "", 5, None, ["a.jpg"]])
-def test_an_images_name_is_not_trusted(tmp_path, name):
-    assert f"{ANNO}, record 0: the image's name is " in problem(tmp_path, [name, ITEM[1]])
 
 
 @pytest.mark.parametrize("path", ["../color.json", "/etc/color.json", "data/../../color.json", "data\\\\color.json"])
@@ -227,21 +167,7 @@ def test_a_corpus_with_quotes_blanks_and_comments(tmp_path):
     assert found == {"ANNO_PATH": ANNO, "IMG_ROOT": "vg/", "TYPE": "TUPLE_JSON"}
 
 
-@pytest.mark.parametrize(
-    ("config", "expected"),
-    [
-        ("", "is empty"),
-        (CONFIG.replace("IMG_ROOT", "# IMG_ROOT"), "key 'IMG_ROOT' is missing"),
-        (f"{CONFIG}\nMAX_NUM: 5", "record on line 4: key 'MAX_NUM' is unknown"),
-        (CONFIG.replace("IMG_ROOT", "IMG_ROTO"), "key 'IMG_ROTO' is unknown; did you mean 'IMG_ROOT'?"),
-        (f"{CONFIG}\n{CONFIG}", "record on line 4: key 'ANNO_PATH' is repeated"),
-        (CONFIG.replace("TUPLE_JSON", "CSV"), "TYPE is 'CSV', expected 'TUPLE_JSON'"),
-        (CONFIG.replace('"vg"', '"flickr/"'), "IMG_ROOT is 'flickr/', expected a folder hake/, swig/ or vg/"),
-        (CONFIG.replace('"vg"', '"vg'), "record on line 2: reads 'IMG_ROOT: \"vg'"),
-        (CONFIG.replace('"vg"', '""'), "record on line 2: reads 'IMG_ROOT: "),
-        (CONFIG.replace('"vg"', "[vg]\n- swig"), "record on line 3: reads '- swig'"),
-    ],
-)
+@pytest.mark.parametrize(("config", "expected"), json_table(TABLES, "a_broken_corpus"))
 def test_a_broken_corpus(tmp_path, config, expected):
     message = problem(tmp_path, ITEM, config=config)
     assert message.startswith(YAML)
@@ -258,8 +184,3 @@ def test_a_corpus_that_cannot_be_read(tmp_path):
     file.mkdir()
     with pytest.raises(DataError, match=r"vg\.yaml: cannot be read"):
         tasks(tmp_path)
-
-
-def test_tasks_travel_between_processes(tmp_path):
-    write(tmp_path, [ITEM, THREE])
-    assert pickle.loads(pickle.dumps(tasks(tmp_path))) == tasks(tmp_path)

@@ -63,6 +63,7 @@ def flaws(task):
     return equal, sum((key, negative) in true for key, _, negative in pairs), len(pairs) - len(set(pairs))
 
 
+@pytest.mark.slow
 def test_the_releases_counts_and_flaws(released):
     found = {name: (len({c.id.split("-")[0] for c in t.cases}), *flaws(t)) for name, t in released.items()}
     assert found == RELEASED
@@ -75,6 +76,7 @@ def test_three_texts_of_swig_and_one_of_the_others(released):
         assert task.left_out == {}
 
 
+@pytest.mark.slow
 def test_the_release_by_the_protocol_of_the_paper(released):
     for task in tasks(PAPER):
         whole = released[task.id.removeprefix("vl-checklist/")].cases

@@ -46,11 +46,7 @@ def test_visual_tags_as_table_5_counts_them_and_for_all_rows_that_have_them(tmp_
         {name: value for name, value in case.tags.items() if "secondary" in name} for case in cases(tmp_path)
     )
     assert only == {"secondary_tag": "Symbolic", "secondary_tag:Symbolic": "yes"}
-    assert both == {
-        "secondary_tag": "Symbolic,Series",
-        "secondary_tag:Symbolic": "yes",
-        "secondary_tag:Series": "yes",
-    }
+    assert both == {"secondary_tag": "Symbolic,Series", "secondary_tag:Symbolic": "yes", "secondary_tag:Series": "yes"}
     assert none == {}
 
 
@@ -120,19 +116,6 @@ def test_several_parquet_files(tmp_path):
 def test_other_columns_of_parquet_do_no_harm(tmp_path):
     write_parquet(tmp_path, row(0, extra=[1, 2]))
     assert len(cases(tmp_path)) == 1
-
-
-@WRITERS
-def test_without_the_folder_data(tmp_path, writer):
-    writer(tmp_path, row(0), place="winoground")
-    assert len(cases(tmp_path)) == 1
-
-
-def test_without_the_release_there_is_no_task_and_unwanted_files_are_not_read(tmp_path):
-    assert tasks(tmp_path, tmp_path / "none") == tasks() == []
-    (tmp_path / "winoground").mkdir()
-    (tmp_path / "winoground/examples.jsonl").write_text("broken")
-    assert tasks(tmp_path, wanted=lambda _: False) == []
 
 
 def test_a_folder_given_twice_counts_once(tmp_path):

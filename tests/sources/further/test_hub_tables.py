@@ -47,9 +47,7 @@ def test_pope_of_lmms_lab_has_a_task_for_each_category(tmp_path, place):
         f"pope/coco-{kind}": ["1", "2", "3"] for kind in KINDS
     }
     first = found["pope/coco-popular"].cases[0]
-    assert asked(first) == [
-        ("COCO_val2014_000000310196.jpg", "Is there a snowboard in the image?", ("yes", "no")),
-    ]
+    assert asked(first) == [("COCO_val2014_000000310196.jpg", "Is there a snowboard in the image?", ("yes", "no"))]
     assert (first.truths, colour(first.requests[0].image)) == (("no",), RED)
 
 

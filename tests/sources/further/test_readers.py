@@ -86,20 +86,6 @@ def test_naturalbench_retrieval(tmp_path):
     assert (task.id, task.shape, said(task.cases[0])[0]) == ("naturalbench/retrieval", "quad", ("3_0.jpg", "a"))
 
 
-def test_colorswap(tmp_path):
-    releases.write_json(tmp_path / "colorswap/data/test.json", [releases.colorswap(9), releases.colorswap(12)])
-    (tmp_path / "colorswap/images").mkdir()
-    Image.new("RGB", (4, 4), "blue").save(tmp_path / "colorswap/images/img_9_2.png")
-    [task] = tasks("colorswap", tmp_path).values()
-    first = task.cases[0]
-    assert (task.id, task.shape, first.id) == ("colorswap/test", "quad", "9")
-    assert said(first)[1:3] == [
-        ("img_9_1.png", "a blue raft on white water"),
-        ("img_9_2.png", "a white raft on blue water"),
-    ]
-    assert colour(first.requests[2].image) == BLUE
-
-
 def test_cola_takes_visual_genomes_images(tmp_path):
     address = "https://cs-people.bu.edu/array/data/vg_gqa_images/{}.jpg"
     record = [address.format(2390970), "a tall giraffe", address.format(2388902), "a brown giraffe"]
@@ -181,14 +167,6 @@ def test_aro_cuts_regions_out_and_leaves_symmetric_relations_out_of_the_publishe
     assert [one.text for one in first.requests] == ["the man is wearing the hat", "the hat is wearing the man"]
 
 
-def test_aro_keeps_pairs_of_attributes_with_25_cases(tmp_path):
-    records = [releases.aro() for _ in range(25)] + [releases.aro(attributes=["red", "old"]) for _ in range(24)]
-    releases.write_json(tmp_path / "aro/visual_genome_attribution.json", records)
-    [task] = tasks("aro", tmp_path).values()
-    assert [sum("macro" in case.tags for case in task.cases), len(task.cases)] == [25, 49]
-    assert {case.tags["macro_all"] for case in task.cases} == {"old_red", "red_old"}
-
-
 def questions_csv(rows, header):
     return "\n".join([header, *rows]) + "\n"
 
@@ -247,24 +225,6 @@ def test_the_first_release_of_the_random_file_has_90_questions_fewer(tmp_path):
     )
     [task] = tasks("pope", tmp_path).values()
     assert "90 of its 3,000 questions are missing" in task.note
-
-
-def test_pope_on_gqa_is_a_list_and_repope_and_popev2_are_tasks_of_their_own(tmp_path):
-    releases.write_json(
-        tmp_path / "pope/output/seem/gqa/gqa_pope_seem_popular.json", [releases.pope(1, image="2405722.jpg")]
-    )
-    releases.write_lines(tmp_path / "repope/annotations/coco_repope_random.json", RANDOM)
-    edited = {
-        "image_id": 1,
-        "image_name": "1_edited.jpg",
-        "target_object": "dog",
-        "query": "Is there a dog?",
-        "label": "No",
-    }
-    releases.write_json(tmp_path / "pope/POPEv2/dataset/annotations.json", [edited])
-    found = tasks("pope", tmp_path)
-    assert sorted(found) == ["pope/gqa-popular", "pope/repope-random", "pope/v2"]
-    assert found["pope/v2"].cases[0].truths == ("no",)
 
 
 BAD = {

@@ -7,12 +7,15 @@ from glob import escape
 from pathlib import Path
 
 import pytest
+from builders import json_table
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.records import Record, keyed_records, lined_records, listed_records
 from vlgate.sources.reading.text_files import collector_paused, read_json
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 
 @pytest.fixture
@@ -158,23 +161,7 @@ def test_records_are_read_one_by_one(file):
 
 @pytest.mark.parametrize(
     "content",
-    [
-        '{"a": {}, "a": {}}',
-        '{"a": {"k": 1, "k": 2}}',
-        '{"a": {}} {}',
-        '{"a": {}}x',
-        '{"a": {},}',
-        '{"a": {} "b": {}}',
-        '{"a" {}}',
-        "{1: {}}",
-        '{"a": {}, ["b"]: {}}',
-        '{"a": {}',
-        '{"a": {},',
-        '{"a": NaN}',
-        '{"a": {"b": {"c": -Infinity}}}',
-        "{",
-        '{"a": ' + "[" * 100_000,
-    ],
+    [value for [value] in json_table(TABLES, "the_members_of_a_broken_object_have_the_error_of_the_whole_file")],
 )
 def test_the_members_of_a_broken_object_have_the_error_of_the_whole_file(file, content):
     assert problem(file, content, keyed_records) == problem(file, content)
@@ -215,19 +202,7 @@ def test_fields_of_the_right_type():
     assert RECORD.nested("nested").count("count") == 0
 
 
-@pytest.mark.parametrize(
-    ("method", "field", "message"),
-    [
-        ("text", "list", "field 'list' is a list (['x']), expected a string"),
-        ("text", "none", "field 'none' is null (None), expected a string"),
-        ("text", "tex", "field 'tex' is missing (did you mean 'text'?)"),
-        ("count", "truth", "field 'truth' is a boolean (True), expected an integer of at least 0"),
-        ("count", "half", "field 'half' is a number (0.5), expected an integer"),
-        ("count", "mturk", "field 'mturk' is missing"),
-        ("nested", "text", "field 'text' is a string ('two dogs'), expected an object"),
-        ("nested", "x", "field 'x' is missing (given are 'text', "),
-    ],
-)
+@pytest.mark.parametrize(("method", "field", "message"), json_table(TABLES, "fields_of_the_wrong_type"))
 def test_fields_of_the_wrong_type(method, field, message):
     with pytest.raises(DataError) as caught:
         getattr(RECORD, method)(field)
@@ -288,17 +263,7 @@ def test_json_lines(file):
     assert [record.id for record in records] == ["on line 1", "on line 4"]
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ('{"a": 1}\n{"a": 1,', "is cut off: it ends in the middle of a record (*line 2, column 9)"),
-        ('{"a": 1}\n{"b": x}\n{"a": 1}', "is not JSON: Expecting value at line 2, column 7, which reads 'x}'"),
-        ('{"a": 1}\n\n{"b": 1, "b": 2}', "line 3, column 10 repeats the key 'b' of the same object"),
-        ('{"a": 1}\n{"b": -Infinity}', "line 2, column 7 holds -Infinity, which JSON does not have"),
-        ('{"a": 1}\n[2]', "record on line 2: is a list ([2]), expected an object"),
-        ("", "is empty"),
-    ],
-)
+@pytest.mark.parametrize(("content", "says"), json_table(TABLES, "broken_json_lines"))
 def test_broken_json_lines(file, content, says):
     message = problem(file, content, read=lambda file: lined_records(file, "write it anew"))
     assert fnmatchcase(message, f"*{escape(says).replace('[*]', '*')}; write it anew")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from builders import json_table
 
 from vlgate.errors import DataError, MissingImageError
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, image_of, world_graphs
@@ -15,9 +16,11 @@ from vlgate.perturb.questions import TESTS as OF_CARETS
 from vlgate.record.options import Options
 from vlgate.run.planning import make_plan
 from vlgate.sources.graphs.annotated import ENOUGH
-from vlgate.sources.graphs.generated import SHAPES, read
+from vlgate.sources.graphs.generated import TASK_SHAPES, read
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import shapes
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 TESTS = (*OF_CARETS, *BEYOND)
 REAL = Path(__file__).parents[4] / "shared/data"
@@ -72,9 +75,9 @@ def keys_of(task):
 
 
 def test_the_tasks_are_the_six_tests():
-    assert {f"scene-graphs/{test}" for test in TESTS} == set(SHAPES)
-    assert set(SHAPES) <= set(shapes())
-    assert set(SHAPES.values()) == {"questions"}
+    assert {f"scene-graphs/{test}" for test in TESTS} == set(TASK_SHAPES)
+    assert set(TASK_SHAPES) <= set(shapes())
+    assert set(TASK_SHAPES.values()) == {"questions"}
 
 
 def test_without_graphs_there_are_no_tasks(tmp_path):
@@ -229,23 +232,7 @@ def test_an_image_that_two_files_annotate_counts_once(folder):
     assert task.cases == tasks(folder)["order-inv"].cases
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ('{"1": {"objects": {', "train_sceneGraphs.json"),
-        ("", "train_sceneGraphs.json"),
-        ('{"1": {"objects": {}}}', "left out before: nothing"),
-        (
-            '{"1": {"objects": {"1": {"name": "zorbot", "x": 0, "y": 0, "w": 90, "h": 90}}}}',
-            "or add the names as words",
-        ),
-        ('{"1": {"objects": {"1": {"name": "bench", "x": 0, "y": 0, "w": 90, "h": 90}}}}', "give no question of"),
-        (
-            '{"1": {"objects": {"1": {"name": "bench", "x": 0, "y": 0, "w": 0, "h": 90}}}}',
-            "1 x a box without an extent",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("content", "says"), json_table(TABLES, "files_that_give_nothing_to_ask_are_an_error"))
 def test_files_that_give_nothing_to_ask_are_an_error(folder, content, says):
     (folder / "gqa" / "train_sceneGraphs.json").write_text(content)
     with pytest.raises(DataError, match=r"train_sceneGraphs\.json") as raised:

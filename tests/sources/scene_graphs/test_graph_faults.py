@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from builders import json_table
 
 from vlgate.errors import DataError
-from vlgate.sources.graphs.files import MOST_OBJECTS, read_graphs
+from vlgate.sources.graphs.checks import MOST_OBJECTS
+from vlgate.sources.graphs.files import read_graphs
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 BOX = {"x": 10, "y": 10, "w": 20, "h": 20}
 CUP = {"name": "cup", **BOX, "attributes": ["red"], "relations": [{"name": "on", "object": "2"}]}
@@ -104,18 +109,7 @@ def test_attributes(tmp_path, attributes, reason, said):
     assert left_out == {reason: 1}
 
 
-@pytest.mark.parametrize(
-    ("relation", "reason", "said"),
-    [
-        ({"name": "on", "object": "9"}, "a relation to an object that the graph lacks", "'on' to '9'"),
-        ({"name": "on", "object": "1"}, "a relation to itself", "'on'"),
-        ({"name": "on", "object": 2}, "a relation without an object's id", "an object of 2"),
-        ({"name": "on"}, "a relation without an object's id", "an object of 1"),
-        ("on", "a relation without an object's id", "'on'"),
-        ({"object": "2"}, "a relation's name that is not a string", "null"),
-        ({"name": "", "object": "2"}, "a relation's name that is empty or unprintable", "''"),
-    ],
-)
+@pytest.mark.parametrize(("relation", "reason", "said"), json_table(TABLES, "a_relation"))
 def test_a_relation(tmp_path, relation, reason, said):
     cup = CUP | {"relations": [relation, {"name": "near", "object": "2"}]}
     assert problem(tmp_path, gqa(cup)) == f"graph '7', object '1': has {reason}: {said}"
@@ -233,29 +227,7 @@ def vg(**thing):
     return {"image_id": 7, "objects": [things[0] | thing, things[1]], "relationships": [link]}
 
 
-@pytest.mark.parametrize(
-    ("graph", "reason"),
-    [
-        (vg(names=[]), "a name that is empty or unprintable"),
-        (vg(names="  "), "a name that is empty or unprintable"),
-        (vg(names=None), "a name that is not a string"),
-        (vg(object_id=None), "an object without an id"),
-        (vg(object_id=2), "a repeated object id"),
-        (vg(w=0), "a box without an extent"),
-        (vg(x=-50), "a box outside the image"),
-        (vg(attributes=None), "attributes that are not a list"),
-        (vg() | {"relationships": 3}, "relationships that are not a list"),
-        (vg() | {"relationships": [{"predicate": "on", "subject_id": 1}]}, "a relationship without two objects' ids"),
-        (vg() | {"relationships": [3]}, "a relationship without two objects' ids"),
-        (
-            vg() | {"relationships": [{"predicate": "on", "subject_id": 9, "object_id": 1}]},
-            "a relation of an object that the graph lacks",
-        ),
-        (vg() | {"image_id": None}, "no valid image name"),
-        (vg() | {"objects": {}}, "objects that are not a list"),
-        (3, "a record that is not an object"),
-    ],
-)
+@pytest.mark.parametrize(("graph", "reason"), json_table(TABLES, "visual_genome"))
 def test_visual_genome(tmp_path, graph, reason):
     assert f"has {reason}: " in problem(tmp_path, [graph])
     found, left_out = kept(tmp_path, [graph, vg() | {"image_id": 8}])

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from vlgate.errors import DataError
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 from vlgate.sources.graphs import formats
-from vlgate.sources.graphs.files import find_graphs, read_graphs, read_words, unknown_names
+from vlgate.sources.graphs.files import read_graphs, read_words, unknown_names
+from vlgate.sources.graphs.generated import find_graphs
 
 REAL = Path(__file__).parents[4] / "shared/data/scene-graphs"
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from builders import json_table
 from PIL import Image
 
 from vlgate.errors import DataError
 from vlgate.sources.graphs.annotated import annotated
-from vlgate.sources.graphs.files import find_graphs, read_graphs, read_words
+from vlgate.sources.graphs.files import read_graphs, read_words
+from vlgate.sources.graphs.generated import find_graphs
 from vlgate.sources.reading.source import ReadOptions
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 OWN = {"id": "1", "name": "cup", "box": [10, 10, 20, 20], "attributes": ["red"], "relations": []}
 
@@ -35,37 +40,7 @@ def own(**thing):
     return {"graphs": [{"image": "1.jpg", "objects": [OWN | thing]}]}
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (own(colour="red"), "graph 1 ('1.jpg'), object '1': has an unknown field: 'colour' (known are 'id', 'name'"),
-        (own(boxx=[]), "graph 1 ('1.jpg'), object '1': has an unknown field: 'boxx' (did you mean 'box'?)"),
-        (own(relations=[{"nam": "on"}]), "has an unknown field: 'nam' (did you mean 'name'?)"),
-        (own(box=[1, 2, 3]), "has a box that is not of four finite numbers: a list of 3"),
-        (own(box="all"), "graph '1.jpg', object '1': has a box that is not of four finite numbers: 'all'"),
-        ({"graphs": [{"image": "1.jpg", "objects": [{"id": 1, "name": "cup"}]}]}, "object '1': has no box"),
-        (own(id=None), "has an object without an id: object 1: an object of 5"),
-        (own(id=""), "has an object without an id: object 1: an object of 5"),
-        ({"graphs": [{"image": "1.jpg", "objects": [OWN, OWN]}]}, "has a repeated object id: object 2: '1'"),
-        ({"graphs": [{"image": "1.jpg", "object": []}]}, "an unknown field: 'object' (did you mean 'objects'?)"),
-        ({"graphs": [{"image": "1.jpg"}]}, "graph 1 ('1.jpg'): has no list of objects: null"),
-        ({"graphs": [{"objects": []}]}, "graph 1 (null): has no image: given are 'objects'"),
-        ({"graphs": [{"image": "../1.jpg", "objects": []}]}, "has no valid image name: '../1.jpg'"),
-        ({"graphs": [3]}, "graph 1 (null): has a graph that is not an object: 3"),
-        ({"graphs": {}}, "'graphs': has graphs that are not a list: an object of 0"),
-        ({"graphs": [], "wrods": {}}, "(the whole file): has an unknown field: 'wrods' (did you mean 'words'?)"),
-        ({"graphs": [], "words": []}, "'words': has words that are not an object: a list of 0"),
-        ({"words": {"noun": []}}, "'words': has an unknown field: 'noun' (did you mean 'nouns'?)"),
-        ({"words": {"nouns": {}}}, "'words', nouns: has words that are not a list: an object of 0"),
-        ({"words": {"nouns": [3]}}, "'words', nouns, 1: has a word that is not an object: 3"),
-        ({"words": {"nouns": [{"name": " "}]}}, "'words', nouns, 1: has no name that is a string: ' '"),
-        ({"words": {"nouns": [{"name": "a", "parents": "b"}]}}, "has no parents that is a list of strings: 'b'"),
-        ({"words": {"nouns": [{"name": "a", "number": "dual"}]}}, "a number that is none of singular, plural, mass"),
-        ({"words": {"nouns": [{"name": "a"}, {"name": "a"}]}}, "'words', nouns, 2: has a word that was given before"),
-        ({"words": {"relations": [{"name": "a"}]}}, "'words', relations, 1: has no text that is a string: null"),
-        ({"words": {"attributes": [{"name": "a", "rank": 1.5}]}}, "has no rank that is an integer: 1.5"),
-    ],
-)
+@pytest.mark.parametrize(("content", "said"), json_table(TABLES, "own"))
 def test_own(tmp_path, content, said):
     assert said in problem(tmp_path, content)
     left_out = Counter()

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from vlgate.errors import DataError
 from vlgate.sources.graphs import stream
-from vlgate.sources.graphs.files import MOST_BYTES, read_graphs
+from vlgate.sources.graphs.files import read_graphs
+from vlgate.sources.graphs.stream import MOST_BYTES
 
 THING = {"name": "cup", "x": 1, "y": 1, "w": 5, "h": 5, "attributes": ["red"], "relations": []}
 GRAPH = {"objects": {"1": THING}}

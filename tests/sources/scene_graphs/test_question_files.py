@@ -2,14 +2,18 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from builders import json_table
 
 from vlgate.errors import DataError, UnknownNameError
 from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import MAKEUP, TESTS, Corpus, Generator
 from vlgate.sources.graphs.question_files import images_in, write_questions
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 GQA_FIELDS = {
     "semantic",
@@ -150,20 +154,7 @@ def test_a_name_with_an_odd_line_break_is_one_name(tmp_path):
     assert images_in(tmp_path / "a") == {"a\u2028b\x85c.jpg"}
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "is empty"),
-        ('{"image": "1"}\n{"image": ', "on line 2|line 2, column"),
-        ('{"image": "1"}\n{"photo": "2"}', "on line 2: field 'image' is missing"),
-        ('{"image": 1}', "on line 1: field 'image' is an integer"),
-        ('{"1": {"image": "7"}}', "record 1: field 'imageId' is missing"),
-        ('{"1": {"imageId": 7}}', "record 1: field 'imageId' is an integer"),
-        ('{"1": {"imageId": "7"}, "2": 8}', "record 2: is an integer"),
-        ("[1]", "on line 1: is a list"),
-        ("{}", "on line 1: field 'image' is missing"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), json_table(TABLES, "another_file_is_rejected_with_its_place"))
 def test_another_file_is_rejected_with_its_place(tmp_path, text, says):
     (tmp_path / "a").write_text(text)
     with pytest.raises(DataError, match=says) as raised:

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 DEFAULT_SIZE = 10 * 2**30
-"""The size limit of a cache in bytes, unless a run names another."""
 LEAST_LIMIT = 10**7
 """The least limit: the size is looked at after 4,096 new replies, which may be 8 MB of rows of 512 numbers."""
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -14,14 +13,13 @@ _BEGINNINGS = {"k": 2**10, "m": 2**20, "g": 2**30}
 
 
 def default_folder() -> Path:
-    """Return the folder in which this user's programs keep what they can make again: ``~/.cache/vlgate`` on Linux."""
     from platformdirs import user_cache_path
 
     return user_cache_path("vlgate", appauthor=False)
 
 
 def file_in_the_way(folder: Path) -> Path | None:
-    """Return the file that stands in the place of a folder or of one above it; None if there is none."""
+    """The file that stands in the place of a folder or of one above it."""
     for place in (folder, *folder.parents):
         if os.path.exists(place):  # noqa: PTH110  # Path.exists raises if a folder above may not be read
             return None if place.is_dir() else place
@@ -29,7 +27,7 @@ def file_in_the_way(folder: Path) -> Path | None:
 
 
 def parsed_size(text: str) -> int:
-    """Return a number of bytes as a user writes it.
+    """A number of bytes as a user writes it.
 
     >>> parsed_size("10GB"), parsed_size("500 MiB"), parsed_size("2g")
     (10000000000, 524288000, 2147483648)
@@ -47,7 +45,6 @@ def parsed_size(text: str) -> int:
 
 
 def shown_size(size: int) -> str:
-    """Return a number of bytes as a reader wants it."""
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= factor:
             return f"{size / factor:.1f} {unit}"

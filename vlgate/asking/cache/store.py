@@ -1,4 +1,9 @@
-"""The file of the replies: SQLite in WAL mode, records are only added; a damaged file is set aside."""
+"""The file of the replies: SQLite in WAL mode, records are only added; a damaged file is set aside.
+
+Several processes may read and write it at once, and each may be killed at any moment: a transaction is there as a whole
+or not at all. Each record carries a checksum, so that damage costs the damaged records only. Whatever is wrong with the
+file or its disk, a run goes on: it asks its model, and ``problems`` says why.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,15 @@ import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 from vlgate.asking.cache.folder import DEFAULT_SIZE
-
-# A damaged file of replies is set aside.
+from vlgate.errors import OptionError
 
 
 def inode(file: Path) -> int | None:
-    """Return the number by which the file system knows a file; None if it is not there."""
     try:
         return file.stat().st_ino
     except OSError:
@@ -24,10 +28,7 @@ def inode(file: Path) -> int | None:
 
 
 def set_aside(file: Path) -> Path | None:
-    """Rename a file of replies and the files that SQLite keeps beside it.
-
-    Returns: its new place; None if it is not there, because another process has set it aside.
-    """
+    """Rename a damaged file and those that SQLite keeps beside it; None if another process has done so."""
     aside = file.with_name(f"{file.stem}-damaged-{time.time_ns()}{file.suffix}")
     try:
         file.rename(aside)
@@ -39,8 +40,6 @@ def set_aside(file: Path) -> Path | None:
     return aside
 
 
-# The tables of a file of replies, made by whichever of several processes comes first.
-
 _TABLES = """
 CREATE TABLE IF NOT EXISTS models (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS replies (
@@ -49,34 +48,9 @@ CREATE TABLE IF NOT EXISTS replies (
 );
 """
 
-
-def make_tables(opened: sqlite3.Connection, waiting: float) -> None:
-    """Make the write-ahead log and the tables, if they are not there.
-
-    SQLite does not wait for another process that makes them at the same moment, so this does, for ``waiting`` seconds.
-    """
-    end = time.monotonic() + waiting
-    while True:
-        try:
-            opened.execute("PRAGMA journal_mode=WAL")
-            opened.executescript(_TABLES)
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
-                raise
-            time.sleep(0.01)
-        else:
-            return
-
-
-# The file of the replies: SQLite in WAL mode, to which records are only added.
-#
-# Several processes may read and write it at once, and each may be killed at any moment: a transaction is there as a
-# whole or not at all. Each record carries a checksum, so that damage costs the damaged records only. Whatever is wrong
-# with the file or its disk, a run goes on: it asks its model, and ``problems`` says why.
-
 SCHEMA = 1
-"""The version of the tables and of what the records hold; it is part of the file's name."""
 NAME = f"replies-v{SCHEMA}.sqlite"
+_ASIDE = "replies-v*-damaged-*"
 _KEYS_AT_ONCE = 500
 _WAITING = 60.0  # seconds for other processes' transactions, each of which takes milliseconds
 _CHECKED_EVERY = 4096  # records written between two looks at the size
@@ -87,12 +61,11 @@ _DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} 
 
 
 def other_versions(folder: Path) -> list[Path]:
-    """Return the files in which other versions of vlgate keep their replies."""
     return [file for file in folder.glob("replies-v*.sqlite") if file.name != NAME and "-damaged-" not in file.name]
 
 
 def connect(file: Path) -> sqlite3.Connection:
-    """Open a file of replies, and make it if it is not there."""
+    """Open a file of replies, and make it and its tables if they are not there."""
     file.parent.mkdir(parents=True, exist_ok=True)
     # No transaction is begun by itself; a run may look up from another thread than the one that opened the file.
     opened = sqlite3.connect(file, timeout=_WAITING, isolation_level=None, check_same_thread=False)
@@ -102,20 +75,28 @@ def connect(file: Path) -> sqlite3.Connection:
         opened.execute("PRAGMA cell_size_check=ON")
         opened.execute("PRAGMA synchronous=NORMAL")  # a crash of the machine may cost the last records, never the file
         opened.execute("PRAGMA cache_size=-65536")  # 64 MiB: keys are random, so each one may be in a page of its own
-        make_tables(opened, _WAITING)
+        # SQLite does not wait for another process that makes the tables at the same moment, so this does.
+        end = time.monotonic() + _WAITING
+        while True:
+            try:
+                opened.execute("PRAGMA journal_mode=WAL")
+                opened.executescript(_TABLES)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+            else:
+                return opened
     except BaseException:
         opened.close()
         raise
-    return opened
 
 
 def sealed(key: bytes, value: bytes) -> bytes:
-    """Return a value with its checksum, as the file holds it."""
     return value + blake2b(key + value, digest_size=_SUM).digest()
 
 
 def unsealed(key: bytes, record: object) -> bytes | None:
-    """Return the value of a record; None if it is damaged."""
     if not isinstance(record, bytes) or len(record) < _SUM:
         return None
     value = record[:-_SUM]
@@ -123,14 +104,12 @@ def unsealed(key: bytes, record: object) -> bytes | None:
 
 
 class Store:
-    """The replies of one folder.
+    """The replies of one folder, whose records may take ``limit`` bytes."""
 
-    ``problems`` holds a sentence for each thing that was wrong, for the user; ``evicted`` counts the replies that were
-    removed to stay within the limit.
-    """
+    # ``problems`` holds a sentence for each thing that was wrong, for the user; ``evicted`` counts the replies that
+    # were removed to stay within the limit.
 
     def __init__(self, folder: Path, limit: int = DEFAULT_SIZE) -> None:
-        """Open the file in ``folder``; ``limit`` is the most bytes that its records may take."""
         self.file = folder / NAME
         self.limit = limit
         self.problems: list[str] = []
@@ -143,15 +122,22 @@ class Store:
         others = sorted(file.name for file in other_versions(folder))
         if others:
             self.problems.append(f"{folder} holds {', '.join(others)} of another version of vlgate, which is not read")
-        self._reopen()
+        try:
+            try:
+                self._opened = connect(self.file)
+                self._inode = inode(self.file)
+            except sqlite3.DatabaseError as error:
+                if not damaged_by(error, self.file):
+                    raise
+                self._replace(error)
+        except (sqlite3.Error, OSError) as error:
+            self.problems.append(f"{folder} cannot be used ({_why(error)}), so the model is asked everything")
 
     @property
     def works(self) -> bool:
-        """Whether replies are kept; False after a problem with the disk."""
         return self._opened is not None
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the values of the keys that are there; a damaged record counts as not there."""
         if self._opened is None:
             return {}
         try:
@@ -159,16 +145,18 @@ class Store:
         except sqlite3.DatabaseError as error:
             return self.get(keys) if self._failed(error, "read") else {}
         found = {key: value for key, record in rows if (value := unsealed(key, record)) is not None}
-        damaged = [key for key, _ in rows if key not in found] if len(found) < len(rows) else []
+        damaged = [(key,) for key, _ in rows if key not in found] if len(found) < len(rows) else []
         if damaged:
-            self._remove(damaged)
+            count = f"{len(damaged)} damaged records were removed, and their requests asked again"
+            self.problems.append(f"{self.file}: {count}")
+            try:
+                self._opened.executemany("DELETE FROM replies WHERE key = ?", damaged)
+            except sqlite3.DatabaseError as error:
+                self._failed(error, "written")
         return found
 
     def put(self, model: str, entries: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-        """Add records; a key that is there already keeps its value, because another run may have used that.
-
-        Returns: the values of keys that were there with another value.
-        """
+        """Add records; a key that is there already keeps its value, which is returned: another run may have used it."""
         if self._opened is None or not entries:
             return {}
         try:
@@ -182,28 +170,19 @@ class Store:
         return there
 
     def close(self) -> None:
-        """Close the file."""
         opened, self._opened = self._opened, None
         if opened is not None:
             opened.close()
-
-    def _reopen(self) -> None:
-        try:
-            try:
-                self._opened = connect(self.file)
-                self._inode = inode(self.file)
-            except sqlite3.DatabaseError as error:
-                if not damaged_by(error, self.file):
-                    raise
-                self._replace(error)
-        except (sqlite3.Error, OSError) as error:
-            self.problems.append(f"{self.file.parent} cannot be used ({_why(error)}), so the model is asked everything")
 
     def _added(self, opened: sqlite3.Connection, model: str, entries: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
         now = int(time.time())
         opened.execute("BEGIN IMMEDIATE")
         try:
-            number = self._number(opened, model)
+            if model not in self._models:
+                opened.execute("INSERT OR IGNORE INTO models (name) VALUES (?)", (model,))
+                row = opened.execute("SELECT id FROM models WHERE name = ?", (model,)).fetchone()
+                self._models[model] = int(row[0])
+            number = self._models[model]
             before = opened.total_changes
             opened.executemany(
                 "INSERT OR IGNORE INTO replies (key, model, at, value) VALUES (?, ?, ?, ?)",
@@ -219,21 +198,6 @@ class Store:
             raise
         there = ((key, unsealed(key, record)) for key, record in rows)
         return {key: value for key, value in there if value is not None and value != entries.get(key, value)}
-
-    def _number(self, opened: sqlite3.Connection, model: str) -> int:
-        if model not in self._models:
-            opened.execute("INSERT OR IGNORE INTO models (name) VALUES (?)", (model,))
-            row = opened.execute("SELECT id FROM models WHERE name = ?", (model,)).fetchone()
-            self._models[model] = int(row[0])
-        return self._models[model]
-
-    def _remove(self, keys: Sequence[bytes]) -> None:
-        self.problems.append(f"{self.file}: {len(keys)} damaged records were removed, and their requests asked again")
-        if self._opened is not None:
-            try:
-                self._opened.executemany("DELETE FROM replies WHERE key = ?", [(key,) for key in keys])
-            except sqlite3.DatabaseError as error:
-                self._failed(error, "written")
 
     def _failed(self, error: sqlite3.DatabaseError, what: str) -> bool:
         """Go on with a new file if this one is damaged, otherwise without one; return whether there is a file now."""
@@ -273,9 +237,16 @@ def damaged_by(error: sqlite3.Error, file: Path) -> bool:
 
 
 def shrink(opened: sqlite3.Connection, limit: int) -> int:
-    """Remove the oldest records until the rest takes less than ``limit`` bytes; return how many were removed."""
+    """Remove the oldest records until the rest takes less than ``limit`` bytes."""
     removed = 0
-    while (used := _used(opened)) > limit:
+    while True:
+        pages, free, page = (
+            int(opened.execute(f"PRAGMA {name}").fetchone()[0])
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+        used = (pages - free) * page  # free pages are used again before the file grows
+        if used <= limit:
+            return removed
         low, high, n = opened.execute("SELECT min(id), max(id), count(*) FROM replies").fetchone()
         if not n:
             return removed
@@ -284,15 +255,6 @@ def shrink(opened: sqlite3.Connection, limit: int) -> int:
         opened.execute("BEGIN IMMEDIATE")
         removed += opened.execute("DELETE FROM replies WHERE id < ?", (last,)).rowcount
         opened.execute("COMMIT")
-    return removed
-
-
-def _used(opened: sqlite3.Connection) -> int:
-    """The bytes of the file that hold something; the others are used again before the file grows."""
-    pages, free, size = (
-        int(opened.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
-    )
-    return (pages - free) * size
 
 
 def _looked_up(opened: sqlite3.Connection, keys: Sequence[bytes]) -> list[tuple[bytes, object]]:
@@ -309,11 +271,8 @@ def _why(error: BaseException) -> str:
     return str(error).strip() or type(error).__name__
 
 
-# One record of a cache, read without opening the cache for a run.
-
-
 def peek(folder: Path, key: bytes) -> bytes | None:
-    """Return the value of a key; None if it is not there, or if the file cannot be read."""
+    """One value, read without opening the cache for a run; None if it is not there, or the file cannot be read."""
     if not (folder / NAME).is_file():
         return None
     try:
@@ -322,3 +281,89 @@ def peek(folder: Path, key: bytes) -> bytes | None:
     except (sqlite3.Error, OSError):
         return None  # the run opens the file, too, and says what is wrong with it
     return None if row is None else unsealed(key, row[0])
+
+
+# What a cache holds, by model, and how to remove it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """The replies of one model: their number, their bytes, and the times of the first and the last (seconds)."""
+
+    # A file that no run reads, because it is damaged or of another version, has no ``model`` and the time of its
+    # change.
+
+    model: str
+    replies: int
+    size: int
+    oldest: int
+    newest: int
+    file: str = NAME
+
+
+def is_cache(folder: Path) -> bool:
+    return next(folder.glob("replies-v*.sqlite"), None) is not None
+
+
+def listed(folder: Path, begins: str = "") -> list[Kept]:
+    """What a cache holds of the models whose names begin so, the largest first."""
+    if not (folder / NAME).is_file():
+        return []
+    asked = (
+        "SELECT models.name, count(*), sum(length(value) + length(key)), min(at), max(at) "
+        "FROM replies JOIN models ON models.id = replies.model GROUP BY models.id"
+    )
+    try:
+        with closing(connect(folder / NAME)) as opened:
+            rows = opened.execute(asked).fetchall()
+    except sqlite3.Error as error:
+        raise _unusable(folder / NAME, error) from None
+    names = ("model", "replies", "size", "oldest", "newest")
+    found = [Kept(**dict(zip(names, (row[0].decode(errors="replace"), *row[1:]), strict=True))) for row in rows]
+    return sorted((one for one in found if one.model.startswith(begins)), key=lambda one: (-one.size, one.model))
+
+
+def unread_files(folder: Path) -> list[Kept]:
+    """The files that no run reads: those that were set aside as damaged, and those of other versions."""
+    found = []
+    for file in sorted({*other_versions(folder), *folder.glob(f"{_ASIDE}.sqlite")}):
+        at = int(file.stat().st_mtime)
+        size = sum(one.stat().st_size for one in folder.glob(f"{file.name}*"))
+        found.append(Kept(model="", replies=0, size=size, oldest=at, newest=at, file=file.name))
+    return found
+
+
+def cleared(folder: Path, begins: str, before: float) -> tuple[int, int]:
+    """Remove replies kept before a time, and without ``begins`` the files that no run reads; their number and bytes."""
+    size = _taken(folder)
+    for file in [] if begins else [*other_versions(folder), *folder.glob(_ASIDE)]:
+        if file.stat().st_mtime <= before:
+            file.unlink()
+    file = folder / NAME
+    removed = 0
+    try:
+        if file.is_file():
+            with closing(connect(file)) as opened:
+                names = opened.execute("SELECT id, name FROM models").fetchall()
+                chosen = [number for number, name in names if name.decode(errors="replace").startswith(begins)]
+                asked = "DELETE FROM replies WHERE model = ? AND at <= ?"
+                removed = sum(opened.execute(asked, (number, int(before))).rowcount for number in chosen)
+                opened.execute("VACUUM")
+                opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        if begins or not damaged_by(error, file) or file.stat().st_mtime > before:
+            raise _unusable(file, error) from None
+        for part in folder.glob(f"{NAME}*"):
+            part.unlink()
+    return removed, max(0, size - _taken(folder))
+
+
+def _unusable(file: Path, error: sqlite3.Error) -> OptionError:
+    remedy = "if no run uses it, remove the file"
+    if damaged_by(error, file):
+        remedy = "the next run sets it aside, and vlgate cache clear removes it"
+    return OptionError(f"{file} cannot be used ({error}); {remedy}")
+
+
+def _taken(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.glob("replies-v*"))

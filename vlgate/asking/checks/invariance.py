@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# Requests that a model has no memory of: images under other names, and near-copies of texts and pixels.
-#
 # A model with a memory of its own replies in the checks what it replied in the run, so that its replies seem not to
 # depend on the batch. No memory knows a near-copy: an image with one pixel that differs by one level, and a text with
 # other marks at its end. Near-copies of one request may get other scores; which of them are asked alone is drawn, so
@@ -56,16 +54,17 @@ class TouchedLoad:
 
 
 def renamed(request: Request) -> Request:
-    """Return a request about the same pixels under names that have nothing in common with the old ones."""
-    return with_images(request, lambda image: replace(image, key=f"renamed-{_digest(image.key)}"))
+    """The same request about images under names that have nothing in common with the old ones."""
 
+    def other_name(image: LazyImage) -> LazyImage:
+        digest = blake2b(image.key.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+        return replace(image, key=f"renamed-{digest}")
 
-def _digest(key: str) -> str:
-    return blake2b(key.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+    return with_images(request, other_name)
 
 
 def near_copy(request: Request, number: int) -> Request:
-    """Return one of the ten requests whose text differs in the marks at its end.
+    """One of the ten requests whose text differs in the marks at its end.
 
     >>> near_copy(Read(text="A red cup."), 1).text
     'A red cup..'
@@ -77,30 +76,20 @@ def near_copy(request: Request, number: int) -> Request:
     return replace(request, text=other) if isinstance(request, Match | Read) else replace(request, question=other)
 
 
-def _touched(image: LazyImage, number: int) -> LazyImage:
-    return LazyImage(
-        key=f"{image.key}#touched-{number}", where=image.where, load=TouchedLoad(image=image, place=number)
-    )
-
-
 def asked_as(
     model: Predictor, requests: Sequence[Request], change: Callable[[Request], Request]
 ) -> dict[Request, Prediction]:
-    """Ask a model changed requests together; return the predictions by the requests as they were."""
+    """Ask a model changed requests together; the predictions are by the requests as they were."""
     copies = {request: change(request) for request in requests}
     replies = model.predict(list(copies.values()))
     return {request: replies[copy] for request, copy in copies.items()}
 
 
 def company(model: Predictor, cases: Sequence[Case], tolerance: float, anew: Anew) -> str:
-    """Return how the replies to near-copies depend on what is asked beside them; empty if they do not.
-
-    The requests of two cases of each kind and number of requests are copied; others fill the groups.
-
-    Cost: for two cases of two requests, twenty calls of one request and five of up to 24.
-    """
+    """How the replies to near-copies depend on what is asked beside them; empty if they do not."""
+    # The requests of two cases of each kind and number of requests are copied; others fill the groups.
     twos = _twos(cases)
-    copied = [one for two in twos for some in two for one in some]
+    copied = [one for two in twos for requests in two for one in requests]
     texts = set(map(text_of, copied))
     others = (one for case in cases for one in case.requests if text_of(one) not in texts)
     asked = list(dict.fromkeys((*copied, *others)))[:_GROUP]
@@ -137,11 +126,17 @@ class _Copies:
         }
 
     def of(self, request: Request, turn: int) -> Request:
-        """Return the copy of a request in one turn; requests about one image keep one image."""
+        """The copy of a request in one turn; requests about one image keep one image."""
         copy = near_copy(request, self._texts[request][turn])
         if self._anew != "all":
             return copy
-        return with_images(copy, lambda image: _touched(image, self._images[image][turn]))
+
+        def touched(image: LazyImage) -> LazyImage:
+            number = self._images[image][turn]
+            load = TouchedLoad(image=image, place=number)
+            return LazyImage(key=f"{image.key}#touched-{number}", where=image.where, load=load)
+
+        return with_images(copy, touched)
 
 
 def _drawn(of: str, place: int) -> list[int]:
@@ -159,12 +154,9 @@ def _twos(cases: Sequence[Case]) -> list[tuple[list[Request], list[Request]]]:
         images = set(images_of_case(first))
         second = next((case for case in others if images.isdisjoint(images_of_case(case))), None)
         if second is not None:
-            found.append((_copied(first), _copied(second)))
+            one, other = (list(dict.fromkeys(case.requests))[:_COPIED] for case in (first, second))
+            found.append((one, other))
     return found
-
-
-def _copied(case: Case) -> list[Request]:
-    return list(dict.fromkeys(case.requests))[:_COPIED]
 
 
 def _apart(alone: Sequence[Prediction], grouped: Sequence[Prediction], tolerance: float) -> bool:
@@ -179,9 +171,6 @@ def _apart(alone: Sequence[Prediction], grouped: Sequence[Prediction], tolerance
     return len(one) == len(other) == 1 and one != other
 
 
-# Check that a model gives the same replies when it is asked the same requests again.
-
-
 def check_determinism(
     model: Predictor,
     requests: Sequence[Request],
@@ -190,29 +179,15 @@ def check_determinism(
     first: Replies | None = None,
     anew: Anew = "",
 ) -> Check:
-    """Check whether replies change when the first ``REQUESTS`` distinct requests are asked again, in the same order.
-
-    The model must not cache its replies. ``cases`` are those of the requests, to count the verdicts that rounding could
-    change; ``first`` is the round of ``together``, if the model was asked it already. With ``anew`` "all", images get
-    other names in the second round.
-    """
+    """Whether replies change when the first ``REQUESTS`` distinct requests are asked again, in the same order."""
+    # The model must not cache its replies. ``cases`` are those of the requests, to count the verdicts that rounding
+    # could change; ``first`` is the round of ``together``, if the model was asked it already. With ``anew`` "all",
+    # images get other names in the second round.
     first = together(model, requests) if first is None else first
     rounds = (first, asked_as(model, list(first), renamed) if anew == "all" else model.predict(list(first)))
-    return compare(
-        "determinism",
-        rounds,
-        (
-            "twice in the same order",
-            "switch off dropout and sampling, keep nothing between two calls, and use no names of images",
-        ),
-        tolerance,
-        cases,
-    )
+    advice = "switch off dropout and sampling, keep nothing between two calls, and use no names of images"
+    return compare("determinism", rounds, ("twice in the same order", advice), tolerance, cases)
 
-
-# Check that a model's replies do not depend on the other requests of the batch.
-#
-# If they do, every verdict depends on which requests happen to be asked together.
 
 _ADVICE = "check that the model is in evaluation mode and masks its padding"
 
@@ -225,37 +200,20 @@ def check_batch_invariance(
     first: Replies | None = None,
     anew: Anew = "",
 ) -> Check:
-    """Check whether replies depend on what else is asked in the same batch.
-
-    The first ``REQUESTS`` distinct requests are asked three times: together; together in reverse order, with all other
-    requests behind them; and one at a time.
-
-    The model must neither cache its replies, which would hide every difference, nor change the order of the requests.
-    Whole cases are best, because the texts of one image are compared. Requests beyond ``REQUESTS`` fill a call as the
-    run fills it: a model may depend on more company than a few requests. ``cases`` and ``first`` are as in
-    ``check_determinism``. ``anew`` is what of a request the model has no memory of: images get other names in the third
-    round ("all"), and near-copies are asked alone and in a group (see ``company``).
-
-    Returns: the check; see ``rounds.compare``.
-    """
+    """Whether replies depend on what else is asked in the same batch: every verdict then depends on it, too."""
+    # The first ``REQUESTS`` distinct requests are asked three times: together; together in reverse order, with all
+    # other requests behind them, which fill a call as the run fills it; and one at a time. ``anew`` is what of a
+    # request the model has no memory of: images get other names in the third round ("all"), and near-copies are asked
+    # alone and in a group (see ``company``). The rest is as in ``check_determinism``; the model must not change the
+    # order of requests.
     first = together(model, requests) if first is None else first
     asked = list(first)
     others = [request for request in dict.fromkeys(requests) if request not in first]
-    rounds = (
-        first,
-        model.predict([*asked[::-1], *others]),
-        {request: asked_as(model, [request], _change(anew))[request] for request in asked},
-    )
-    found = compare(
-        "batch_invariance",
-        rounds,
-        (
-            "together, in reverse order and one at a time",
-            _ADVICE,
-        ),
-        tolerance,
-        cases,
-    )
+    change: Callable[[Request], Request] = renamed if anew == "all" else lambda request: request
+    crowded = model.predict([*asked[::-1], *others])
+    alone = {request: asked_as(model, [request], change)[request] for request in asked}
+    how = "together, in reverse order and one at a time"
+    found = compare("batch_invariance", (first, crowded, alone), (how, _ADVICE), tolerance, cases)
     if not anew or found.outcome != "ok":
         return found
     try:
@@ -263,7 +221,3 @@ def check_batch_invariance(
     except Exception as error:  # noqa: BLE001  # a user's model may know the texts of the run only
         return replace(found, why=f"{found.why}; near-copies could not be asked ({described(error)})")
     return replace(found, outcome="suspect", why=f"{found.why}; {hidden}; {_ADVICE}") if hidden else found
-
-
-def _change(anew: Anew) -> Callable[[Request], Request]:
-    return renamed if anew == "all" else lambda request: request

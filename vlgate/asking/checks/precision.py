@@ -7,16 +7,16 @@ float32 tells them apart. How often that happens depends on the model and on the
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from vlgate.asking.checks.check import Check
+from vlgate.asking.checks.check import Check, CheckOutcome
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.stats import wilson
 from vlgate.seeds import generator
-from vlgate.types import Batch, Prediction, Predictor, Request, Task, Ties, Verdict
+from vlgate.types import Batch, Predictor, Task, Ties
 
 CASES = 64
 NAME = "precision"
@@ -25,11 +25,8 @@ NAME = "precision"
 def check_precision(
     model: Predictor, full: Predictor, batches: Sequence[Batch], asked: str, *, confidence: float = 0.95
 ) -> Check:
-    """Count the cases whose verdict differs between a model in half precision, or compiled, and plain float32.
-
-    ``asked`` says how ``model`` runs (``bfloat16``, ``compiled float32``). The sentence says how many verdicts change,
-    in which direction, and an interval for all cases.
-    """
+    """Count the cases whose verdict differs between a model in half precision, or compiled, and plain float32."""
+    # ``asked`` says how ``model`` runs (``bfloat16``, ``compiled float32``).
     requests = [request for batch in batches for case in batch.cases for request in case.requests]
     half_replies, full_replies = model.predict(requests), full.predict(requests)
     both = [
@@ -40,8 +37,11 @@ def check_precision(
     ]
     if not both:
         return Check(name=NAME, outcome="not applicable", why="no case has a reply from both models")
-    changed = [pair for pair in both if _decided(pair[0]) != _decided(pair[1])]
-    largest = _largest(half_replies, full_replies)
+    changed = [
+        (half, whole) for half, whole in both if (half.right, dict(half.facts)) != (whole.right, dict(whole.facts))
+    ]
+    scores = ((half_replies[request].score, full_replies[request].score) for request in half_replies)
+    largest = max((abs(one - other) for one, other in scores if one is not None and other is not None), default=0.0)
     low, high = wilson(len(changed) / len(both), len(both), confidence)
     lost, won = (sum(pair[one].right and not pair[1 - one].right for pair in changed) for one in (1, 0))
     why = (
@@ -49,18 +49,14 @@ def check_precision(
         f"({lost} right in float32 only, {won} right in {asked} only), an estimated {low:.1%} to {high:.1%} of all "
         f"cases; scores differ by at most {largest:.3g}"
     )
-    return Check(
-        name=NAME,
-        outcome="suspect" if changed else "ok",
-        why=f"{why}; use plain float32 if a figure is close to its threshold" if changed else why,
-        n=len(both),
-        share=1 - len(changed) / len(both),
-        largest=largest,
-    )
+    why += "; use plain float32 if a figure is close to its threshold" if changed else ""
+    outcome: CheckOutcome = "suspect" if changed else "ok"
+    share = 1 - len(changed) / len(both)
+    return Check(name=NAME, outcome=outcome, why=why, n=len(both), share=share, largest=largest)
 
 
 def drawn(tasks: Sequence[Task], ties: Ties, seed: int) -> list[Batch]:
-    """A seeded sample of ``CASES`` cases of all tasks, as one batch per task; all cases are equally likely."""
+    """A seeded sample of ``CASES`` cases of all tasks, as one batch per task."""
     places = [(number, place) for number, task in enumerate(tasks) for place in range(len(task.cases))]
     random = generator(f"{seed}:precision")
     chosen = np.sort(random.choice(len(places), size=min(CASES, len(places)), replace=False)) if places else ()
@@ -71,15 +67,18 @@ def drawn(tasks: Sequence[Task], ties: Ties, seed: int) -> list[Batch]:
 
 
 def lacks_room(device: str, root: Path = Path("/")) -> str:
-    """Say why the model cannot be loaded a second time, in float32; empty if there is enough memory.
-
-    In half precision the model takes at most the memory that this process holds now, or holds on the GPU, so float32
-    takes at most twice as much. A model for a GPU is first loaded into the machine's own memory.
-    """
-    held, free = _held(root), _free(root)
-    places = {"this machine": free}
+    """Why the model cannot be loaded a second time, in float32; empty if there is enough memory."""
+    # In half precision the model takes at most the memory that this process holds now, or holds on the GPU, so float32
+    # takes at most twice as much. A model for a GPU is first loaded into the machine's own memory.
+    pages = _first_number(root / "proc/self/statm", place=1)
+    held = None if pages is None else pages * os.sysconf("SC_PAGE_SIZE")
+    places = {"this machine": _free(root)}
     if device.startswith("cuda"):
-        held, places[device] = _on_gpu(device)
+        import torch
+
+        held = torch.cuda.memory_allocated(device)
+        kept_back = torch.cuda.memory_reserved(device) - held  # torch keeps memory that it has freed, for itself
+        places[device] = torch.cuda.mem_get_info(device)[0] + kept_back
     for place, left in places.items():
         if device == "mps" or held is None or left is None:
             return f"not asked again in float32: the free memory of {place} is unknown"
@@ -89,28 +88,6 @@ def lacks_room(device: str, root: Path = Path("/")) -> str:
                 f"{2 * held / 2**30:.1f} GiB may be needed"
             )
     return ""
-
-
-def _decided(verdict: Verdict) -> tuple[bool, Mapping[str, float]]:
-    return verdict.right, dict(verdict.facts)
-
-
-def _largest(half: Mapping[Request, Prediction], full: Mapping[Request, Prediction]) -> float:
-    scores = ((half[request].score, full[request].score) for request in half)
-    return max((abs(one - other) for one, other in scores if one is not None and other is not None), default=0.0)
-
-
-def _on_gpu(device: str) -> tuple[int, int]:
-    import torch
-
-    held = torch.cuda.memory_allocated(device)
-    kept_back = torch.cuda.memory_reserved(device) - held  # torch keeps memory that it has freed, for itself
-    return held, torch.cuda.mem_get_info(device)[0] + kept_back
-
-
-def _held(root: Path) -> int | None:
-    pages = _first_number(root / "proc/self/statm", place=1)
-    return None if pages is None else pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _free(root: Path) -> int | None:

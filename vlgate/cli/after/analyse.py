@@ -10,11 +10,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from vlgate.cli import add_json, say
+from vlgate.cli import say
 from vlgate.errors import OptionError
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from vlgate.studies.analyses.runs import Run
     from vlgate.studies.analyses.tables import Analysis
 
-HELP = "analyse runs as a benchmark's paper does: correlations, preferences, priors, coverage between models"
 MOST = 40  # the most rows of a table on the terminal; the files and --json have all
 
 # the options of each analysis, besides those of all
@@ -35,30 +33,7 @@ _USES: Mapping[str, frozenset[str]] = MappingProxyType(
         "valse": frozenset({"perplexity"}),
     }
 )
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paper", choices=tuple(_USES), help="the benchmark whose paper has the analyses")
-    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="the results folder of a run")
-    tasks = "the ids of the tasks (default: those of the benchmark, or those of the drawn scenes)"
-    parser.add_argument("--tasks", metavar="GLOB", help=tasks)
-    reads = "the results folder of a language model's run on the same tasks (winoground, bla, valse)"
-    parser.add_argument("--perplexity", type=Path, metavar="RUN", help=reads)
-    size = "millions of images and captions that a model was pretrained on; the option can be repeated (winoground)"
-    parser.add_argument("--pretraining", action="append", default=[], metavar="NAME=IMAGES,CAPTIONS", help=size)
-    rated = "words with their ratings, such as those of Brysbaert et al. 2014 (bla)"
-    parser.add_argument("--concreteness", type=Path, metavar="FILE", help=rated)
-    parser.add_argument("--frequency", type=Path, metavar="FILE", help="words with their counts (bla)")
-    numbers = "numbers of sentences, such as sizes and grammar, with the titles image, text and their names (bla)"
-    parser.add_argument("--features", type=Path, metavar="CSV", help=numbers)
-    boxes = "boxes of the cases' objects, with the titles task, case, x, y, w, h, width and height (vl-checklist)"
-    parser.add_argument("--boxes", type=Path, metavar="CSV", help=boxes)
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="write analysis-PAPER.md and analysis-PAPER.json with all rows"
-    )
-    saved = "also put the analysis into analyses.json of the first RUN, for the page that vlgate report writes"
-    parser.add_argument("--save", action="store_true", help=saved)
-    add_json(parser)
+OPTIONS = {"paper": {"choices": tuple(_USES)}}
 
 
 def run(given: argparse.Namespace) -> int:
@@ -90,26 +65,20 @@ def say_analysis(made: Analysis, given: argparse.Namespace, name: str, most: int
 
 def _analysis(given: argparse.Namespace, runs: tuple[Run, ...]) -> Analysis:
     from vlgate.studies.analyses import bla, carets, valse, vl_checklist, winoground
+    from vlgate.studies.analyses.runs import read_runs
     from vlgate.studies.analyses.vl_checklist import read_boxes
     from vlgate.studies.analyses.winoground import given_sizes
 
+    reader = None if given.perplexity is None else read_runs([given.perplexity])[0]
     if given.paper == "winoground":
-        return winoground.analyse(runs, _reader(given), given_sizes(given.pretraining), given.tasks)
+        return winoground.analyse(runs, reader, given_sizes(given.pretraining), given.tasks)
     if given.paper == "bla":
-        return bla.analyse(runs, _features(given), _reader(given), given.tasks)
+        return bla.analyse(runs, _features(given), reader, given.tasks)
     if given.paper == "vl-checklist":
         return vl_checklist.analyse(runs, None if given.boxes is None else read_boxes(given.boxes), given.tasks)
-    return (
-        carets.analyse(runs, given.tasks)
-        if given.paper == "carets"
-        else valse.analyse(runs, _reader(given), given.tasks)
-    )
-
-
-def _reader(given: argparse.Namespace) -> Run | None:
-    from vlgate.studies.analyses.runs import read_runs
-
-    return None if given.perplexity is None else read_runs([given.perplexity])[0]
+    if given.paper == "carets":
+        return carets.analyse(runs, given.tasks)
+    return valse.analyse(runs, reader, given.tasks)
 
 
 def _features(given: argparse.Namespace) -> Features:

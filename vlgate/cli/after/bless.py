@@ -11,34 +11,18 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
-from vlgate.cli import add_run, say
-from vlgate.errors import OptionError, UnknownNameError
+from vlgate.cli import chosen, say
+from vlgate.errors import OptionError
 from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.shapes import headlines
 from vlgate.record.comparison import finished_run
 from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, VERDICT, read_run
 from vlgate.record.verdict import recorded_outcome
 
-HELP = "keep a run as the baseline that later ones are compared with"
 FILES = (CASES, ENVIRONMENT, VERDICT, "summary.md", METRICS)
 RECORD = "blessed.json"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    add_run(parser)
-    to = "the folder of the baseline (default: baseline)"
-    parser.add_argument("--to", type=Path, default=Path("baseline"), metavar="DIR", help=to)
-    parser.add_argument("--overwrite", action="store_true", help="replace an earlier baseline in that folder")
-    why = "why the run is the baseline; needed if it did not pass, or if no gate was judged"
-    parser.add_argument("--why", default="", metavar="TEXT", help=why)
-    held = "also write the cases that the run gets right to FILE, for must_hold in thresholds.toml"
-    parser.add_argument("--must-hold", type=Path, metavar="FILE", help=held)
-    suite = "the tasks whose cases are written with --must-hold, as patterns (default: all)"
-    parser.add_argument("--suite", action="append", default=[], metavar="GLOB[,GLOB]", help=suite)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -78,17 +62,14 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _held(given: argparse.Namespace, tasks: Any) -> list[str]:
-    patterns = [name for entry in given.suite for name in entry.split(",") if name] or ["*"]
-    for pattern in patterns:
-        if not any(fnmatchcase(task, pattern) for task in tasks):
-            raise UnknownNameError("task in --suite", pattern, tasks)
+    names = chosen(given.suite, tasks, "task in --suite")
     if given.must_hold.exists() and not given.overwrite:
         raise OptionError(f"--must-hold {given.must_hold}: exists; replace it with --overwrite, or name another file")
     lines = []
-    for task, table in tasks.items():
-        judged = table.judged
+    for task in names:
+        judged = tasks[task].judged
         headline = next((name for name in headlines() if name in judged.case_metrics), None)
-        if headline is not None and any(fnmatchcase(task, pattern) for pattern in patterns):
+        if headline is not None:
             values = judged.case_metrics[headline]
             held = [case for case, value in zip(judged.ids, values, strict=True) if value >= 1]
             lines += [json.dumps({"task": task, "case": case}) for case in held]

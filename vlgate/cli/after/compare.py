@@ -9,32 +9,14 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 
-from vlgate.cli import add_json, say, say_json
+from vlgate.cli import say, say_json
 from vlgate.errors import OptionError
 from vlgate.gates.records import RELEASABLE, Decision
-from vlgate.record.comparison import (
-    NEEDED,
-    compare,
-    comparison_lines,
-    comparison_record,
-    finished_run,
-    read_earlier,
-)
+from vlgate.record.comparison import NEEDED, compare, comparison_lines, comparison_record, finished_run, read_earlier
 from vlgate.record.folder import read_run, refuse_incomplete
 from vlgate.record.judging_again import judge_again
 from vlgate.record.verdict import RunOutcome
-
-HELP = "compare two runs case by case: what is newly broken, what is fixed"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("before", type=Path, metavar="A", help="the results folder of the earlier run")
-    parser.add_argument("after", type=Path, metavar="B", help="the results folder of the later run")
-    parser.add_argument("--thresholds", type=Path, metavar="FILE", help="a file with gates on a comparison")
-    parser.add_argument("--all", action="store_true", help="name all newly broken cases, not only the first ten")
-    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -49,7 +31,11 @@ def run(given: argparse.Namespace) -> int:
         judged = judge_again(recorded, given.thresholds, earlier, require_gates=False)
         if not any(one.gate.compares for one in judged.decisions):
             raise OptionError(f"--thresholds {given.thresholds}: has no max_drop, max_broken or max_churn; write one")
-        made = [one for one in judged.decisions if one.gate.compares or _objects(one)]
+        made = [
+            one
+            for one in judged.decisions
+            if one.gate.compares or (one.gate.min is one.gate.max is None and one.outcome not in RELEASABLE)
+        ]
         found, outcome = judged.comparison, replace(judged.outcome, outcomes=tuple(one.outcome for one in made))
     found = found or compare(earlier, finished_run(recorded))
     if given.json:
@@ -62,8 +48,3 @@ def run(given: argparse.Namespace) -> int:
         lines += [f"{one.outcome}: {one.gate.id}: {one.why}" for one in made]
         say(*lines)
     return int(outcome.status > 0)
-
-
-def _objects(decision: Decision) -> bool:
-    gate = decision.gate
-    return gate.min is None and gate.max is None and decision.outcome not in RELEASABLE

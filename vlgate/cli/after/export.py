@@ -13,33 +13,20 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from vlgate.cli import add_run, note, say
+from vlgate.cli import note, say
 from vlgate.errors import OptionError
 from vlgate.record.folder import read_run
 from vlgate.report.exports.rows import Exported, exported
 
-HELP = "write a finished run in the format of another tool"
 TO_A_FILE = ("csv", "jsonl", "hf-eval-results")
 FORMATS = (*TO_A_FILE, "every-eval-ever", "lm-eval")
 RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    add_run(parser)
-    parser.add_argument("--format", choices=FORMATS, required=True, help="the format")
-    to = "the file to write (default: the standard output), or the folder, for every-eval-ever and lm-eval"
-    parser.add_argument("--to", type=Path, metavar="PATH", help=to)
-    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
-    dataset = "hf-eval-results: the dataset of a benchmark on the Hub; the option can be repeated"
-    parser.add_argument("--dataset", action="append", default=[], metavar="BENCHMARK=ID", help=dataset)
-    parser.add_argument("--source", default="", metavar="URL", help="hf-eval-results: a page that shows the results")
-    organization = "every-eval-ever: who evaluated the model (default: unknown)"
-    parser.add_argument("--organization", default="unknown", metavar="NAME", help=organization)
-    relation = "every-eval-ever: what the evaluator is to the model (default: other)"
-    parser.add_argument("--relationship", choices=RELATIONSHIPS, default="other", help=relation)
+OPTIONS = {"format": {"choices": FORMATS}, "relationship": {"choices": RELATIONSHIPS}}
 
 
 def run(given: argparse.Namespace) -> int:
+    from vlgate.report.exports import every_eval_ever, lm_eval
+
     if given.to is None and given.format not in TO_A_FILE:
         raise OptionError(f"--format {given.format}: is several files; name a folder with --to DIR")
     recorded = read_run(given.run, f"vlgate export {given.run}")
@@ -53,9 +40,13 @@ def run(given: argparse.Namespace) -> int:
     if recorded.incomplete:
         note(f"note: the run is incomplete: {recorded.incomplete}")
     if given.format in TO_A_FILE:
-        _to_a_file(_lines(given.format, source), given)
+        lines = _lines(given.format, source)
+        if given.to is None:
+            sys.stdout.writelines(lines)
+        else:
+            _write(given.to, lines, given)
         return 0
-    for name, content in _files(given.format, source):
+    for name, content in (every_eval_ever if given.format == "every-eval-ever" else lm_eval).files(source):
         _write(given.to / name, [content], given)
     return 0
 
@@ -69,19 +60,6 @@ def _lines(name: str, source: Exported) -> Iterator[str]:
     for line in left_out:
         note(f"note: {line}")
     return yaml_lines(found)
-
-
-def _files(name: str, source: Exported) -> Iterator[tuple[str, str]]:
-    from vlgate.report.exports import every_eval_ever, lm_eval
-
-    return every_eval_ever.files(source) if name == "every-eval-ever" else lm_eval.files(source)
-
-
-def _to_a_file(lines: Iterable[str], given: argparse.Namespace) -> None:
-    if given.to is None:
-        sys.stdout.writelines(lines)
-    else:
-        _write(given.to, lines, given)
 
 
 def _write(file: Path, lines: Iterable[str], given: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from vlgate.cli import add_json, add_run, say
+from vlgate.cli import say
 from vlgate.gates.records import OUTCOMES, Outcome
 from vlgate.record.comparison import read_earlier
 from vlgate.record.folder import RecordedRun, read_run
@@ -20,22 +20,7 @@ from vlgate.record.judging_again import JudgedAgain, judge_again
 from vlgate.record.options import FIRST, baseline_of
 from vlgate.report.rows import NOT_PASSED, outcome_lines
 
-HELP = "decide the gates of a thresholds file about a finished run"
 ORDER: tuple[Outcome, ...] = tuple(dict.fromkeys((*NOT_PASSED, "cannot", *OUTCOMES)))
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    add_run(parser)
-    parser.add_argument("--thresholds", type=Path, metavar="FILE", required=True, help="the file with the gates")
-    baseline = "the results folder of an earlier run, for gates on a comparison (max_drop, max_broken, max_churn)"
-    baseline += "; with first, these are not run, because there is none yet"
-    parser.add_argument("--baseline", metavar="DIR|first", help=baseline)
-    gates = "whether a run of which no gate is judged does not pass (default: yes)"
-    parser.add_argument("--require-gates", action=argparse.BooleanOptionalAction, default=True, help=gates)
-    results = "also write the run's files with these decisions, and their page, to this folder"
-    parser.add_argument("--results", type=Path, metavar="DIR", help=results)
-    parser.add_argument("--overwrite", action="store_true", help="replace the files of a run in that folder")
-    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:

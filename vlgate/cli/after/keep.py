@@ -24,17 +24,8 @@ from vlgate.report.shrunk import FILE, SHRUNK_FOLDER
 from vlgate.sources.own.cases import read
 from vlgate.sources.reading.source import ReadOptions
 
-HELP = "keep the cases that a search has broken, for every later release to hold"
 HELD = "must-hold.jsonl"
 _FIELDS = ("task", "case", "shape", "capability", "requests", "cause")
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of a run with -m shrink")
-    out = (
-        "the file of own cases to add to, cases.jsonl or cases/NAME.jsonl of a data folder (default: kept/cases.jsonl)"
-    )
-    parser.add_argument("--out", type=Path, default=Path("kept/cases.jsonl"), metavar="FILE", help=out)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -66,7 +57,13 @@ def run(given: argparse.Namespace) -> int:
     named = {(line["task"], line["case"]) for line in held}
     _append(folder / HELD, [{"task": task, "case": case} for task, case in new if (task, case) not in named])
     kept = len(finds) - sum(lost.values())
-    _say(out, folder, len(new), len(before), kept - len(new), lost)
+    if before or new:
+        known_before = f"{kept - len(new):,} finds were there already"
+        say(f"{out}: {len(before) + len(new):,} cases, {len(new):,} of them new; {known_before}")
+    for why, number in lost.items():
+        say(f"{number:,} finds are not kept: {why}")
+    if before or new:
+        say(f'hold them with must_hold = "{folder / HELD}" in [defaults] of thresholds.toml, and --data={folder}')
     if not kept:
         raise OptionError(f"{given.run / FILE}: no find can be kept; name the whole folder of the run")
     return 0
@@ -81,15 +78,6 @@ def _hold_readable(line: dict[str, Any]) -> None:
         except DataError as error:
             why = str(error).partition("record on line 1: ")[2] or str(error)
             raise NotKeptError(f"own cases refuse such a line: {why}") from None
-
-
-def _say(out: Path, folder: Path, new: int, before: int, known: int, lost: Counter[str]) -> None:
-    if before or new:
-        say(f"{out}: {before + new:,} cases, {new:,} of them new; {known:,} finds were there already")
-    for why, number in lost.items():
-        say(f"{number:,} finds are not kept: {why}")
-    if before + new:
-        say(f'hold them with must_hold = "{folder / HELD}" in [defaults] of thresholds.toml, and --data={folder}')
 
 
 def _data_folder(out: Path) -> Path:

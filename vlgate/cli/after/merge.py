@@ -8,52 +8,50 @@ status are those of one run that asks all cases.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from vlgate.audit.label_fixes import place_of
-from vlgate.cli import say
+from vlgate.cli import resolved, say
 from vlgate.errors import OptionError
 from vlgate.record.comparison import read_earlier
-from vlgate.record.folder import RecordedPart, read_part, titled
+from vlgate.record.folder import ENVIRONMENT, RecordedPart, read_part, titled
+from vlgate.record.json_files import environment_content
 from vlgate.record.options import FIRST, Options, baseline_of, in_ci, options_from
-
-HELP = "join the parts of a run (--shard) and judge the gates once"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("parts", type=Path, nargs="+", metavar="DIR", help="the results folder of a part")
-    parser.add_argument("--results", type=Path, metavar="DIR", required=True, help="the folder for the run's files")
-    data = "the place of a data folder on this machine; the option can be repeated (default: as in the parts)"
-    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
-    disputes = "the place of a file of disputes on this machine; the option can be repeated (default: as in the parts)"
-    parser.add_argument("--disputes", action="append", default=[], type=Path, metavar="FILE", help=disputes)
-    thresholds = "the file with the gates (default: that of the parts)"
-    parser.add_argument("--thresholds", type=Path, metavar="FILE", help=thresholds)
-    baseline = "the results folder of an earlier run, to compare with, or first (default: that of the parts)"
-    parser.add_argument("--baseline", metavar="DIR|first", help=baseline)
-    gates = "whether a run without a judged gate ends with status 1 (default: as in the parts, or on if CI is set)"
-    parser.add_argument("--require-gates", action=argparse.BooleanOptionalAction, default=None, help=gates)
-    parser.add_argument("--overwrite", action="store_true", help="replace the files of a run in --results")
+from vlgate.record.results import EndedRun
+from vlgate.record.results_folder import take_folder
+from vlgate.record.verdict import outcome_of
+from vlgate.record.whole_file import write_whole
 
 
 def run(given: argparse.Namespace) -> int:
     """Return the exit status: 1 if a gate does not pass or a case could not be scored; nothing is written with 4."""
-    from vlgate.cli.after.merged_run import closing_lines, status_of, write_joined
+    from vlgate.report.ci.release import release
+    from vlgate.report.terminal import Screen, closing_text, results_line
     from vlgate.run.merging import in_order, join
 
-    _refuse_own_folder(given.parts, given.results)
-    _refuse_twice(given.parts)
+    if any(folder.resolve() == given.results.resolve() for folder in given.parts):
+        raise OptionError(f"--results {given.results}: is the folder of a part; name another folder")
+    seen: dict[Path, Path] = {}
+    for folder in given.parts:
+        first = seen.setdefault(folder.resolve(), folder)
+        if first is not folder:
+            which = f"{folder}" if f"{folder}" == f"{first}" else f"{first}, also as {folder},"
+            raise OptionError(f"{which} is given twice; name each part once")
     parts = in_order([read_part(folder) for folder in given.parts], thresholds=given.thresholds is None)
     options = _options(parts, given)
     named = options.baseline
     earlier = read_earlier(named, f"--baseline {named}") if isinstance(named, Path) else None
     joined = join(parts, options, earlier, own_thresholds=given.thresholds is not None)
-    joined, problems = write_joined(joined, parts, os.environ.get("GITHUB_STEP_SUMMARY", ""))
-    say(*closing_lines(joined, titled(joined.card.name, joined.card.weights), problems))
-    return status_of(joined)
+    joined, problems = _write(joined, parts)
+    model = titled(joined.card.name, joined.card.weights)
+    status = int(outcome_of(joined.result, joined.card).status > 0)
+    closing = closing_text(joined.result, release(joined.result, joined.card), model, status, Screen())
+    say(closing, results_line(joined.options), *problems)
+    return status
 
 
 def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Options:
@@ -67,7 +65,7 @@ def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Option
     options = replace(
         first,
         folder=here,
-        data=tuple(folder.expanduser().resolve() for folder in given.data) or first.data,
+        data=resolved(given.data) or first.data,
         disputes=tuple(place_of(file, here) for file in given.disputes) or first.disputes,
         thresholds=first.thresholds if given.thresholds is None else here / given.thresholds,
         baseline=named if given.baseline is None else baseline_of(given.baseline, here),
@@ -76,27 +74,35 @@ def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Option
         overwrite=given.overwrite,
         shard=None,
     )
-    _refuse_absent(options)
-    return options
-
-
-def _refuse_absent(options: Options) -> None:
     for folder in options.data:
         if not folder.is_dir():
             raise OptionError(f"the data folder {folder} of the parts is not on this machine; name it with --data DIR")
     if options.thresholds is not None and not options.thresholds.is_file():
         raise OptionError(f"the thresholds file {options.thresholds} is not there; name one with --thresholds FILE")
+    return options
 
 
-def _refuse_own_folder(parts: Sequence[Path], results: Path) -> None:
-    if any(folder.resolve() == results.resolve() for folder in parts):
-        raise OptionError(f"--results {results}: is the folder of a part; name another folder")
+def _write(joined: EndedRun, parts: Sequence[RecordedPart]) -> tuple[EndedRun, list[str]]:
+    # environment.json is that of this process, with those of the parts under ``parts``
+    from vlgate.report.ci.release import append_summary
+    from vlgate.report.ci.trackers import check_trackers, log_to
+    from vlgate.report.folder import recorded_run, saved, write_figures, write_rows
+    from vlgate.studies.analyses.saved import analysed
 
-
-def _refuse_twice(parts: Sequence[Path]) -> None:
-    seen: dict[Path, Path] = {}
-    for folder in parts:
-        first = seen.setdefault(folder.resolve(), folder)
-        if first is not folder:
-            which = f"{folder}" if f"{folder}" == f"{first}" else f"{first}, also as {folder},"
-            raise OptionError(f"{which} is given twice; name each part once")
+    options = joined.options
+    check_trackers(options.log_to)
+    release_folder = take_folder(options)
+    try:
+        lost = write_rows(joined.result, options)
+        result = replace(joined.result, incomplete="; ".join(lost))
+        lines = analysed(recorded_run(result, joined.card, options, joined.workers)) if not lost else []
+        problems = write_figures(result, joined.card, options, joined.workers, joined.tasks)
+        content = environment_content(options, joined.workers, joined.card.cache)
+        content["parts"] = {str(part.number): part.content["environment"] for part in parts}
+        problems += saved(lambda: write_whole(options.results / ENVIRONMENT, json.dumps(content, indent=1) + "\n"))
+        result = replace(result, incomplete="; ".join(dict.fromkeys([*lost, *problems])))
+        lines += [append_summary(options.results / "summary.md", os.environ.get("GITHUB_STEP_SUMMARY", ""))]
+        lines += log_to(options.log_to, result, joined.card, options)
+    finally:
+        release_folder()
+    return replace(joined, result=result), [line for line in lines if line]

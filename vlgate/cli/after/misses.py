@@ -10,23 +10,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from vlgate.cli import add_json, add_run, say, say_json
+from vlgate.cli import say, say_json
 from vlgate.record.folder import read_run
 from vlgate.report.missed import MissedOfTask, missed_cases, missed_lines
 
-HELP = "list the missed cases of a finished run, the worst first"
 SHOWN = 10
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    add_run(parser)
-    parser.add_argument("--slice", default="", metavar="TAG=VALUE", help="only the cases with this tag")
-    parser.add_argument("--task", default="*", metavar="PATTERN", help="only these tasks (default: all)")
-    most = parser.add_mutually_exclusive_group()
-    limit = f"the most cases of a task (default: {SHOWN}); the others are counted"
-    most.add_argument("--limit", type=_count, default=SHOWN, metavar="N", help=limit)
-    most.add_argument("--all", action="store_true", help="list all missed cases")
-    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -57,3 +45,6 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
+
+
+OPTIONS = {"limit": {"type": _count, "default": SHOWN}}

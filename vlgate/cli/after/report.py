@@ -8,20 +8,9 @@ been missed.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from vlgate.cli import say
+from vlgate.cli import resolved, say
 from vlgate.record.folder import CASES, NAME_ANOTHER, read_run
-
-HELP = "write report.html of a finished run again"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of a run")
-    data = "the place to which a data folder of the run was moved; the option can be repeated (default: as in the run)"
-    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
-    earlier = "results folders of earlier runs, the oldest first (default: the run's --baseline)"
-    parser.add_argument("--earlier", action="extend", nargs="+", default=[], type=Path, metavar="DIR", help=earlier)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -31,10 +20,8 @@ def run(given: argparse.Namespace) -> int:
     found = read_run(given.run, f"vlgate report {given.run}")
     if not (given.run / CASES).exists():
         raise found.wrong(f"holds no {CASES}", NAME_ANOTHER)
-    data = tuple(folder.expanduser().resolve() for folder in given.data)
-    tasks, problem = tasks_again(found.figures, found.environment, data)
-    earlier = [folder.expanduser().resolve() for folder in given.earlier]
-    earlier = [folder for folder in earlier if folder != given.run.resolve()]  # as in --earlier results/*
+    tasks, problem = tasks_again(found.figures, found.environment, resolved(given.data))
+    earlier = [folder for folder in resolved(given.earlier) if folder != given.run.resolve()]  # --earlier results/*
     content = write_page(found, tasks, earlier)
     for line in filter(None, (problem, *content["left_out"])):
         say(f"note: {line}")

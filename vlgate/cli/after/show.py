@@ -13,24 +13,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from vlgate.cli import add_run, say
-from vlgate.record.folder import RecordedRun, read_run
-from vlgate.types import Case
-
-HELP = "show one case of a finished run, with its images"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    add_run(parser)
-    parser.add_argument("case", metavar="CASE", help="the case, as task:case")
-    out = "write the images to this folder (default: a new folder for temporary files, if the terminal shows none)"
-    parser.add_argument("--out", type=Path, metavar="DIR", help=out)
-    data = "the place to which a data folder of the run was moved; the option can be repeated (default: as in the run)"
-    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
+from vlgate.cli import resolved, say
+from vlgate.record.folder import read_run
 
 
 def run(given: argparse.Namespace) -> int:
     from vlgate.report.missed import card_of, case_images, case_lines, draw, drawer, image_files, row_of
+    from vlgate.run.planning import tasks_again
 
     recorded = read_run(given.run, f"vlgate show {given.run}")
     row = row_of(recorded, given.case)
@@ -39,7 +28,9 @@ def run(given: argparse.Namespace) -> int:
     say(*case_lines(card, colour=terminal and not os.environ.get("NO_COLOR")))
     if not card.pictures:
         return 0
-    case, problem = _case(recorded, row["task"], row["case"], given.data)
+    figures = {**recorded.figures, "tasks": {row["task"]: recorded.figures["tasks"][row["task"]]}}
+    tasks, problem = tasks_again(figures, recorded.environment, resolved(given.data))
+    case = next((one for task in tasks for one in task.cases if one.id == row["case"]), None)
     images = case_images(card, row, case)
     if problem:
         say(f"  note: {problem}")
@@ -51,13 +42,3 @@ def run(given: argparse.Namespace) -> int:
     folder = given.out or (Path(tempfile.mkdtemp(prefix="vlgate-")) if found else Path())
     say(*(f"  {line}" for line in image_files(images, folder)))
     return 0
-
-
-def _case(recorded: RecordedRun, task: str, case: str, data: list[Path]) -> tuple[Case | None, str]:
-    # The case with its images, and why they cannot be found again; one of them is empty
-    from vlgate.run.planning import tasks_again
-
-    only = {**recorded.figures, "tasks": {task: recorded.figures["tasks"][task]}}
-    folders = tuple(folder.expanduser().resolve() for folder in data)
-    tasks, problem = tasks_again(only, recorded.environment, folders)
-    return next((one for found in tasks for one in found.cases if one.id == case), None), problem

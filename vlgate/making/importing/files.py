@@ -160,7 +160,6 @@ def _sheet(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _archive(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The samples of a log of inspect, which is a zip archive of JSON files."""
     remedy = "write it as JSON: inspect log convert --to json"
     try:
         with zipfile.ZipFile(file) as archive:

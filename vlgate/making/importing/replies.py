@@ -138,7 +138,6 @@ _AGGREGATES: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
 
 
 def _form(file: Path, fields: Fields, reply: str) -> str:
-    """The name of the form of a file, by the fields of its first record."""
     for what, (names, remedy) in _AGGREGATES.items():
         if all(name in fields for name in names) or ("prompt_image_1" in fields and names == ("prompt_caption_1",)):
             raise OptionError(f"{file}: {what}, {remedy}")

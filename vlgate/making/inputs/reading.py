@@ -144,10 +144,7 @@ _WITH: Mapping[Content, InputName] = MappingProxyType({"space": "frames", "list"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """The inputs of some files, all of one name, and what was left out of them by reason.
-
-    ``images`` is how many images the inputs have, ``found`` how many of these are in a folder; None if none is named.
-    """
+    """The inputs of some files, all of one name, how many images they have, and how many of these a folder has."""
 
     name: InputName
     inputs: Sequence[Any]
@@ -159,10 +156,7 @@ class Read:
 def read_inputs(
     files: Sequence[Path], takes: Sequence[InputName], *, faults: Mode = "fail", images: ImageFolder | None = None
 ) -> Read:
-    """Read files that hold one of the inputs that a kind takes.
-
-    ``faults`` says whether a fault in a scene graph is an error, or the faulty part is left out and counted.
-    """
+    """Read files that hold one of the inputs that a kind takes; ``faults`` is what a fault in a graph does."""
     contents = {file: content_of(file) for file in files}
     name = _name(contents, takes)
     left_out: Counter[str] = Counter()

@@ -129,7 +129,6 @@ def identity(record: Record, field: str) -> str:
 
 
 def lined_identity(record: Record) -> str:
-    """Return the id of a record of JSON lines, or its file and line."""
     return identity(record, "id") if "id" in record.fields else f"{record.file.stem} {record.id}"
 
 
@@ -146,7 +145,6 @@ _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|&(?:#\d+|#x[0-9a-fA-F]+|[a-z]{2,8});")
 
 
 def unusable(text: str) -> str | None:
-    """Say why a text cannot be used; None if it can."""
     if not text.strip():
         return "the text is empty"
     if len(text) > LONGEST:
@@ -184,7 +182,6 @@ _CAPTION_LINES = 'write a line such as {"image": "1.jpg", "caption": "a dog left
 
 
 def with_others(captions: Sequence[Caption]) -> list[Caption]:
-    """Return the captions, each with the other captions of its image."""
     by_image: dict[str, list[str]] = {}
     for caption in captions:
         by_image.setdefault(caption.image, []).append(caption.text)

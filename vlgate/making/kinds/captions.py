@@ -146,7 +146,6 @@ NO_PAIR = "no two images have texts of the same words in another order"
 
 
 def start(work: Work) -> MakeSome:
-    """Return what mines all inputs at once: a pair may combine any two images."""
     vocabulary = Vocabulary(default_ontology())
 
     def make_some(inputs: Sequence[Any]) -> Iterator[Made]:

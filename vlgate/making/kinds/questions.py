@@ -46,11 +46,7 @@ Json = dict[str, Any]
 
 
 def files_of(pairs: Sequence[QuestionPair], form: str) -> tuple[dict[str, str], int, Counter[str]]:
-    """Return the content of the files by their paths, the number of questions in them, and what was left out.
-
-    ``cases`` has a line for each pair, with the task ``made/<test>``; the other formats are those of
-    ``write_questions``.
-    """
+    """Return the content of the files by their paths, the number of questions in them, and what was left out."""
     if form not in FORMS:
         raise UnknownNameError("format of questions", form, FORMS)
     written = [pair for pair in pairs if form == "jsonl" or not pair.perturbation]

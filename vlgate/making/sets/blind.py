@@ -31,12 +31,12 @@ def contrasts(one: Candidate) -> tuple[tuple[str, str], ...]:
 
 
 def images(item: Item) -> tuple[str, ...]:
-    """Return the names of an item's images: two for a swap, else one."""
     return (item.image,) if isinstance(item.candidate, Foil | SentenceSet) else item.candidate.images
 
 
 def as_task(items: Sequence[Item], name: str, shape: Shape) -> Task:
     cases = []
+    truths: tuple[bool, ...]
     for item in items:
         one, shown = item.candidate, [missing_image(image, ()) for image in images(item)]
         if isinstance(one, Foil):
@@ -225,11 +225,7 @@ def reached(items: Sequence[Item], shape: Shape) -> Reached:
 
 
 def pruned(items: Sequence[Item], shape: Shape) -> tuple[list[Item], int]:
-    """Drop the items that the probes solve most surely, until none is above chance; return how many were dropped.
-
-    If they are above chance until fewer than ``FEWEST`` items are left, all stay: dropping would cost cases and prove
-    nothing.
-    """
+    """Drop the items that the probes solve most surely, until none is above chance; return how many were dropped."""
     left = list(items)
     for _ in range(_PRUNING_ROUNDS):
         solved = shortcuts(as_task(left, "made/set", shape))

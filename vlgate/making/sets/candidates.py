@@ -49,7 +49,7 @@ def from_json(value: Mapping[str, Any]) -> Made:
     candidates = []
     for parts in value["candidates"]:
         given = {name: tuple(part) if isinstance(part, list) else part for name, part in parts.items()}
-        candidates.append(_CLASSES[given.pop("class")](**given))
+        candidates.append(_CLASSES[str(given.pop("class"))](**given))
     found = Perturbed(candidates=tuple(candidates), refused=tuple(value["refused"]))
     return Made(image=value["image"], origin=value["origin"], found=found, extra=tuple(value["extra"]))
 

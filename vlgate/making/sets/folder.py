@@ -23,10 +23,7 @@ WHY = "why.jsonl"
 
 
 def as_cases(items: Sequence[Item], name: str, named: Callable[[str], str] = str) -> dict[str, str]:
-    """Return the content of ``cases/<name>.jsonl``, by its path; the task of the cases is ``made/<name>``.
-
-    ``named`` returns the path of an image in its data folder by the name that the inputs use.
-    """
+    """Return the content of ``cases/<name>.jsonl``, by its path; ``named`` returns the path of an image."""
     lines = []
     for item in items:
         made = item.candidate

@@ -130,10 +130,7 @@ def shortcuts_record(before: Reached, now: Reached, account: Account) -> Json:
 
 
 def _plausibility(name: str, model: TextModel, pairs: Sequence[tuple[str, str]]) -> Json | None:
-    """Return how often the true text has the lower perplexity; a tie counts 1/2 (VALSE, appendix D).
-
-    Pairs with a text that is too short for the model are left out; None if no pair is left.
-    """
+    """Return how often the true text has the lower perplexity; a tie counts 1/2 (VALSE, appendix D)."""
     if not pairs:
         return None
     try:

@@ -30,8 +30,6 @@ Form = Literal["cases", "release"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What to make, of which files, and where to."""
-
     # ``images`` is the folder of the images, None if names in the files are to stay as they are. ``limit`` is the most
     # cases, None for all. ``prune`` is whether cases are dropped until text alone is not above chance.
 

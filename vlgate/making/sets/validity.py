@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2, sqrt
-from typing import Protocol, runtime_checkable
 
 from vlgate.errors import NoReplyError
 from vlgate.making.kinds.kind import Inference, Item, Kind
@@ -67,7 +66,6 @@ def of_words(pairs: Iterable[tuple[str, str]]) -> Balance:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case, without punctuation marks."""
     return _WORD.findall(text.lower())
 
 
@@ -98,15 +96,6 @@ Check = Callable[[Sequence[Candidate]], list[str | None]]
 """Says of each candidate why it is dropped, or None if it stays."""
 
 
-@runtime_checkable
-class Comparing(Protocol):
-    """A judge that compares a text with its original, as the likelihood of a language model does."""
-
-    def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
-        """Return how grammatical each text is in proportion to its original, in 0..1, shape (n,)."""
-        ...
-
-
 def checks(kind: Kind, tools: Tools) -> tuple[Check, ...]:
     found: list[Check] = [_each(equal)] if kind.renumbers else [_each(equal), _each(rewritten)]
     if tools.has("grammar"):
@@ -134,21 +123,22 @@ def rewritten(pairs: _Pairs) -> list[str | None]:
 
 def ungrammatical(pairs: _Pairs, judge: Grammaticality) -> list[str | None]:
     """Drop foils below ``LEAST_GRAMMATICAL``; a judge that compares, those below ``LEAST_LIKELY``."""
-    if isinstance(judge, Comparing):
-        return _compared(pairs, judge)
+    # A judge may compare a text with its original instead, as the likelihood of a language model does.
+    if against := getattr(judge, "against", None):
+        return _compared(pairs, against)
     scores = judge.acceptability([false for _, false in pairs])
     return [UNGRAMMATICAL if score < LEAST_GRAMMATICAL else None for score in scores]
 
 
-def _compared(pairs: _Pairs, judge: Comparing) -> list[str | None]:
+def _compared(pairs: _Pairs, against: Callable[[list[str], list[str]], FloatArray]) -> list[str | None]:
     try:
-        scores = judge.against([true for true, _ in pairs], [false for _, false in pairs])
+        scores = against([true for true, _ in pairs], [false for _, false in pairs])
     except NoReplyError as error:
         short = {place % len(pairs) for place in error.positions}
         left = [pair for place, pair in enumerate(pairs) if place not in short]
         if not short:
             raise
-        rest = iter(_compared(left, judge) if left else ())
+        rest = iter(_compared(left, against) if left else ())
         return [SHORT if place in short else next(rest) for place in range(len(pairs))]
     return [UNLIKELY if score < LEAST_LIKELY else None for score in scores]
 
@@ -179,7 +169,6 @@ def repeated(items: Sequence[Item]) -> Iterator[str | None]:
 
 
 def _pairs_of_images(item: Item) -> list[tuple[str, tuple[str, str]]]:
-    """The pairs of texts of an item, each with the image that it is about."""
     pairs, names = contrasts(item.candidate), images(item)
     return list(zip(names if len(names) > 1 else names * len(pairs), pairs, strict=True))
 

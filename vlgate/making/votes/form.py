@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
@@ -44,10 +44,9 @@ ANSWERS: Mapping[Answer, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One image with two texts. ``caption`` is true of it, ``foil`` is not, and ``caption_first`` is their order.
+    """One image with two texts: ``caption`` is true of it, ``foil`` is not, ``caption_first`` is their order."""
 
-    ``id`` is a digest of everything that a voter sees and of the case, so a changed text has another id.
-    """
+    # ``id`` is a digest of everything that a voter sees and of the case, so a changed text has another id.
 
     task: str
     case: Case
@@ -81,7 +80,23 @@ def items_of(task: Task, seed: int) -> tuple[Item, ...]:
     asked = [(case, *places) for case in task.cases for places in SHAPES[task.shape].voted]
     first = [place % 2 == 0 for place in range(len(asked))]
     quick_generator(f"{seed}:votes:{task.id}").shuffle(first)
-    return tuple(_item(task.id, *one, caption_first=one_first) for one, one_first in zip(asked, first, strict=True))
+    items = []
+    for (case, true, false), caption_first in zip(asked, first, strict=True):
+        caption, foil = case.requests[true], case.requests[false]
+        assert isinstance(caption, Match)  # noqa: S101  # the shapes that are asked about consist of these
+        assert isinstance(foil, Match)  # noqa: S101
+        texts = [caption.text, foil.text] if caption_first else [foil.text, caption.text]
+        item = Item(
+            task=task.id,
+            case=case,
+            image=caption.image,
+            caption=caption.text,
+            foil=foil.text,
+            caption_first=caption_first,
+            id=_digest([task.id, case.id, true, caption.image.key, *texts], 12),
+        )
+        items.append(item)
+    return tuple(items)
 
 
 def shuffled(items: Iterable[Item], seed: int) -> tuple[Item, ...]:
@@ -93,22 +108,6 @@ def shuffled(items: Iterable[Item], seed: int) -> tuple[Item, ...]:
 def digest(items: Iterable[Item]) -> str:
     """Return the digest of a form: 16 hexadecimal digits that depend on its items, but not on their order."""
     return _digest(sorted(item.id for item in items), 16)
-
-
-def _item(task: str, case: Case, true: int, false: int, *, caption_first: bool) -> Item:
-    caption, foil = case.requests[true], case.requests[false]
-    assert isinstance(caption, Match)  # noqa: S101  # the shapes that are asked about consist of these
-    assert isinstance(foil, Match)  # noqa: S101
-    texts = [caption.text, foil.text] if caption_first else [foil.text, caption.text]
-    return Item(
-        task=task,
-        case=case,
-        image=caption.image,
-        caption=caption.text,
-        foil=foil.text,
-        caption_first=caption_first,
-        id=_digest([task, case.id, true, caption.image.key, *texts], 12),
-    )
 
 
 def _digest(content: object, digits: int) -> str:
@@ -133,12 +132,9 @@ def write_rows(items: Sequence[Item], file: Path, address: str = "") -> None:
         rows.writerow(COLUMNS)
         for item in items:
             image = address + quote(item.image.key) if address else item.image.key
-            html = (bold(pieces) for pieces in difference(*item.texts))
-            rows.writerow([name, *map(cell, (item.id, image, *item.texts)), *map(_html, html)])
-
-
-def _html(text: str) -> str:
-    return text if cell(text) == text else f"&#{ord(text[0])};{text[1:]}"
+            marked = (bold(pieces) for pieces in difference(*item.texts))
+            html = (text if cell(text) == text else f"&#{ord(text[0])};{text[1:]}" for text in marked)
+            rows.writerow([name, *map(cell, (item.id, image, *item.texts)), *html])
 
 
 # The form for voters: an HTML page that works offline, asks nothing of any server, and keeps the answers.
@@ -176,40 +172,46 @@ def write_forms(items: Sequence[Item], file: Path, layout: Layout) -> list[Path]
 
 
 def page(content: object) -> str:
-    script, style = (_PAGE / "form.js").read_text(encoding="utf-8"), (_PAGE / "form.css").read_text(encoding="utf-8")
+    script, style, template = (
+        (_PAGE / f"form.{ending}").read_text(encoding="utf-8") for ending in ("js", "css", "html")
+    )
+    buttons = (
+        f'<button type="button" class="answer" data-answer="{name}" aria-pressed="false">'
+        f"<kbd>{number}</kbd>{escape(text)}</button>"
+        for number, (name, text) in enumerate(ANSWERS.items(), 1)
+    )
+    # No text can end the JSON, because "<" and "&" are written as escapes.
+    form = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
     parts = {
         "policy": f"default-src 'none'; img-src data: 'self' file:; script-src {_hash(script)}; "
         f"style-src {_hash(style)}; base-uri 'none'; form-action 'none'",
         "style": style,
         "script": script,
-        "answers": "\n".join(_button(number, *answer) for number, answer in enumerate(ANSWERS.items(), 1)),
-        "form": _data(content),
+        "answers": "\n".join(buttons),
+        "form": form.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"),
     }
-    template = (_PAGE / "form.html").read_text(encoding="utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
 
 
 def _content(items: Sequence[Item], file: Path, layout: Layout) -> dict[str, object]:
-    images = {item.image: place for place, item in enumerate({item.image: item for item in items}.values())}
-    write = _inline if layout.images == "inline" else _beside
+    images = {image: place for place, image in enumerate(dict.fromkeys(item.image for item in items))}
+    addresses: list[str] = []
+    folder = file.with_name(f"{file.stem}-images")
+    if layout.images == "beside":
+        folder.mkdir(exist_ok=True)
+    for number, image in enumerate(images, 1):
+        jpeg = _jpeg(image, layout.side)
+        if layout.images == "inline":
+            addresses.append(f"data:image/jpeg;base64,{b64encode(jpeg).decode()}")
+        else:
+            with whole_file(folder / f"{number}.jpg") as part:
+                part.write_bytes(jpeg)
+            addresses.append(f"{folder.name}/{number}.jpg")
     asked = []
     for item in items:
         first, second = difference(*item.texts)
         asked.append({"id": item.id, "image": images[item.image], "first": first, "second": second})
-    return {"images": list(write(list(images), file, layout.side)), "items": asked}
-
-
-def _inline(images: Sequence[LazyImage], _: Path, side: int) -> Iterator[str]:
-    return (f"data:image/jpeg;base64,{b64encode(_jpeg(image, side)).decode()}" for image in images)
-
-
-def _beside(images: Sequence[LazyImage], file: Path, side: int) -> Iterator[str]:
-    folder = file.with_name(f"{file.stem}-images")
-    folder.mkdir(exist_ok=True)
-    for number, image in enumerate(images, 1):
-        with whole_file(folder / f"{number}.jpg") as part:
-            part.write_bytes(_jpeg(image, side))
-        yield f"{folder.name}/{number}.jpg"
+    return {"images": addresses, "items": asked}
 
 
 def _jpeg(image: LazyImage, side: int) -> bytes:
@@ -218,17 +220,6 @@ def _jpeg(image: LazyImage, side: int) -> bytes:
     stream = BytesIO()
     small.save(stream, "JPEG", quality=_QUALITY)
     return stream.getvalue()
-
-
-def _button(number: int, name: str, text: str) -> str:
-    label = f"<kbd>{number}</kbd>{escape(text)}"
-    return f'<button type="button" class="answer" data-answer="{name}" aria-pressed="false">{label}</button>'
-
-
-def _data(content: object) -> str:
-    """Return JSON that no text in it can end, because "<" and "&" are written as escapes."""
-    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _hash(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import get_args
@@ -49,19 +49,16 @@ def read_votes(files: Sequence[Path], items: Sequence[Item]) -> Votes:
     taken: dict[str, dict[str, _Row]] = {item.id: {} for item in items}
     name = digest(items)
     for file in files:
-        for row in _rows(file, left_out):
+        for row in _from_csv(file, left_out) if file.suffix.lower() == ".csv" else _from_form(file):
             _check(row, name, taken)
             before = taken[row.item].setdefault(row.annotator, row)
             if before is not row:
                 same = "it" if before.file == row.file else str(before.file)
                 problem = f"{row.annotator!r} has voted on this item before ({same}, record {before.record})"
                 raise DataError(row.file, row.record, problem, "keep one of the two votes")
-    votes = {item: {who: _answer(row) for who, row in rows.items()} for item, rows in taken.items()}
+    answers: dict[str, Answer] = {answer: answer for answer in get_args(Answer)}
+    votes = {item: {who: answers[row.answer] for who, row in rows.items()} for item, rows in taken.items()}
     return Votes(by_item=votes, left_out=left_out)
-
-
-def _rows(file: Path, left_out: Counter[str]) -> Iterator[_Row]:
-    return _from_csv(file, left_out) if file.suffix.lower() == ".csv" else _from_form(file)
 
 
 def _from_form(file: Path) -> Iterator[_Row]:
@@ -114,13 +111,6 @@ def _check(row: _Row, form: str, known: Mapping[str, object]) -> None:
         raise DataError(row.file, row.record, problem, "write the annotator's name, or a number for each annotator")
 
 
-def _answer(row: _Row) -> Answer:
-    return next(answer for answer in get_args(Answer) if answer == row.answer)
-
-
-# Reading votes: files that the form gives, and results of crowdsourcing as CSV.
-
-
 # How far voters agree: the shares and the coefficient that VALSE prints in Table 5.
 #
 # Krippendorff's alpha is computed by the ``krippendorff`` library over the five answers as they were given, at the
@@ -133,10 +123,9 @@ Ballots = Mapping[str, Mapping[str, Answer]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """A line of VALSE's Table 5: numbers of items, and alpha over all items and over the valid ones.
+    """A line of VALSE's Table 5: numbers of items, and alpha over all items and over the valid ones."""
 
-    An alpha is None if it is not defined: no item has two votes, or all votes are the same.
-    """
+    # An alpha is None if it is not defined: no item has two votes, or all votes are the same.
 
     items: int
     valid: int
@@ -146,17 +135,9 @@ class Agreement:
 
 
 def is_valid(item: Item, votes: Mapping[str, Answer], voters: int = 3) -> bool:
-    """Return whether an item has the votes of ``voters`` annotators, and two of three chose the caption, not the foil.
-
-    With another number of votes, two thirds must have chosen it.
-    """
+    """Return whether an item has enough votes, and two of three are for the caption and not for the foil."""
     chosen = sum(answer == item.right for answer in votes.values())
     return len(votes) >= voters and 3 * chosen >= 2 * len(votes)
-
-
-def is_unanimous(item: Item, votes: Mapping[str, Answer], voters: int = 3) -> bool:
-    """Return whether an item has enough votes, and all of them are for the caption, not the foil."""
-    return len(votes) >= voters and all(answer == item.right for answer in votes.values())
 
 
 def agreement(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Agreement:
@@ -164,14 +145,13 @@ def agreement(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Agree
     return Agreement(
         items=len(items),
         valid=len(valid),
-        unanimous=sum(is_unanimous(item, ballots[item.id], voters) for item in items),
+        unanimous=sum(all(answer == item.right for answer in ballots[item.id].values()) for item in valid),
         alpha=alpha([ballots[item.id] for item in items]),
         alpha_valid=alpha([ballots[item.id] for item in valid]),
     )
 
 
 def alpha(ballots: Sequence[Mapping[str, Answer]]) -> float | None:
-    """Return Krippendorff's alpha of nominal answers; None if it is not defined."""
     try:
         import krippendorff
     except ImportError:
@@ -211,14 +191,13 @@ class Outcome:
 
 
 def outcome(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Outcome:
-    """Decide on the cases: one is kept if all its items are valid.
-
-    ``voters`` is the number of votes that an item needs. The reason of a dropped case is that of its first item that
-    is not valid.
-    """
+    """Decide on the cases: one is kept if all its items are valid; else the first one that is not is the reason."""
     by_task: dict[str, list[Item]] = defaultdict(list)
+    votes: dict[str, list[bool]] = defaultdict(list)
     for item in items:
         by_task[item.task].append(item)
+        for name, answer in ballots[item.id].items():
+            votes[name].append(answer == item.right)
     kept, dropped = {}, {}
     for task, of_task in by_task.items():
         reasons = {item.case.id: "" for item in of_task}
@@ -227,8 +206,12 @@ def outcome(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Outcome
         cases = {item.case.id: item.case for item in of_task}
         kept[task] = tuple(case for name, case in cases.items() if not reasons[name])
         dropped[task] = Counter(why for why in reasons.values() if why)
-    table = {task: agreement(of_task, ballots, voters) for task, of_task in by_task.items()}
-    return Outcome(kept=kept, dropped=dropped, table=table, annotators=_annotators(items, ballots))
+    return Outcome(
+        kept=kept,
+        dropped=dropped,
+        table={task: agreement(of_task, ballots, voters) for task, of_task in by_task.items()},
+        annotators={name: Annotator(votes=len(own), caption=sum(own)) for name, own in sorted(votes.items())},
+    )
 
 
 def reason(item: Item, votes: Mapping[str, Answer], voters: int = 3) -> str:
@@ -246,9 +229,13 @@ def reason(item: Item, votes: Mapping[str, Answer], voters: int = 3) -> str:
 def write_outcome(result: Outcome, folder: Path) -> list[Path]:
     """Write the kept cases to ``cases/valid.jsonl`` of a folder, and the outcome to ``votes.json`` and ``votes.md``."""
     (folder / "cases").mkdir(parents=True, exist_ok=True)
-    rows = [row_of(task, case) for task, cases in result.kept.items() for case in cases]
-    files = {"votes.json": json.dumps(_content(result), indent=2, ensure_ascii=False) + "\n"}
+    content = {
+        "tasks": {task: {**asdict(line), "dropped": result.dropped[task]} for task, line in result.table.items()},
+        "annotators": {name: asdict(one) for name, one in result.annotators.items()},
+    }
+    files = {"votes.json": json.dumps(content, indent=2, ensure_ascii=False) + "\n"}
     files["votes.md"] = "".join(f"{line}\n" for line in report(result))
+    rows = [row_of(task, case) for task, cases in result.kept.items() for case in cases]
     if rows:  # a file of cases without a line is an error to its reader
         files["cases/valid.jsonl"] = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     for name, text in files.items():
@@ -256,23 +243,19 @@ def write_outcome(result: Outcome, folder: Path) -> list[Path]:
     return [folder / name for name in files]
 
 
-def _content(result: Outcome) -> dict[str, object]:
-    return {
-        "tasks": {task: {**asdict(line), "dropped": result.dropped[task]} for task, line in result.table.items()},
-        "annotators": {name: asdict(one) for name, one in result.annotators.items()},
-    }
-
-
 def report(result: Outcome) -> Iterator[str]:
     yield "| task | items | valid (%) | unanimous (%) | alpha | alpha, valid |"
     yield "|---|---|---|---|---|---|"
-    for task, line in result.table.items():
-        yield _row(task, line, _number(line.alpha), _number(line.alpha_valid))
-    if len(result.table) > 1:
-        lines = result.table.values()
-        total = [sum(numbers) for numbers in zip(*((x.items, x.valid, x.unanimous) for x in lines), strict=True)]
-        overall = Agreement(items=total[0], valid=total[1], unanimous=total[2], alpha=None, alpha_valid=None)
-        yield _row("overall", overall, "", "")
+    lines = list(result.table.items())
+    if len(lines) > 1:
+        sums = [sum(getattr(line, name) for _, line in lines) for name in ("items", "valid", "unanimous")]
+        total = Agreement(items=sums[0], valid=sums[1], unanimous=sums[2], alpha=None, alpha_valid=None)
+        lines.append(("overall", total))
+    for number, (task, line) in enumerate(lines):
+        shares = (f"{count:,} ({_share(count, line.items)})" for count in (line.valid, line.unanimous))
+        of_task = number < len(result.table)
+        alphas = (_number(alpha) if of_task else "" for alpha in (line.alpha, line.alpha_valid))
+        yield f"| {' | '.join((task, f'{line.items:,}', *shares, *alphas))} |"
     yield ""
     for task, reasons in result.dropped.items():
         number = sum(reasons.values())
@@ -294,21 +277,6 @@ def row_of(task: str, case: Case) -> dict[str, object]:
     else:
         fields = {"images": [name_of(asked[0].image), name_of(asked[2].image)], "captions": texts[:2]}
     return {"task": task, "id": case.id, **fields, **({"tags": dict(case.tags)} if case.tags else {})}
-
-
-def _annotators(items: Iterable[Item], ballots: Ballots) -> dict[str, Annotator]:
-    votes: Counter[str] = Counter()
-    caption: Counter[str] = Counter()
-    for item in items:
-        for name, answer in ballots[item.id].items():
-            votes[name] += 1
-            caption[name] += answer == item.right
-    return {name: Annotator(votes=votes[name], caption=caption[name]) for name in sorted(votes)}
-
-
-def _row(task: str, line: Agreement, *alphas: str) -> str:
-    shares = (f"{number:,} ({_share(number, line.items)})" for number in (line.valid, line.unanimous))
-    return f"| {' | '.join((task, f'{line.items:,}', *shares, *alphas))} |"
 
 
 def _share(number: int, total: int) -> str:

@@ -41,13 +41,12 @@ def pick_device(name: str = "auto", worker: int = 0) -> str:
 
 
 def device_name(device: str) -> str:
-    """Return the name and memory of a device; only a device of CUDA has more than its own name."""
     if not device.startswith("cuda"):
         return device
     import torch
 
-    found = torch.cuda.get_device_properties(device)
-    return f"{found.name} {found.total_memory >> 30} GiB"
+    gpu = torch.cuda.get_device_properties(device)
+    return f"{gpu.name} {gpu.total_memory >> 30} GiB"
 
 
 def check_dtype(name: str) -> None:
@@ -56,7 +55,7 @@ def check_dtype(name: str) -> None:
 
 
 def check_device(name: str) -> None:
-    """Raise ModelLoadError if ``name`` cannot be a device's name; whether this machine has it is not checked."""
+    # Whether this machine has the device is not checked.
     if not re.fullmatch(r"auto|cpu|mps|cuda(:[0-9]+)?", name):
         raise ModelLoadError(f"device={name!r}: {_EXPECTED}; {nearest(name, ['auto', 'cpu', 'cuda', 'mps'])}")
 
@@ -90,10 +89,7 @@ def share_threads(workers: int, environment: MutableMapping[str, str] | None = N
 
 
 def room_on_gpu(workers: int, gpus: int, taken: int, free: int, total: int) -> str:
-    """Say how many workers fit on a GPU that several of them share.
-
-    Returns: a sentence; empty if this worker has the GPU for itself, so that fewer workers would not help.
-    """
+    """Say how many workers fit on a GPU that several of them share; empty if this worker has it for itself."""
     sharing = -(-workers // max(1, gpus))
     if gpus < 1 or sharing < 2:
         return ""
@@ -108,7 +104,6 @@ def room_on_gpu(workers: int, gpus: int, taken: int, free: int, total: int) -> s
 
 
 def room_of(device: str, workers: int) -> str:
-    """Say how many workers fit on the GPU ``device`` of this process; empty for other devices; see ``room_on_gpu``."""
     if not device.startswith("cuda") or "torch" not in sys.modules:
         return ""
     import torch

@@ -46,15 +46,9 @@ _VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pretrained:
-    """The place of a checkpoint.
-
-    ``asked`` is what the user wrote, ``location`` the hub repository (``org/name``) or the path of a local folder, and
-    ``revision`` a branch, tag or commit of the repository; None for the newest commit.
-    """
-
-    asked: str
-    location: str
-    revision: str | None
+    asked: str  # what the user wrote
+    location: str  # the hub repository (``org/name``) or the path of a local folder
+    revision: str | None  # a branch, tag or commit of the repository; None for the newest commit
     local: bool
 
 
@@ -91,18 +85,24 @@ def folder_of(source: Pretrained) -> Path:
     constants = library("huggingface_hub.constants")
     fetch = _in_cache if constants.HF_HUB_OFFLINE else _fetched
     try:
-        revision = _whole_commit(source, Path(constants.HF_HUB_CACHE))
-        return fetch(source.location, revision, str(constants.HF_HUB_CACHE))
+        return fetch(source.location, _whole_commit(source), str(constants.HF_HUB_CACHE))
     except (OSError, ValueError, RuntimeError) as error:
-        raise ModelLoadError(_not_here(source, constants.HF_HUB_CACHE, constants.HF_HUB_OFFLINE, error)) from error
+        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else "the download failed"
+        revision = f" --revision {source.revision}" if source.revision else ""
+        hint = f"; {GGUF}" if "gguf" in source.location.lower() else ""
+        raise ModelLoadError(
+            f"no checkpoint for {source.asked}: looked for {CONFIG} and {SAFE[0]} of {source.location} in "
+            f"{constants.HF_HUB_CACHE}, and {why} ({' '.join(str(error).split())}); download it on a machine with a "
+            f"network (hf download {source.location}{revision}) or name a local folder{hint}"
+        ) from error
 
 
-def _whole_commit(source: Pretrained, cache: Path) -> str | None:
+def _whole_commit(source: Pretrained) -> str | None:
     """The full name of the commit in the cache that begins with the revision; else the revision itself."""
     revision = source.revision
     if revision is None or not _COMMIT.fullmatch(revision):
         return revision
-    home = cache / f"models--{source.location.replace('/', '--')}"
+    home = _home(source.location, library("huggingface_hub.constants").HF_HUB_CACHE)
     if (home / "refs" / revision).is_file():  # a branch or tag whose name looks like a commit
         return revision
     commits = [name for name in _commits(home) if name.startswith(revision)]
@@ -112,6 +112,10 @@ def _whole_commit(source: Pretrained, cache: Path) -> str | None:
             "more letters"
         )
     return commits[0] if commits else revision
+
+
+def _home(location: str, cache: str) -> Path:
+    return Path(cache) / f"models--{location.replace('/', '--')}"
 
 
 def _commits(home: Path) -> list[str]:
@@ -126,7 +130,7 @@ def _in_cache(location: str, revision: str | None, cache: str) -> Path:
         file = try_to_load_from_cache(location, name, revision=revision, cache_dir=cache)
         if isinstance(file, str):
             return Path(file).parent
-    commits = _commits(Path(cache) / f"models--{location.replace('/', '--')}")
+    commits = _commits(_home(location, cache))
     if revision and commits:
         raise FileNotFoundError(f"revision {revision!r} is not in the cache, which has {', '.join(commits)}")
     raise FileNotFoundError(f"{CONFIG} is not in the cache")
@@ -174,18 +178,6 @@ def shard_paths(folder: Path, form: tuple[str, ...]) -> list[Path]:
     return [folder / single] if (folder / single).is_file() else [folder / shard for shard in _shards(folder / index)]
 
 
-def _not_here(source: Pretrained, cache: str, offline: bool, error: Exception) -> str:
-    why = "HF_HUB_OFFLINE is set" if offline else "the download failed"
-    said = " ".join(str(error).split())
-    revision = f" --revision {source.revision}" if source.revision else ""
-    hint = f"; {GGUF}" if "gguf" in source.location.lower() else ""
-    return (
-        f"no checkpoint for {source.asked}: looked for {CONFIG} and {SAFE[0]} of {source.location} in {cache}, and "
-        f"{why} ({said}); download it on a machine with a network (hf download {source.location}{revision}) or name "
-        f"a local folder{hint}"
-    )
-
-
 def base_of(source: Pretrained) -> Pretrained | None:
     """Return the base model that an adapter is for, if a checkpoint holds nothing but the adapter; else None."""
     folder = folder_of(source)
@@ -227,17 +219,17 @@ def parts_folder(source: Pretrained, *, tokenizer_only: bool = False) -> Path:
     if base is None or (_holds(folder, _VOCABULARIES) and (tokenizer_only or _holds(folder, _PARTS))):
         return folder
     other = folder_of(base)
-    own = [name for name in (*_VOCABULARIES, *_TEMPLATES, *_PARTS) if _differs(folder / name, other / name)]
+    own = []
+    for name in (*_VOCABULARIES, *_TEMPLATES, *_PARTS):
+        mine, its = folder / name, other / name
+        if mine.is_file() and (not its.is_file() or mine.read_bytes() != its.read_bytes()):
+            own.append(name)
     if own:
         raise ModelLoadError(
             f"the adapter {source.asked} has {' and '.join(own)} of its own, and not all of a processor; save the "
             f"whole processor beside it, or remove {'it' if len(own) == 1 else 'them'} to take that of {base.asked}"
         )
     return other
-
-
-def _differs(file: Path, other: Path) -> bool:
-    return file.is_file() and (not other.is_file() or file.read_bytes() != other.read_bytes())
 
 
 def read_config(source: Pretrained) -> dict[str, Any]:
@@ -263,7 +255,17 @@ def weights_form(folder: Path) -> tuple[str, ...]:
     if (folder / ".metadata").exists():
         raise ModelLoadError(f"{folder} is a distributed checkpoint; load it and save it with save_pretrained()")
     if (folder / ADAPTER).is_file():
-        _check_adapter(folder)
+        # An adapter that cannot be applied is refused: without it, its base model would be judged in its place.
+        if not _holds(folder, ADAPTER_WEIGHTS):
+            raise ModelLoadError(
+                f"{holdings(folder)}; beside {ADAPTER}, expected {' or '.join(ADAPTER_WEIGHTS)}; save the adapter "
+                f"again, or remove {ADAPTER} to judge the weights without it"
+            )
+        if not _version("peft"):
+            raise ModelLoadError(
+                f"{folder} holds an adapter, and peft, which applies it, is not installed; pip install peft, or merge "
+                "the adapter into its base model and save the result"
+            )
         here = Pretrained(asked=str(folder), location=str(folder), revision=None, local=True)
         base = weights_of(here)
         if base is not here:
@@ -279,22 +281,7 @@ def weights_form(folder: Path) -> tuple[str, ...]:
     raise ModelLoadError(_nothing(folder, f"one of {', '.join(SAFE + PICKLED)}"))
 
 
-def _check_adapter(folder: Path) -> None:
-    """Refuse an adapter that cannot be applied: without it, its base model would be judged in its place."""
-    if not _holds(folder, ADAPTER_WEIGHTS):
-        raise ModelLoadError(
-            f"{holdings(folder)}; beside {ADAPTER}, expected {' or '.join(ADAPTER_WEIGHTS)}; save the adapter again, "
-            f"or remove {ADAPTER} to judge the weights without it"
-        )
-    if not _version("peft"):
-        raise ModelLoadError(
-            f"{folder} holds an adapter, and peft, which applies it, is not installed; pip install peft, or merge the "
-            "adapter into its base model and save the result"
-        )
-
-
 def _version(package: str) -> str:
-    """The version of an installed package; empty if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -302,9 +289,8 @@ def _version(package: str) -> str:
 
 
 def _nothing(folder: Path, expected: str) -> str:
-    if any(folder.glob("*.gguf")) or re.search(r"gguf", str(folder), re.IGNORECASE):
-        return f"{holdings(folder)}; expected {expected}; {GGUF}"
-    return f"{holdings(folder)}; expected {expected}"
+    hint = f"; {GGUF}" if any(folder.glob("*.gguf")) or "gguf" in str(folder).lower() else ""
+    return f"{holdings(folder)}; expected {expected}{hint}"
 
 
 def _holds(folder: Path, names: Collection[str]) -> bool:
@@ -317,11 +303,9 @@ def holdings(folder: Path) -> str:
 
 
 def identity(source: Pretrained) -> str:
-    """Return a checkpoint's part of a fingerprint: a hash of a local folder, or the repository and its commit.
-
-    An adapter adds its base model, if it is elsewhere, and the version of peft, which applies it.
-    """
+    """Return a checkpoint's part of a fingerprint: a hash of a local folder, or the repository and its commit."""
     folder = folder_of(source)
+    # An adapter adds its base model, if it is elsewhere, and the version of peft, which applies it.
     adapted = ""
     if (folder / ADAPTER).is_file():
         base = weights_of(source)

@@ -39,11 +39,9 @@ def prepared(images: Sequence[LazyImage], prepare: Callable[[Image], T]) -> list
 
 
 def check_prepared(error: Exception, images: Sequence[LazyImage], prepare: Callable[[Image], object]) -> None:
-    """Find the images that cannot be prepared, after an attempt to prepare all of them has failed.
-
-    What a processor refuses differs between families: a side ratio, a side that resizing reduces to 0, a number of
-    patches; and so does the exception.
-    """
+    """Find the images that cannot be prepared, after an attempt to prepare all of them has failed."""
+    # What a processor refuses differs between families: a side ratio, a side that resizing reduces to 0, a number of
+    # patches; and so does the exception.
     reasons: dict[LazyImage, str] = {}
     for image in () if out_of_memory(error) else dict.fromkeys(images):
         decoded = image.load()
@@ -62,14 +60,11 @@ def check_prepared(error: Exception, images: Sequence[LazyImage], prepare: Calla
 
 
 def stacked(tensors: Sequence[torch.Tensor], device: torch.device) -> torch.Tensor:
-    """Stack tensors of one shape, and move them to a device.
-
-    A GPU fetches them from pinned memory, so that the copy does not hold up the process.
-    """
     import torch
 
     if device.type != "cuda":
         return torch.stack(list(tensors)).to(device)
+    # A GPU fetches them from pinned memory, so that the copy does not hold up the process.
     whole = torch.empty((len(tensors), *tensors[0].shape), dtype=tensors[0].dtype, pin_memory=True)
     return torch.stack(list(tensors), out=whole).to(device, non_blocking=True)
 
@@ -87,15 +82,12 @@ def cut_off(tokenizer: Any, texts: Sequence[str], length: int) -> list[bool]:
 
 
 def rows_as_keys(tokens: torch.Tensor) -> list[bytes]:
-    """Return a key per row of tokens, shape (n, length) and padded at one side; rows with equal tokens have equal keys.
-
-    Keys of one call can be compared with each other only, because the padding may follow the longest text.
-    """
+    """Return a key per row of tokens; only keys of one call can be compared, as the longest text sets the padding."""
     return [row.tobytes() for row in tokens.cpu().numpy()]
 
 
 def knows_words(tokenizer: Any) -> bool:
-    """Return whether a tokenizer has words besides its special tokens; True if it is not a tokenizer at all."""
+    """Return whether a tokenizer has words besides its special tokens; also True if it is not a tokenizer."""
     special = getattr(tokenizer, "all_special_tokens", None)
     if special is None or tokenizer.vocab_size > len(special) + 1:
         return True

@@ -17,7 +17,6 @@ def missing_package(name: str, extra: str) -> ModelLoadError:
 
 
 def library(name: str, extra: str = "hf") -> Any:
-    """Import a package that an extra of vlgate installs."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -29,7 +28,6 @@ DAMAGED: tuple[type[Exception], ...] = (
     OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, ImportError, EOFError, AssertionError,
     ArithmeticError, StopIteration, struct.error, pickle.PickleError,
 )  # fmt: skip
-_MOST_LETTERS = 300
 
 
 def damaged() -> tuple[type[Exception], ...]:
@@ -44,8 +42,8 @@ def damaged() -> tuple[type[Exception], ...]:
 
 def one_line(error: BaseException) -> str:
     """Return the message of a library's exception on one line of at most 300 characters."""
-    said = " ".join(str(error).split()) or type(error).__name__
-    return said if len(said) <= _MOST_LETTERS else f"{said[:_MOST_LETTERS]}..."
+    line = " ".join(str(error).split()) or type(error).__name__
+    return line if len(line) <= 300 else f"{line[:300]}..."
 
 
 M = TypeVar("M", bound=Matcher | Answerer)

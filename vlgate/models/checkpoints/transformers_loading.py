@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,25 +21,18 @@ from vlgate.models.checkpoints.whole import check_complete, check_meaning, check
 
 @contextmanager
 def no_bars() -> Iterator[None]:
-    """Suppress progress bars of transformers within a ``with`` block.
-
-    This sets the hook for new bars, because ``disable_progress_bar()`` also hides the download progress of
-    huggingface_hub. Versions of transformers without that hook still draw their bars.
-    """
     from transformers.utils import logging
 
+    # The hook for new bars, because ``disable_progress_bar()`` also hides the download progress of huggingface_hub.
+    # Versions of transformers without that hook still draw their bars.
     if not hasattr(logging, "set_tqdm_hook"):
         yield
         return
-    before = logging.set_tqdm_hook(_hidden)
+    before = logging.set_tqdm_hook(lambda bar, args, kwargs: bar(*args, **{**kwargs, "disable": True}))
     try:
         yield
     finally:
         logging.set_tqdm_hook(before)
-
-
-def _hidden(bar: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    return bar(*args, **{**kwargs, "disable": True})
 
 
 OWN = "write an adapter of your own (package.module:callable)"
@@ -63,11 +56,7 @@ def quantised(config: Mapping[str, Any]) -> str:
 
 
 def why_and_remedy(error: BaseException, config: Mapping[str, Any]) -> tuple[str, str]:
-    """Return why a checkpoint cannot be loaded, and what helps.
-
-    Returns: two parts of a message. The first is empty if the words of the error itself are the best; both are if the
-        reason is not known.
-    """
+    """Return why a checkpoint cannot be loaded (empty: the error itself says it), and what helps (empty: unknown)."""
     text, kind, method = str(error), config.get("model_type"), quantised(config)
     why = remedy = ""
     if out_of_memory(error):
@@ -94,7 +83,6 @@ def why_and_remedy(error: BaseException, config: Mapping[str, Any]) -> tuple[str
 
 
 def memory_remedy() -> str:
-    """Return what helps if a model does not fit the memory of its device."""
     return (
         "run with --dtype bfloat16, which takes half of the memory, on another --device, on several GPUs "
         f"(vlm:...?device_map=auto), or {hub.SERVE}"
@@ -102,7 +90,6 @@ def memory_remedy() -> str:
 
 
 def merged(model: Any, source: hub.Pretrained, base: hub.Pretrained) -> tuple[Any, str]:
-    """Merge the adapter of a checkpoint into its base model."""
     folder = hub.folder_of(source)
     try:
         import peft
@@ -167,11 +154,9 @@ NOTES = "vlgate_notes"
 def load_model(
     cls: Any, source: hub.Pretrained, *, device: str, dtype: str, may_miss: Collection[str] = (), **kwargs: Any
 ) -> Any:
-    """Load a model of transformers with all of its weights, in evaluation mode.
-
-    Pickled weights are read as tensors only, and code of a repository is never run. With accelerate, weights go to a
-    GPU one by one, so that the memory of the machine need not hold them all. An adapter is merged into its base model.
-    """
+    """Load a model of transformers with all of its weights, in evaluation mode; an adapter is merged into it."""
+    # Pickled weights are read as tensors only, and code of a repository is never run. With accelerate, weights go to a
+    # GPU one by one, so that the memory of the machine need not hold them all.
     form, base = _form_of(source), hub.weights_of(source)
     folder, config = hub.folder_of(base), hub.read_config(base)
     if "config" not in kwargs:
@@ -198,14 +183,16 @@ def load_model(
     if (hub.folder_of(source) / hub.ADAPTER).is_file():
         model, note = merged(model, source, base)
         notes.append(note)
-    notes.append(_spread(model) if kwargs.get("device_map") == "auto" else "")
+    if kwargs.get("device_map") == "auto":
+        devices = {str(where) for where in getattr(model, "hf_device_map", {"": model.device}).values()}
+        notes.append(f"its layers lie on {', '.join(sorted(devices))} (device_map=auto)")
     setattr(model, NOTES, tuple(filter(None, notes)))
-    return _moved(model.eval(), source, device) if "device_map" not in kwargs else model.eval()
-
-
-def _spread(model: Any) -> str:
-    devices = {str(device) for device in getattr(model, "hf_device_map", {"": model.device}).values()}
-    return f"its layers lie on {', '.join(sorted(devices))} (device_map=auto)"
+    model = model.eval()
+    try:
+        return model if "device_map" in kwargs else model.to(device)
+    except (RuntimeError, ValueError) as error:
+        remedy = memory_remedy() if out_of_memory(error) else "try another --device"
+        raise ModelLoadError(f"{source.asked} cannot be moved to device={device!r} ({error}); {remedy}") from error
 
 
 def _check_precision(source: hub.Pretrained, folder: Path, form: tuple[str, ...], config: Mapping[str, Any]) -> None:
@@ -238,14 +225,6 @@ def _placed(kwargs: Mapping[str, Any], device: str, folder: Path) -> dict[str, A
     return given
 
 
-def _moved(model: Any, source: hub.Pretrained, device: str) -> Any:
-    try:
-        return model.to(device)
-    except (RuntimeError, ValueError) as error:
-        remedy = memory_remedy() if out_of_memory(error) else "try another --device"
-        raise ModelLoadError(f"{source.asked} cannot be moved to device={device!r} ({error}); {remedy}") from error
-
-
 def _form_of(source: hub.Pretrained) -> tuple[str, ...]:
     try:
         return hub.weights_form(hub.folder_of(source))
@@ -269,28 +248,23 @@ def _cannot(source: hub.Pretrained, folder: Path, name: str, error: BaseExceptio
 
 
 def load_processor(cls: Any, source: hub.Pretrained, **kwargs: Any) -> Any:
-    """Load a processor, tokenizer or image processor of transformers; ``kwargs`` go to ``cls.from_pretrained``.
-
-    An adapter without a processor of its own takes that of its base model.
-    """
+    """Load a processor, tokenizer or image processor of transformers; an adapter may take that of its base model."""
     folder = hub.parts_folder(source, tokenizer_only="Tokenizer" in cls.__name__)
     try:
         with no_bars():
-            found = cls.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **kwargs)
+            processor = cls.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **kwargs)
     except damaged() as error:
         raise ModelLoadError(_cannot(source, folder, cls.__name__, error)) from error
-    if not knows_words(getattr(found, "tokenizer", found)):
+    if not knows_words(getattr(processor, "tokenizer", processor)):
         raise ModelLoadError(
             f"the tokenizer of {source.asked} has no vocabulary: {hub.holdings(folder)}; expected tokenizer.json or "
             "the files of the vocabulary; save the tokenizer into the folder of the weights"
         )
-    return found
+    return processor
 
 
 def classes_of(*parts: Any) -> str:
-    """Return the names of the classes of processors and of what they hold, for a fingerprint.
-
-    Image processors on torchvision and on Pillow differ in the last digits of the pixels, and so do fast and slow ones.
-    """
+    """Return the names of the classes of processors and of what they hold, for a fingerprint."""
+    # Image processors on torchvision and on Pillow differ in the last digits of the pixels; so do fast and slow ones.
     held = [getattr(part, name, None) for part in parts for name in ("image_processor", "tokenizer")]
     return " ".join(type(part).__name__ for part in (*parts, *held) if part is not None)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -21,27 +22,8 @@ BUFFERS = (
     r"(^|\.)position_ids$", r"(^|\.)(inv_freq|cos_cached|sin_cached|freqs_cis)$", r"(^|\.)relative_position_index$",
     r"(^|\.)(attn|attention)(\.attention)?\.(masked_bias|bias)$", r"(^|\.)num_batches_tracked$", r"_extra_state$",
 )  # fmt: skip
-# Weights that are of no use to what the class computes, although checkpoints of that class hold them. "" is any class.
-SPARE: Mapping[str, tuple[str, ...]] = {
-    "": (
-        r"(^|\.)pooler\.",  # BERT and its relatives are published with it, and their language models have none
-        r"(^|\.)[qkv]_scale$", r"(^|\.)kv_(cache_)?scale$",  # of a quantised cache of keys and values
-        r"^mtp\.", r"^v_head\.",  # heads that predict further tokens, and the values of reinforcement learning
-    ),
-    "AlbertForMaskedLM": (r"^sop_classifier\.",),
-    "BertForMaskedLM": (r"^cls\.seq_relationship\.",),
-    "BlipForImageTextRetrieval": (r"^text_decoder\.", r"_m\.", r"_queue$", r"^(temp|queue_ptr|ptr_queue)$"),
-    "BlipForQuestionAnswering": (r"_m\.", r"_queue$", r"^(temp|queue_ptr|ptr_queue)$"),
-    "Blip2ForImageTextRetrieval": (r"^temp$", r"^qformer\.cls\.", r"^cls\."),
-    "BridgeTowerForImageAndTextRetrieval": (r"^mlm_score\.", r"^itc_\w+\.", r"(^|\.)logit_scale$"),
-    "FlavaForPreTraining": (r"^image_codebook\.",),
-    "LxmertForPreTraining": (r"^answer_head\.",),
-    "LxmertForQuestionAnswering": (r"^cls\.", r"^obj_predict_head\."),
-    "ViltForImageAndTextRetrieval": (r"^(mlm|itm)_score\.",),
-    "ViltForQuestionAnswering": (r"^(mlm|itm)_score\.", r"^rank_output\."),
-    "VisualBertForPreTraining": (r"^cls\.",),
-    "VisualBertForQuestionAnswering": (r"^cls\.(predictions|seq_relationship)\.",),
-}  # fmt: skip
+# By class, and for any; see the file.
+SPARE: Mapping[str, list[str]] = tomllib.loads(Path(__file__).with_name("spare.toml").read_text(encoding="utf-8"))
 # Without these, other weights of the checkpoint mean something else.
 _ADAPTER = re.compile(
     r"^base_model\.|(^|[._])lora[._]|(^|\.)(hada|lokr|oft|boft|ia3|vera|vblora|fourierft|hra|randlora|ln_tuning|shira|"
@@ -61,16 +43,15 @@ _NARROW = re.compile(r"(F|I|U|float|int|uint)[468](_\w+)?")  # in safetensors an
 def check_type(cls: Any, asked: str, config: Mapping[str, Any]) -> None:
     """Check that a checkpoint is of the architecture of a model class; transformers itself loads any architecture."""
     wanted = getattr(getattr(cls, "config_class", None), "model_type", "")
-    found = config.get("model_type", wanted)
-    if wanted and found != wanted:
+    kind = config.get("model_type", wanted)
+    if wanted and kind != wanted:
         raise ModelLoadError(
-            f"{asked} is a checkpoint of model_type {found!r}; {cls.__name__} needs {wanted!r}; name another "
+            f"{asked} is a checkpoint of model_type {kind!r}; {cls.__name__} needs {wanted!r}; name another "
             "checkpoint, or another --model"
         )
 
 
 def check_complete(asked: str, name: str, info: Mapping[str, Any], may_miss: Collection[str]) -> None:
-    """Check that no weight is missing or of another size."""
     lost = dict.fromkeys(info["missing_keys"], "missing")
     lost |= {key: f"of shape {tuple(has)} instead of {tuple(wants)}" for key, has, wants in info["mismatched_keys"]}
     some = [f"{key}: {why}" for key, why in sorted(lost.items()) if not any(re.fullmatch(p, key) for p in may_miss)]
@@ -86,8 +67,8 @@ def check_complete(asked: str, name: str, info: Mapping[str, Any], may_miss: Col
 
 
 def check_meaning(asked: str, unexpected: Collection[str]) -> None:
-    """Check that no weight is left out without which others mean something else: of a quantised one, or an adapter."""
-    keys = [key for key in sorted(unexpected) if not _matches(key, (*BUFFERS, *SPARE[""]))]
+    """Check that no weight is left out without which others mean something else."""
+    keys = [key for key in sorted(unexpected) if not _matches(key, (*BUFFERS, *SPARE["any"]))]
     scales = [key for key in keys if _SCALE.search(key)]
     if scales:
         raise ModelLoadError(
@@ -103,13 +84,11 @@ def check_meaning(asked: str, unexpected: Collection[str]) -> None:
 
 
 def left_out(asked: str, name: str, unexpected: Collection[str], architectures: Collection[str]) -> str:
-    """Check that the weights that a model has no place for do not matter.
-
-    They do not if they are buffers or spare weights of the class, or if the checkpoint is of another class than the
-    model, which then takes a part of it.
-    """
+    """Check that the weights that a model has no place for do not matter, and return a note on them."""
+    # They do not if they are buffers or spare weights of the class, or if the checkpoint is of another class than the
+    # model, which then takes a part of it.
     keys = [key for key in sorted(unexpected) if not _matches(key, BUFFERS)]
-    other = [key for key in keys if not _matches(key, (*SPARE[""], *SPARE.get(name, ())))]
+    other = [key for key in keys if not _matches(key, (*SPARE["any"], *SPARE.get(name, ())))]
     if other and name in architectures:
         raise ModelLoadError(
             f"{asked} was saved as {name}, but {_some(other)} would be left out, because {name} of transformers has no "
@@ -124,7 +103,7 @@ def check_precision(asked: str, folder: Path, form: tuple[str, ...]) -> None:
     narrow = {
         key: kind
         for file in shard_paths(folder, form)
-        for key, kind in (_pickled_kinds(file) if form is PICKLED else _kinds(file))
+        for key, kind in _kinds(file, pickled=form is PICKLED)
         if _NARROW.fullmatch(kind) and not _matches(key, BUFFERS)
     }
     if narrow:
@@ -135,22 +114,17 @@ def check_precision(asked: str, folder: Path, form: tuple[str, ...]) -> None:
         )
 
 
-def _kinds(file: Path) -> Iterator[tuple[str, str]]:
-    """The names and types of the weights in a file of safetensors: eight bytes of length, then a header in JSON."""
-    with file.open("rb") as stream:
-        header = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
-    return ((key, tensor["dtype"]) for key, tensor in header.items() if key != "__metadata__")
-
-
-def _pickled_kinds(file: Path) -> Iterator[tuple[str, str]]:
+def _kinds(file: Path, *, pickled: bool) -> Iterator[tuple[str, str]]:
     import torch
 
-    tensors = torch.load(file, map_location="meta", weights_only=True)
-    return (
-        (key, str(tensor.dtype).removeprefix("torch."))
-        for key, tensor in tensors.items()
-        if isinstance(tensor, torch.Tensor)
-    )
+    if pickled:
+        for key, tensor in torch.load(file, map_location="meta", weights_only=True).items():
+            if isinstance(tensor, torch.Tensor):
+                yield key, str(tensor.dtype).removeprefix("torch.")
+        return
+    with file.open("rb") as stream:  # eight bytes of length, then a header in JSON
+        header = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
+    yield from ((key, tensor["dtype"]) for key, tensor in header.items() if key != "__metadata__")
 
 
 def _matches(key: str, patterns: Collection[str]) -> bool:

@@ -16,21 +16,16 @@ from vlgate.models.checkpoints.fingerprint import digest
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
 from vlgate.types import TIED, Ask, FloatArray
 
-# Choose one of a question's choices from a model's scores over its answers.
-#
 # Nothing is guessed. A question with a choice that the model does not know as an answer has no reply, with a reason.
 # If the best choices have exactly the same score, the reply is ``TIED``.
-
 
 _DIGITS = {word: str(number) for number, word in enumerate(NUMBER_WORDS[:11])}
 _ARTICLES = frozenset(("a", "an", "the"))
 
 
 def vqa_form(text: str) -> str:
-    """Return an answer in the form of the labels of VQA v2: no articles or punctuation, numbers up to ten as digits.
-
-    Source: the answer processing of the VQA evaluation (Antol et al. 2015, visualqa.org/evaluation).
-    """
+    """Return an answer in the form of the labels of VQA v2: no articles or punctuation, numbers up to ten as digits."""
+    # The answer processing of the VQA evaluation (Antol et al. 2015, visualqa.org/evaluation).
     words = (word.strip("':") for word in re.sub(r"[^\w\s':]", " ", normal_answer(text)).split())
     return " ".join(_DIGITS.get(word, word) for word in words if word and word not in _ARTICLES)
 
@@ -50,29 +45,27 @@ class Vocabulary:
     def place(self, choice: str) -> int | None:
         """Return the index of a choice among the labels, as written or in the form of VQA v2; None if it is not one."""
         formed = vqa_form(choice)
-        found = (self._exact.get(normal_answer(choice)), self._exact.get(formed), self._formed.get(formed))
-        return next((place for place in found if place is not None), None)
+        places = (self._exact.get(normal_answer(choice)), self._exact.get(formed), self._formed.get(formed))
+        return next((place for place in places if place is not None), None)
 
     def unknown(self, choices: Sequence[str]) -> list[str]:
         return [choice for choice in choices if self.place(choice) is None]
 
 
 def refuse(reasons: Mapping[int, str]) -> None:
-    """Refuse to answer some questions."""
     if reasons:
         why = next(iter(reasons.values()))
         raise NoReplyError([place for place, reason in reasons.items() if reason == why], why)
 
 
 def best(choices: Sequence[Sequence[str]], scores: Sequence[FloatArray]) -> list[str]:
-    """Return the choice of each question that has the highest score."""
-    found = []
+    replies = []
     for offered, values in zip(choices, scores, strict=True):
         if not np.isfinite(values).all():
             raise ModelReplyError(f"a score of an answer is not finite: {OVERFLOW}")
         first = np.flatnonzero(values == np.max(values))
-        found.append(offered[int(first[0])] if len(first) == 1 else TIED)
-    return found
+        replies.append(offered[int(first[0])] if len(first) == 1 else TIED)
+    return replies
 
 
 def restricted(question: Ask, mode: str) -> bool:
@@ -80,8 +73,6 @@ def restricted(question: Ask, mode: str) -> bool:
     return mode == "restricted" and bool(question.choices)
 
 
-# Lists of answers for models that classify over fixed answers: find and read a list, and choose by the scores.
-#
 # LXMERT's and VisualBERT's checkpoints number their answers but do not name them; the names are in files of the
 # releases.
 
@@ -90,10 +81,7 @@ _UNNAMED = re.compile(r"LABEL_\d+")
 
 
 class AnswerList:
-    """The answers that a model can give, in the order of its scores.
-
-    A question is answered by one of its choices. In the mode ``open``, or if it has no choices, any answer is possible.
-    """
+    """The answers that a model can give, in the order of its scores; see ``restricted`` for the mode."""
 
     def __init__(self, answers: Sequence[str], mode: str) -> None:
         self.answers = tuple(answers)
@@ -121,21 +109,18 @@ class AnswerList:
         refuse(reasons)
 
     def choose(self, scores: FloatArray, questions: Sequence[Ask]) -> list[str]:
-        """Answer questions that passed ``check`` with the choice, or the answer, of the highest score.
-
-        Two choices that are the same answer of the model ("two" and "2") tie.
-        """
-        held = [restricted(question, self._mode) for question in questions]
-        offered = [question.choices if one else self.answers for question, one in zip(questions, held, strict=True)]
-        rows = zip(scores, questions, held, strict=True)
-        return best(offered, [row[self._places(question)] if one else row for row, question, one in rows])
-
-    def _places(self, question: Ask) -> list[int]:
-        return [place for choice in question.choices if (place := self._vocabulary.place(choice)) is not None]
+        """Answer questions that passed ``check`` with the choice, or the answer, of the highest score."""
+        offered, rows = [], []
+        for row, question in zip(scores, questions, strict=True):
+            held = restricted(question, self._mode)
+            offered.append(question.choices if held else self.answers)
+            # Two choices that are the same answer of the model ("two" and "2") tie.
+            places = [self._vocabulary.place(choice) for choice in question.choices]
+            rows.append(row[[place for place in places if place is not None]] if held else row)
+        return best(offered, rows)
 
 
 def answer_list(file: Path | None, named: Mapping[int, str], count: int, *, mode: str, where: str) -> AnswerList:
-    """Return the list of answers of a model with ``count`` scores."""
     if file is not None:
         answers = read_answers(file)
     elif sorted(named) == list(range(count)) and not any(_UNNAMED.fullmatch(name) for name in named.values()):
@@ -152,7 +137,6 @@ def answer_list(file: Path | None, named: Mapping[int, str], count: int, *, mode
 
 
 def answers_file(asked: str, folder: Path, beside: Path | None, names: Sequence[str]) -> Path | None:
-    """Return the file with a model's answers."""
     if asked:
         file = folder / Path(asked).expanduser()
         if not file.is_file():
@@ -175,18 +159,15 @@ def read_answers(file: Path) -> tuple[str, ...]:
         raise ModelLoadError(f"{file} is not a regular file; name a list of answers")
     try:
         text = file.read_text(encoding="utf-8")
-        answers = _of_json(json.loads(text)) if file.suffix == ".json" else _of_lines(text)
+        if file.suffix == ".json":
+            return _of_json(json.loads(text))
+        # Not splitlines(): it also splits at a stray form feed in an answer, which would shift all later answers.
+        return tuple(line.strip() for line in text.removesuffix("\n").split("\n"))
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelLoadError(
             f"{file} cannot be read as answers ({type(error).__name__}: {error}); expected a JSON list of strings in "
             "the order of the model's scores, a JSON object from answers to numbers, or text with one answer per line"
         ) from error
-    return answers
-
-
-def _of_lines(text: str) -> tuple[str, ...]:
-    # Not splitlines(): it also splits at a stray form feed in an answer, which would shift all later answers by one.
-    return tuple(line.strip() for line in text.removesuffix("\n").split("\n"))
 
 
 def _of_json(content: object) -> tuple[str, ...]:

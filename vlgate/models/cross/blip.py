@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.architecture import Architecture
 from vlgate.models.cross.answer_lists import best, restricted
-from vlgate.models.cross.cross_encoder import AnsweringHead, Inputs, MatchingHead, Preparation
+from vlgate.models.cross.cross_encoder import (
+    AnsweringHead,
+    Architecture,
+    Inputs,
+    MatchingHead,
+    Preparation,
+    QuestionAnswerer,
+)
 from vlgate.models.specs import Options
 from vlgate.types import Ask, FloatArray
 
@@ -20,10 +26,8 @@ if TYPE_CHECKING:
     import torch
 
 
-# ``blip:WEIGHTS``: BLIP's image-text matching head (Li et al. 2022, section 3.2).
-#
-# The score is the logit of a match minus the logit of no match. A match is index 1, and the authors say yes if its
-# softmax is above one half (salesforce/BLIP, issue 46).
+# ``blip:WEIGHTS`` (section 3.2): the score is the logit of a match minus the logit of no match. A match is index 1, and
+# the authors say yes if its softmax is above one half (salesforce/BLIP, issue 46).
 #
 # The head was trained on texts that begin with the token ``[ENC]``, and the published figures were made with it
 # (``blip_retrieval.py`` of salesforce/BLIP, ``blip_image_text_matching.py`` of salesforce/LAVIS); so it is the
@@ -37,95 +41,84 @@ NOTES = {
     "cls": "texts begin with [CLS], as in transformers; the published figures were made with [ENC] (?first=enc)",
     "enc": "",
 }
-_RETRIEVAL = Architecture(
-    kind="blip",
-    model="BlipForImageTextRetrieval",
-    processor="BlipProcessor",
-    may_miss=(r"(vision|text)_proj\..*",),  # only the contrastive score uses them
-)
 
 
 def encoded(model: Any, inputs: Inputs, first: int | None) -> torch.Tensor:
-    """Return the states of BLIP's text encoder for each request, shape (n, length, d); each image is encoded once."""
+    """Return the states of the text encoder for each request, shape (n, length, d); each image is encoded once."""
     images = model.vision_model(pixel_values=inputs.pixels["pixel_values"]).last_hidden_state
     ids = inputs.input_ids
     if first is not None:
         ids = ids.clone()
         ids[:, 0] = first
-    found: torch.Tensor = model.text_encoder(
-        input_ids=ids,
-        attention_mask=inputs.attention_mask,
-        encoder_hidden_states=inputs.each(images),
+    states: torch.Tensor = model.text_encoder(
+        input_ids=ids, attention_mask=inputs.attention_mask, encoder_hidden_states=inputs.each(images)
     ).last_hidden_state
-    return found
+    return states
 
 
 def first_token(model: Any, first: str) -> int | None:
-    """Return the token that replaces a text's first one: ``[ENC]``, which follows ``[DEC]`` in the vocabulary."""
     if first == "cls":
         return None
     text = model.config.text_config
-    token = int(text.bos_token_id) + 1
+    token = int(text.bos_token_id) + 1  # [ENC] follows [DEC] in the vocabulary
     if token >= text.vocab_size:
         raise ModelLoadError(f"first={first!r}: the model has no token [ENC], whose id would be {token}; use first=cls")
     return token
 
 
 def _logits(model: Any, inputs: Inputs, first: int | None = None) -> torch.Tensor:
-    """Return the logits of no match and of a match, shape (n, 2)."""
     logits: torch.Tensor = model.itm_head(encoded(model, inputs, first)[:, 0])
     return logits
-
-
-def _begins(model: Any, first: str) -> tuple[Callable[[Any, Inputs], torch.Tensor], str]:
-    return partial(_logits, first=first_token(model, first)), NOTES[first]
 
 
 def _places(config: Any) -> int:
     return int(config.text_config.max_position_embeddings)
 
 
-ITM = MatchingHead(architecture=_RETRIEVAL, logits=_logits, places=_places, match=MATCH, begins=_begins)
+ITM = MatchingHead(
+    architecture=Architecture(
+        kind="blip",
+        model="BlipForImageTextRetrieval",
+        processor="BlipProcessor",
+        may_miss=(r"(vision|text)_proj\..*",),  # only the contrastive score uses them
+    ),
+    logits=_logits,
+    places=_places,
+    match=MATCH,
+    begins=lambda model, first: (partial(_logits, first=first_token(model, first)), NOTES[first]),
+)
 
 
-# ``blip-vqa:WEIGHTS``: BLIP for question answering, which generates its answers (Li et al. 2022, section 5.3).
-#
-# The reply to a question is the choice to which the decoder gives the highest probability: the sum of the log
-# probabilities of its tokens, end token included. The authors' ``rank_answer`` (salesforce/BLIP) sums the training
-# loss of the same tokens; its label smoothing of 0.1 adds a tenth of the mean over the vocabulary per token, which
-# ranks long answers lower. With ``?mode=open`` after the weights, and for questions without choices, the decoder
-# generates the reply greedily (the authors use a beam search with three beams). A question begins with ``[ENC]``, as
-# in the authors' code; ``?first=cls`` is for checkpoints that were trained in transformers.
+# ``blip-vqa:WEIGHTS`` (section 5.3): the reply to a question is the choice to which the decoder gives the highest
+# probability: the sum of the log probabilities of its tokens, end token included. The authors' ``rank_answer``
+# (salesforce/BLIP) sums the training loss of the same tokens; its label smoothing of 0.1 adds a tenth of the mean over
+# the vocabulary per token, which ranks long answers lower. With ``?mode=open`` after the weights, and for questions
+# without choices, the decoder generates the reply greedily (the authors use a beam search with three beams). A question
+# begins with ``[ENC]``, as in the authors' code; ``?first=cls`` is for checkpoints that were trained in transformers.
 
 LONGEST = 20  # tokens of a generated answer
-_ANSWERING = Architecture(kind="blip", model="BlipForQuestionAnswering", processor="BlipProcessor")
 
 
-class WrittenReplies:
-    """Replies of a decoder: the likeliest choice, or a generated answer."""
+class WrittenAnswerer(QuestionAnswerer):
+    """A decoder, which replies with the likeliest choice, or a generated answer."""
 
-    def __init__(self, model: Any, prepare: Preparation, options: Options, _: Path) -> None:
+    def __init__(self, model: Any, prepare: Preparation, options: Options, _: Path, what: str) -> None:
         first, mode = options["first"], options["mode"]
+        super().__init__(prepare, fingerprint=f"{what} {mode} {first}")
         self.note = NOTES[first]
-        self.mark = f"{mode} {first}"
         self._model = model
-        self._prepare = prepare
         self._first = first_token(model, first)
         self._mode = mode
-        self._read = lru_cache(maxsize=4096)(self._tokens)
+        self._read = lru_cache(maxsize=4096)(
+            lambda choices: [tuple(ids) for ids in prepare.tokenizer(list(choices))["input_ids"]]
+        )
 
-    def check(self, questions: Sequence[Ask]) -> None:
+    def _check(self, questions: Sequence[Ask]) -> None:
         self._prepare.control.check([question.choices for question in questions])
 
-    def _tokens(self, choices: tuple[str, ...]) -> list[tuple[int, ...]]:
-        return [tuple(ids) for ids in self._prepare.tokenizer(list(choices))["input_ids"]]
-
-    def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
-        """Return the likeliest choice of each question, or a generated answer.
-
-        The decoder of transformers 5.23 attends to a question's padding, whatever the mask. So only questions of the
-        same length are decoded together, without padding.
-        """
+    def _replies(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
+        # The decoder of transformers 5.23 attends to a question's padding, whatever the mask. So only questions of the
+        # same length are decoded together, without padding.
         states = encoded(self._model, inputs, self._first)
         lengths = inputs.attention_mask.sum(dim=1).tolist()
         offered = [question.choices if restricted(question, self._mode) else () for question in questions]
@@ -143,15 +136,13 @@ class WrittenReplies:
         return best(offered, scores)
 
     def _likelihoods(self, states: torch.Tensor, choices: Sequence[tuple[str, ...]]) -> list[FloatArray]:
-        """Return the log probability of each choice of n questions of the same length.
-
-        Choices with the same tokens are computed once, so that they have exactly the same score.
-        """
-        read = [self._read(some) for some in choices]
-        told = [dict(zip(tokens, some, strict=True)) for tokens, some in zip(read, choices, strict=True)]
-        found = self._sums(states, [list(texts.values()) for texts in told])
-        known = [dict(zip(texts, sums, strict=True)) for texts, sums in zip(told, found, strict=True)]
-        return [np.array([sums[ids] for ids in tokens]) for tokens, sums in zip(read, known, strict=True)]
+        """Return the log probability of each choice of n questions of the same length."""
+        # Choices with the same tokens are computed once, so that they have exactly the same score.
+        read = [self._read(offered) for offered in choices]
+        texts = [dict(zip(tokens, offered, strict=True)) for tokens, offered in zip(read, choices, strict=True)]
+        sums = self._sums(states, [list(distinct.values()) for distinct in texts])
+        known = [dict(zip(distinct, values, strict=True)) for distinct, values in zip(texts, sums, strict=True)]
+        return [np.array([values[ids] for ids in tokens]) for tokens, values in zip(read, known, strict=True)]
 
     def _sums(self, states: torch.Tensor, texts: Sequence[Sequence[str]]) -> list[FloatArray]:
         import torch
@@ -187,4 +178,8 @@ class WrittenReplies:
         return [answer.strip() for answer in answers]
 
 
-VQA = AnsweringHead(architecture=_ANSWERING, places=_places, replies=WrittenReplies)
+VQA = AnsweringHead(
+    architecture=Architecture(kind="blip", model="BlipForQuestionAnswering", processor="BlipProcessor"),
+    places=_places,
+    answerer=WrittenAnswerer,
+)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.architecture import Architecture
+from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, parts_folder, read_config, weights_form
 from vlgate.models.checkpoints.inputs import check_prepared, cut_texts, rgb_images, rows_as_keys
-from vlgate.models.cross.answer_lists import check_answers
+from vlgate.models.checkpoints.load_errors import library
+from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.specs import Options
 from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import Ask, Attended, FloatArray, LazyImage, Match
@@ -22,25 +22,85 @@ if TYPE_CHECKING:
     import torch
 
 
-# What the two logits of a matching head are ranked by: ``?score=probability``, the default, or ``?score=logit``.
-#
-# VALSE's paper ranks by the probability of a match (Parcalabescu et al. 2022, section 4), which orders as the margin
-# of the two logits does. Its released script for LXMERT ranks by the raw logit of a match. The two orders differ,
-# because the other logit depends on the text too.
+# The files of a processor: one of the forms per part, and all files of a form.
+_PARTS = {
+    "image processor": (("preprocessor_config.json",), ("processor_config.json",)),
+    "vocabulary": (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt")),
+}
+# The smallest share of the model's vocabulary that its tokenizer must have. The published tokenizers lack at most two
+# words, those that BLIP adds.
+_LEAST_KNOWN = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    kind: str  # the ``model_type`` in its ``config.json``
+    model: str  # the class of transformers
+    processor: str
+    may_miss: tuple[str, ...] = ()  # regular expressions of weights that no reply depends on
+
+
+def check_local(source: Pretrained, architecture: Architecture) -> None:
+    if source.local:
+        _check_files(source, architecture)
+
+
+def _check_files(source: Pretrained, architecture: Architecture) -> None:
+    """Check the files of a checkpoint, except the content of its weights. Imports no torch."""
+    kind = read_config(source).get("model_type")
+    if kind != architecture.kind:
+        raise ModelLoadError(
+            f"{source.asked} is a checkpoint of model_type {kind!r}; expected {architecture.kind!r}; "
+            "name a checkpoint of that architecture, or another --model"
+        )
+    weights_form(folder_of(source))
+    # Without a vocabulary, transformers silently makes a tokenizer that maps every word to "unknown".
+    folder = parts_folder(source)
+    for what, forms in _PARTS.items():
+        if not any(all((folder / name).is_file() for name in form) for form in forms):
+            raise ModelLoadError(
+                f"{folder} has no {what}: expected {' or '.join(' with '.join(form) for form in forms)}; "
+                "save the processor into the folder of the weights"
+            )
+
+
+def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype: str) -> tuple[Any, Any, str]:
+    transformers = library("transformers")
+    _check_files(source, architecture)
+    processor = load_processor(getattr(transformers, architecture.processor), source)
+    if processor.tokenizer.pad_token_id is None:
+        raise ModelLoadError(
+            f"{source.asked}: its tokenizer has no padding token; save it with the one that the model was trained with"
+        )
+    cls = getattr(transformers, architecture.model)
+    model = load_model(cls, source, device=device, dtype=dtype, may_miss=architecture.may_miss)
+    # A tokenizer of another model would read texts as other words, or as words that the model does not have.
+    # <image>, which BLIP-2's processor adds, does not count: no text contains it, and the text embeddings lack it.
+    words = 1 + max(place for word, place in processor.tokenizer.get_vocab().items() if word != "<image>")
+    known = next(part for name, part in model.named_modules() if name.endswith("word_embeddings")).num_embeddings
+    if not _LEAST_KNOWN * known <= words <= known:
+        raise ModelLoadError(
+            f"{source.asked}: its tokenizer has {words:,} tokens, but its model has embeddings for {known:,}; save the "
+            "tokenizer that the model was trained with into the folder of the weights"
+        )
+    parts = classes_of(processor)
+    return model, processor, f"{architecture.model} {identity(source)} {transformers.__version__} {dtype} {parts}"
+
+
+# A matching head is ranked by ``?score=probability``, the default, or ``?score=logit``. VALSE's paper
+# ranks by the probability of a match (Parcalabescu et al. 2022, section 4), which orders as the margin of the two
+# logits does. Its released script for LXMERT ranks by the raw logit of a match. The two orders differ, because the
+# other logit depends on the text too.
 
 OPTION = "score"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankScore:
-    """How a head's outputs become scores.
+    """How a head's outputs become scores."""
 
-    ``match`` is the column of a match among two logits; None for a head with one ranking score. ``raw`` asks for the
-    logit of a match alone.
-    """
-
-    match: int | None
-    raw: bool = False
+    match: int | None  # the column of a match among two logits; None for a head with one ranking score
+    raw: bool = False  # the logit of a match alone
 
     def of(self, logits: Any) -> FloatArray:
         """Return scores of shape (n,) for a head's outputs, shape (n, 2), or (n, 1) for a ranking score.
@@ -53,8 +113,8 @@ class RankScore:
         columns = np.asarray(logits, dtype=np.float64)
         if self.match is None:
             return columns[:, 0]
-        found = columns[:, self.match]
-        return found.copy() if self.raw else np.asarray(found - columns[:, 1 - self.match], dtype=np.float64)
+        logits = columns[:, self.match]
+        return logits.copy() if self.raw else np.asarray(logits - columns[:, 1 - self.match], dtype=np.float64)
 
     @property
     def threshold(self) -> float | None:
@@ -73,7 +133,6 @@ class RankScore:
 
 
 def rank_score(options: Options, match: int | None) -> RankScore:
-    """Return the way of scoring that a model's options ask for."""
     if match is None and OPTION in options:
         raise ModelLoadError(
             f"{OPTION}={options[OPTION]!r}: the model's head gives one ranking score, not two logits; leave the option "
@@ -82,8 +141,6 @@ def rank_score(options: Options, match: int | None) -> RankScore:
     return RankScore(match=match, raw=options[OPTION] == "logit")
 
 
-# The common part of cross encoders that read pixels.
-#
 # A batch is n requests about m distinct images. Each image is prepared once (and encoded once, if the architecture
 # allows it), the texts are padded to one length, and a head scores how well image and text fit.
 
@@ -92,19 +149,11 @@ _ALIGNED_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """n requests about m distinct images, on the model's device.
-
-    ``pixels`` is the output of the checkpoint's image processor (``pixel_values`` of shape (m, 3, height, width), in
-    the model's precision), and ``which`` the index of the image of each request, shape (n,). ``input_ids`` and
-    ``attention_mask`` are the texts, padded on the right, shape (n, length). ``cut`` holds the texts that lost their
-    end.
-    """
-
-    pixels: Mapping[str, torch.Tensor]
-    which: torch.Tensor
-    input_ids: torch.Tensor
+    pixels: Mapping[str, torch.Tensor]  # of the image processor: ``pixel_values`` of shape (m, 3, height, width)
+    which: torch.Tensor  # the index of the image of each request, shape (n,)
+    input_ids: torch.Tensor  # the texts, padded on the right, shape (n, length)
     attention_mask: torch.Tensor
-    cut: set[str]
+    cut: set[str]  # the texts that lost their end
 
     def each(self, of_images: torch.Tensor) -> torch.Tensor:
         """Repeat rows of the m images, shape (m, ...), for the n requests, shape (n, ...)."""
@@ -112,8 +161,6 @@ class Inputs:
 
 
 class Preparation:
-    """Turns images and texts into the inputs of a model."""
-
     def __init__(self, processor: Any, places: int, model: Any) -> None:
         self.tokenizer = processor.tokenizer
         self.control = ControlTokens(processor.tokenizer)
@@ -127,23 +174,24 @@ class Preparation:
 
         self.control.check([(text,) for text in texts])
         distinct = {image: place for place, image in enumerate(dict.fromkeys(images))}
-        pixels = self._pixels(list(distinct), images)
+        decoded = rgb_images(list(distinct))
+        try:
+            prepared = self._images(images=decoded, return_tensors="pt")
+        except Exception as error:
+            check_prepared(error, images, lambda image: self._images(images=[image], return_tensors="pt"))
+            raise
         tokens = self.tokens(texts)
         return Inputs(
-            pixels={name: self._placed(pixels[name]) for name in pixels if name.startswith("pixel_")},
+            pixels={
+                name: values.to(self.device, self._dtype if values.is_floating_point() else values.dtype)
+                for name, values in prepared.items()
+                if name.startswith("pixel_")
+            },
             which=torch.tensor([distinct[image] for image in images], device=self.device),
             input_ids=tokens["input_ids"],
             attention_mask=tokens["attention_mask"],
             cut=self.cut(texts) if tokens["input_ids"].shape[1] == self.length else set(),
         )
-
-    def _pixels(self, distinct: Sequence[LazyImage], images: Sequence[LazyImage]) -> Any:
-        decoded = rgb_images(distinct)
-        try:
-            return self._images(images=decoded, return_tensors="pt")
-        except Exception as error:
-            check_prepared(error, images, lambda image: self._images(images=[image], return_tensors="pt"))
-            raise
 
     def cut(self, texts: Sequence[str]) -> set[str]:
         return cut_texts(self.tokenizer, texts, self.length)
@@ -162,9 +210,6 @@ class Preparation:
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
         return rows_as_keys(self.tokens(texts)["input_ids"])
 
-    def _placed(self, values: torch.Tensor) -> torch.Tensor:
-        return values.to(self.device, self._dtype) if values.is_floating_point() else values.to(self.device)
-
 
 class PixelModel:
     """A model of pixels and texts; ``cut_texts`` holds all texts so far that lost their end."""
@@ -179,148 +224,89 @@ class PixelModel:
         return self._prepare.text_keys(texts)
 
 
+# Maps of what a model attends to, from the model, the inputs, the tokens and the texts of n requests.
+Maps = Callable[[Any, Inputs, list[list[str]], list[str]], list[Attended]]
+Logits = Callable[[Any, Inputs], "torch.Tensor"]
+"""From the model and the inputs of n requests to logits of shape (n, 2), or (n, 1) for a ranking score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchingHead:
+    architecture: Architecture
+    logits: Logits
+    places: Callable[[Any], int]  # the number of token positions in a configuration
+    match: int | None  # the column of a match; None for a ranking score
+    align: Maps | None = None  # how words align with patches
+    roll: Maps | None = None  # the attention through all layers
+    begins: Callable[[Any, str], tuple[Logits, str]] | None = None  # ``logits`` and a note for the option ``first``
+
+
 class CrossEncoder(PixelModel):
-    """A matcher: ``head`` returns logits over image and text together, shape (n, 2), or (n, 1) for a ranking score.
-
-    ``decision_threshold`` is 0 for a head with logits of match and no match, whose probability is one half there; it is
-    None for a head that was trained to rank, and for raw logits. ``align`` is how words align with patches, and
-    ``roll`` the attention through all layers, None if the architecture does not say.
-    """
-
-    def __init__(
-        self,
-        head: Callable[[Inputs], torch.Tensor],
-        prepare: Preparation,
-        *,
-        rank: RankScore,
-        fingerprint: str,
-        note: str = "",
-    ) -> None:
-        super().__init__(prepare, fingerprint=fingerprint + rank.mark)
+    def __init__(self, head: MatchingHead, model: Any, prepare: Preparation, options: Options, what: str) -> None:
+        rank, self._logits, note = rank_score(options, head.match), head.logits, ""
+        if head.begins is not None:
+            self._logits, note = head.begins(model, options["first"])
+            what = f"{what} {options['first']}"
+        super().__init__(prepare, fingerprint=what + rank.mark)
         self.note = "; ".join(filter(None, (rank.note, note)))
         self.decision_threshold = rank.threshold
-        self.align: Callable[[Inputs, list[list[str]], list[str]], list[Attended]] | None = None
-        self.roll: Callable[[Inputs, list[str]], list[Attended]] | None = None
-        self._head = head
-        self._rank = rank
+        self._head, self._model, self._rank = head, model, rank
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         import torch
 
         inputs = self._prepare.inputs([pair.image for pair in pairs], [pair.text for pair in pairs])
         with torch.inference_mode():
-            logits = self._head(inputs).float().cpu().numpy()
-        scores = self._rank.of(logits)
+            scores = self._rank.of(self._logits(self._model, inputs).float().cpu().numpy())
         self.cut_texts |= inputs.cut
         return scores
 
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        align = self.align
-        if align is None:
-            return []
-        return self._maps(pairs, lambda inputs, texts: align(inputs, self._prepare.words(inputs), texts))
+        return self._maps(pairs, self._head.align)
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        return [] if self.roll is None else self._maps(pairs, self.roll)
+        return self._maps(pairs, self._head.roll)
 
-    def _maps(self, pairs: Sequence[Match], of: Callable[[Inputs, list[str]], list[Attended]]) -> list[Attended]:
+    def _maps(self, pairs: Sequence[Match], of: Maps | None) -> list[Attended]:
         import torch
 
-        found: list[Attended] = []
+        maps: list[Attended] = []
+        if of is None:
+            return maps
         for start in range(0, len(pairs), _ALIGNED_AT_ONCE):
             some = pairs[start : start + _ALIGNED_AT_ONCE]
             texts = [pair.text for pair in some]
             inputs = self._prepare.inputs([pair.image for pair in some], texts)
             with torch.inference_mode():
-                found += of(inputs, texts)
-        return found
-
-
-class Replies(Protocol):
-    """The part of an architecture that computes the answers of a prepared batch; ``mark`` is for the fingerprint."""
-
-    mark: str
-
-    @property
-    def note(self) -> str:
-        """A note on the replies so far for the readers of the results; "" for nothing."""
-
-    def check(self, questions: Sequence[Ask]) -> None:
-        """Raise NoReplyError for questions that cannot be answered, before anything is computed."""
-
-    def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
-        """Return n answers, ``TIED`` if the best choices of a question have exactly the same score."""
+                maps += of(self._model, inputs, self._prepare.words(inputs), texts)
+        return maps
 
 
 class QuestionAnswerer(PixelModel):
-    """A model that answers questions about images."""
-
-    def __init__(self, replies: Replies, prepare: Preparation, *, fingerprint: str) -> None:
-        super().__init__(prepare, fingerprint=fingerprint)
-        self._replies = replies
-
-    @property
-    def note(self) -> str:
-        return self._replies.note
-
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         import torch
 
-        self._replies.check(questions)
+        self._check(questions)
         inputs = self._prepare.inputs(
             [question.image for question in questions], [question.question for question in questions]
         )
         with torch.inference_mode():
-            answers = self._replies.reply(inputs, questions)
+            answers = self._replies(inputs, questions)
         self.cut_texts |= inputs.cut
         return answers
 
+    def _check(self, questions: Sequence[Ask]) -> None:
+        """Raise NoReplyError for questions that cannot be answered, before anything is computed."""
+        raise NotImplementedError
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchingHead:
-    """An architecture with a matching head.
-
-    ``logits`` is a function of the model and the inputs of n requests; it returns shape (n, 2), or (n, 1) for a ranking
-    score. ``match`` is the column of a match, None for a ranking score. ``places`` is a function of a configuration; it
-    returns the number of token positions. ``align`` is a function of the model, the inputs, the tokens and the texts of
-    n requests, which returns how words align with patches, and ``roll`` one of the model, the inputs and the texts,
-    which returns the attention through all layers; both are None for an architecture without one. ``begins`` makes
-    ``logits`` and a note for the option ``first``.
-    """
-
-    architecture: Architecture
-    logits: Callable[[Any, Inputs], torch.Tensor]
-    places: Callable[[Any], int]
-    match: int | None
-    align: Callable[[Any, Inputs, list[list[str]], list[str]], list[Attended]] | None = None
-    roll: Callable[[Any, Inputs, list[str]], list[Attended]] | None = None
-    begins: Callable[[Any, str], tuple[Callable[[Any, Inputs], torch.Tensor], str]] | None = None
-
-    def check(self, options: Options, _: Path) -> None:
-        rank_score(options, self.match)
-
-    def made(self, model: Any, prepare: Preparation, options: Options, _: Path, what: str) -> CrossEncoder:
-        rank, logits, note = rank_score(options, self.match), self.logits, ""
-        if self.begins is not None:
-            logits, note = self.begins(model, options["first"])
-            what = f"{what} {options['first']}"
-        encoder = CrossEncoder(partial(logits, model), prepare, rank=rank, fingerprint=what, note=note)
-        encoder.align = None if self.align is None else partial(self.align, model)
-        encoder.roll = None if self.roll is None else partial(self.roll, model)
-        return encoder
+    def _replies(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweringHead:
-    """An architecture that answers questions; ``replies`` gets the model, its preparation, options and folder."""
+    """An architecture that answers questions; ``answerer`` gets the model, its preparation, options and folder."""
 
     architecture: Architecture
     places: Callable[[Any], int]
-    replies: Callable[[Any, Preparation, Options, Path], Replies]
-
-    def check(self, options: Options, folder: Path) -> None:
-        check_answers(options.get("answers", ""), folder)
-
-    def made(self, model: Any, prepare: Preparation, options: Options, folder: Path, what: str) -> QuestionAnswerer:
-        replies = self.replies(model, prepare, options, folder)
-        return QuestionAnswerer(replies, prepare, fingerprint=f"{what} {replies.mark}")
+    answerer: Callable[[Any, Preparation, Options, Path, str], QuestionAnswerer]

@@ -3,45 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from vlgate.models.checkpoints.architecture import Architecture, check_local, loaded
 from vlgate.models.checkpoints.hub import requested
 from vlgate.models.checkpoints.load_errors import tried
 from vlgate.models.cross import blip, vilt
+from vlgate.models.cross.answer_lists import check_answers
 from vlgate.models.cross.cross_encoder import (
     AnsweringHead,
+    Architecture,
     CrossEncoder,
     Inputs,
     MatchingHead,
     Preparation,
     QuestionAnswerer,
+    check_local,
+    loaded,
+    rank_score,
 )
+from vlgate.models.specs import Options
 
 if TYPE_CHECKING:
     import torch
 
 
-# ``blip2:WEIGHTS``: BLIP-2's image-text matching head over its Q-Former (Li et al. 2023, section 3.1).
-#
-# The score is the logit of a match minus the logit of no match, each averaged over the query tokens. A match is index
-# 1: the authors take ``softmax(...)[:, 1]`` (salesforce/LAVIS), as does the example of ``Blip2ForImageTextRetrieval``.
-#
-# Texts are not changed and not shortened; LAVIS removes ``.!"()*#:;~`` from them and cuts them at 32 tokens.
-
-BLIP2_MATCH = 1
-_BLIP2 = Architecture(
-    kind="blip-2",
-    model="Blip2ForImageTextRetrieval",
-    processor="Blip2Processor",
-    may_miss=(r"(vision|text)_projection\..*",),  # only the contrastive score uses them
-)
+# The score of ``blip2``, ``bridgetower`` and ``flava`` is the logit of a match minus the logit of no match. A match is
+# index 1 of the logits, of shape (n, 2). Texts are not changed and not shortened.
+MATCH = 1
 
 
 def _blip2_logits(model: Any, inputs: Inputs) -> torch.Tensor:
-    """Return the logits of no match and of a match, shape (n, 2)."""
     import torch
 
     images = inputs.each(model.vision_model(pixel_values=inputs.pixels["pixel_values"]).last_hidden_state)
@@ -54,84 +48,55 @@ def _blip2_logits(model: Any, inputs: Inputs) -> torch.Tensor:
         encoder_hidden_states=images,
     ).last_hidden_state
     # The Q-Former may stay in float32 while the rest is in half precision.
-    found: torch.Tensor = model.itm_head(joined[:, : queries.shape[1]].to(model.itm_head.weight.dtype)).mean(dim=1)
-    return found
+    logits: torch.Tensor = model.itm_head(joined[:, : queries.shape[1]].to(model.itm_head.weight.dtype)).mean(dim=1)
+    return logits
 
 
+# BLIP-2's head over its Q-Former, averaged over the query tokens (Li et al. 2023, section 3.1). The authors take
+# ``softmax(...)[:, 1]`` (salesforce/LAVIS), as does the example of ``Blip2ForImageTextRetrieval``. LAVIS removes
+# ``.!"()*#:;~`` from texts and cuts them at 32 tokens.
 BLIP2 = MatchingHead(
-    architecture=_BLIP2,
+    architecture=Architecture(
+        kind="blip-2",
+        model="Blip2ForImageTextRetrieval",
+        processor="Blip2Processor",
+        may_miss=(r"(vision|text)_projection\..*",),  # only the contrastive score uses them
+    ),
     logits=_blip2_logits,
     places=lambda config: config.qformer_config.max_position_embeddings,
-    match=BLIP2_MATCH,
-)
-
-
-# ``bridgetower:WEIGHTS``: BridgeTower's image-text matching head (Xu et al. 2023).
-#
-# The score is the logit of a match minus the logit of no match. A match is index 1: the labels of
-# ``BridgeTowerForImageAndTextRetrieval`` are 0 for pairs that do not match and 1 for those that do.
-
-BRIDGETOWER_MATCH = 1
-_BRIDGETOWER = Architecture(
-    kind="bridgetower",
-    model="BridgeTowerForImageAndTextRetrieval",
-    processor="BridgeTowerProcessor",
-    # Parts of the two encoders that are used only if an encoder is used alone.
-    may_miss=(r"bridgetower\.text_model\.pooler\..*", r"bridgetower\.vision_model\.visual\.ln_separate\..*"),
+    match=MATCH,
 )
 
 
 def _bridgetower_logits(model: Any, inputs: Inputs) -> torch.Tensor:
-    """Return the logits of no match and of a match, shape (n, 2).
-
-    The patches of an image are embedded once; the layers above mix image and text, so they run once per request.
-    """
+    # The patches of an image are embedded once; the layers above mix image and text, so they run once per request.
     patches = model.bridgetower.vision_model.visual.forward_pre(inputs.pixels["pixel_values"]).permute(1, 0, 2)
     reply = model(input_ids=inputs.input_ids, attention_mask=inputs.attention_mask, image_embeds=inputs.each(patches))
-    found: torch.Tensor = reply.logits
-    return found
+    logits: torch.Tensor = reply.logits
+    return logits
 
 
-def _bridgetower_positions(config: Any) -> int:
-    # As in RoBERTa, positions are numbered from the padding token's id + 1.
-    return int(config.text_config.max_position_embeddings - config.text_config.pad_token_id - 1)
-
-
+# BridgeTower's head (Xu et al. 2023): the labels of ``BridgeTowerForImageAndTextRetrieval`` are 1 for pairs that match.
 BRIDGETOWER = MatchingHead(
-    architecture=_BRIDGETOWER,
+    architecture=Architecture(
+        kind="bridgetower",
+        model="BridgeTowerForImageAndTextRetrieval",
+        processor="BridgeTowerProcessor",
+        # Parts of the two encoders that are used only if an encoder is used alone.
+        may_miss=(r"bridgetower\.text_model\.pooler\..*", r"bridgetower\.vision_model\.visual\.ln_separate\..*"),
+    ),
     logits=_bridgetower_logits,
-    places=_bridgetower_positions,
-    match=BRIDGETOWER_MATCH,
+    # As in RoBERTa, positions are numbered from the padding token's id + 1.
+    places=lambda config: config.text_config.max_position_embeddings - config.text_config.pad_token_id - 1,
+    match=MATCH,
 )
 
 
-# ``flava:WEIGHTS``: FLAVA's image-text matching head (Singh et al. 2022, section 3.2).
-#
-# The score is the logit of a match minus the logit of no match. A match is index 1: ``FlavaForPreTraining`` treats
-# pairs with ``itm_labels`` other than 0 as matching. The head was trained on partly masked texts and images; here
-# nothing is masked.
-
-FLAVA_MATCH = 1
-_FLAVA = Architecture(
-    kind="flava",
-    model="FlavaForPreTraining",
-    processor="FlavaProcessor",
-    # The codebook and the heads of the other losses, which the matching score does not use.
-    may_miss=(
-        r"image_codebook\..*", r"(mim|mlm|mmm_image|mmm_text)_head\..*", r"flava\.(image|text)_projection\..*",
-        r"flava\.logit_scale", r"flava\.(image_model|text_model|multimodal_model)\.pooler\..*",
-        r"flava\.image_model\.embeddings\.mask_token",
-    ),
-)  # fmt: skip
-
-
 def _flava_logits(model: Any, inputs: Inputs) -> torch.Tensor:
-    """Return the logits of no match and of a match, shape (n, 2); each image is encoded once.
-
-    The multimodal transformer reads the last hidden states of the other two before their final layer norms.
-    """
     import torch
 
+    # Each image is encoded once. The multimodal transformer reads the last hidden states of the other two before their
+    # final layer norms.
     flava = model.flava
     seen = flava.image_model(pixel_values=inputs.pixels["pixel_values"], output_hidden_states=True, return_dict=True)
     read = flava.text_model(
@@ -146,25 +111,35 @@ def _flava_logits(model: Any, inputs: Inputs) -> torch.Tensor:
         attention_mask=torch.cat([mask.new_ones(len(mask), before), mask], dim=1),
         return_dict=True,
     )
-    found: torch.Tensor = model.itm_head(joined.last_hidden_state)
-    return found
+    logits: torch.Tensor = model.itm_head(joined.last_hidden_state)
+    return logits
 
 
+# FLAVA's head (Singh et al. 2022, section 3.2): ``FlavaForPreTraining`` treats pairs with ``itm_labels`` other than 0
+# as matching. The head was trained on partly masked texts and images; here nothing is masked.
 FLAVA = MatchingHead(
-    architecture=_FLAVA,
+    architecture=Architecture(
+        kind="flava",
+        model="FlavaForPreTraining",
+        processor="FlavaProcessor",
+        # The codebook and the heads of the other losses, which the matching score does not use.
+        may_miss=(
+            r"image_codebook\..*", r"(mim|mlm|mmm_image|mmm_text)_head\..*", r"flava\.(image|text)_projection\..*",
+            r"flava\.logit_scale", r"flava\.(image_model|text_model|multimodal_model)\.pooler\..*",
+            r"flava\.image_model\.embeddings\.mask_token",
+        ),
+    ),
     logits=_flava_logits,
     places=lambda config: config.text_config.max_position_embeddings,
-    match=FLAVA_MATCH,
-)
+    match=MATCH,
+)  # fmt: skip
 
 
-# ``blip-itc:WEIGHTS`` and ``blip2-itc:WEIGHTS``: the contrastive score beside the matching head.
-#
-# The score is the cosine of the features of image and text (image-text contrastive learning, ITC). BLIP projects the
-# class tokens of both sides (Li et al. 2022, section 3.2). BLIP-2 has one feature per query, and the score is the
-# largest cosine of them (Li et al. 2023, section 3.1). Both rank only: there is no point between yes and no.
-#
-# Texts begin with ``[CLS]``, as in the authors' code; only the matching head takes ``[ENC]``.
+# ``blip-itc`` and ``blip2-itc``: the contrastive score beside the matching head (image-text contrastive learning), the
+# cosine of the features of image and text. BLIP projects the class tokens of both sides (Li et al. 2022, section 3.2).
+# BLIP-2 has one feature per query, and the score is the largest cosine of them (Li et al. 2023, section 3.1). Both rank
+# only: there is no point between yes and no. Texts begin with ``[CLS]``, as in the authors' code; only the matching
+# head takes ``[ENC]``.
 
 
 def _blip_cosines(model: Any, inputs: Inputs) -> torch.Tensor:
@@ -174,7 +149,6 @@ def _blip_cosines(model: Any, inputs: Inputs) -> torch.Tensor:
 
 
 def _blip2_cosines(model: Any, inputs: Inputs) -> torch.Tensor:
-    """Return the largest cosine over the queries, shape (n, 1)."""
     seen = model.vision_model(pixel_values=inputs.pixels["pixel_values"]).last_hidden_state
     queries = model.query_tokens.expand(len(seen), -1, -1)
     images = model.qformer(query_embeds=queries, encoder_hidden_states=seen).last_hidden_state
@@ -191,24 +165,21 @@ def _largest_cosine(images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
     """The largest cosine of a text, shape (n, d), with the features of its image, shape (n, q, d): shape (n, 1)."""
     from torch.nn.functional import cosine_similarity
 
-    found: torch.Tensor = cosine_similarity(images.float(), texts.float()[:, None], dim=-1).amax(dim=1, keepdim=True)
-    return found
+    cosines: torch.Tensor = cosine_similarity(images.float(), texts.float()[:, None], dim=-1)
+    return cosines.amax(dim=1, keepdim=True)
 
 
-BLIP_ITC = MatchingHead(
-    architecture=Architecture(
-        kind="blip", model="BlipForImageTextRetrieval", processor="BlipProcessor", may_miss=(r"itm_head\..*",)
-    ),
+BLIP_ITC = replace(
+    blip.ITM,
+    architecture=replace(blip.ITM.architecture, may_miss=(r"itm_head\..*",)),
     logits=_blip_cosines,
-    places=lambda config: config.text_config.max_position_embeddings,
     match=None,
+    begins=None,
 )
-BLIP2_ITC = MatchingHead(
-    architecture=Architecture(
-        kind="blip-2", model="Blip2ForImageTextRetrieval", processor="Blip2Processor", may_miss=(r"itm_head\..*",)
-    ),
+BLIP2_ITC = replace(
+    BLIP2,
+    architecture=replace(BLIP2.architecture, may_miss=(r"itm_head\..*",)),
     logits=_blip2_cosines,
-    places=lambda config: config.qformer_config.max_position_embeddings,
     match=None,
 )
 
@@ -228,9 +199,8 @@ HEADS: Mapping[str, MatchingHead | AnsweringHead] = MappingProxyType(
 
 
 def check(weights: str, folder: Path, *, name: str) -> None:
-    """Check the options and the files of a local checkpoint. Imports no torch."""
     source, options = requested(name, weights, folder)
-    HEADS[name].check(options, folder)
+    _check_options(HEADS[name], options, folder)
     check_local(source, HEADS[name].architecture)
 
 
@@ -239,7 +209,16 @@ def build(
 ) -> CrossEncoder | QuestionAnswerer:
     source, options = requested(name, weights, folder)
     head = HEADS[name]
-    head.check(options, folder)
+    _check_options(head, options, folder)
     model, processor, what = loaded(head.architecture, source, device=device, dtype=dtype)
     prepare = Preparation(processor, head.places(model.config), model)
-    return tried(head.made(model, prepare, options, folder, what), source.asked)
+    if isinstance(head, MatchingHead):
+        return tried(CrossEncoder(head, model, prepare, options, what), source.asked)
+    return tried(head.answerer(model, prepare, options, folder, what), source.asked)
+
+
+def _check_options(head: MatchingHead | AnsweringHead, options: Options, folder: Path) -> None:
+    if isinstance(head, MatchingHead):
+        rank_score(options, head.match)
+    else:
+        check_answers(options.get("answers", ""), folder)

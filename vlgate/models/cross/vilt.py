@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.models.attention import ROLLOUT, attention, cells, mean_of_heads, rolled_out
-from vlgate.models.checkpoints.architecture import Architecture
 from vlgate.models.cross.answer_lists import answer_list, answers_file
-from vlgate.models.cross.cross_encoder import AnsweringHead, Inputs, MatchingHead, Preparation
+from vlgate.models.cross.cross_encoder import (
+    AnsweringHead,
+    Architecture,
+    Inputs,
+    MatchingHead,
+    Preparation,
+    QuestionAnswerer,
+)
 from vlgate.models.specs import Options
 from vlgate.types import Ask, Attended, FloatArray
 
@@ -33,12 +39,8 @@ def cosine_cost(words: FloatArray, patches: FloatArray) -> FloatArray:
 
 
 def transport(cost: FloatArray, rounds: int = ROUNDS, step: float = STEP) -> FloatArray:
-    """Return a plan that moves equal weights on the rows to equal weights on the columns at little cost.
-
-    Inexact proximal point iterations (Xie et al., UAI 2020), which approach the cheapest plan as the rounds grow.
-
-    Returns: the plan, shape (m, n): its rows sum to 1/m and its columns to about 1/n.
-    """
+    """Return a cheap plan, shape (m, n), from weights of 1/m on the rows to weights of 1/n on the columns."""
+    # Inexact proximal point iterations (Xie et al., UAI 2020), which approach the cheapest plan as the rounds grow.
     m, n = cost.shape
     kernel = np.exp(-cost / step)
     plan = np.full((m, n), 1 / (m * n))
@@ -48,40 +50,33 @@ def transport(cost: FloatArray, rounds: int = ROUNDS, step: float = STEP) -> Flo
         rows = 1 / (m * (moved @ scale))
         scale = 1 / (n * (moved.T @ rows))
         plan = rows[:, None] * moved * scale
-    found: FloatArray = plan / (m * plan.sum(axis=1, keepdims=True))
-    return found
+    whole: FloatArray = plan / (m * plan.sum(axis=1, keepdims=True))
+    return whole
 
 
-# Words of a text aligned with patches of an image by optimal transport, for ViLT (Kim et al. 2021, section 4.5).
-#
-# Winoground's figure 4 shows such maps. The class tokens of both sides, and the last token of the text, are left out,
-# as in the authors' own code.
+# Words of a text are aligned with patches of an image by optimal transport (Kim et al. 2021, section 4.5), as in
+# Winoground's figure 4. The class tokens of both sides, and the last token of the text, are left out, as in the
+# authors' own code.
 
 ALIGNMENT = "word-region alignment"
 
 
-def aligned(reply: Any, length: int, grid: torch.Tensor, tokens: list[list[str]], texts: list[str]) -> list[Attended]:
-    """Return the alignment of each of n requests.
-
-    ``reply``: the output of a ``ViltModel``, whose last hidden state has the text first, then the class token of the
-    image and its patches. ``grid``: which patches of each request's image are real, shape (n, h, w).
-    """
+def alignment(model: Any, inputs: Inputs, tokens: list[list[str]], texts: list[str]) -> list[Attended]:
+    # The last hidden state has the text first, then the class token of the image and its patches.
+    reply, grid = _reply(model.vilt, inputs)
+    length = inputs.input_ids.shape[1]
     states = reply.last_hidden_state.float().cpu().double().numpy()
-    found = []
+    maps = []
     for state, real, words, text in zip(states, grid.bool().cpu(), tokens, texts, strict=True):
         rows, columns = int(real[:, 0].sum()), int(real[0].sum())
         patches = state[length + 1 :].reshape(*real.shape, -1)[:rows, :columns].reshape(rows * columns, -1)
-        named = words[1:-1]
-        if not named:
-            named, of_words = words[:1], state[:1]
-        else:
-            of_words = state[1 : len(words) - 1]
+        named, of_words = (words[1:-1], state[1 : len(words) - 1]) if words[1:-1] else (words[:1], state[:1])
         plan = len(named) * transport(cosine_cost(of_words, patches))
         boxes = tuple(
             (x / columns, y / rows, (x + 1) / columns, (y + 1) / rows) for y in range(rows) for x in range(columns)
         )
         weights = plan.max(axis=0)
-        found.append(
+        maps.append(
             Attended(
                 method=ALIGNMENT,
                 image=0,
@@ -92,76 +87,52 @@ def aligned(reply: Any, length: int, grid: torch.Tensor, tokens: list[list[str]]
                 aligned=tuple(tuple(row) for row in plan.tolist()),
             )
         )
-    return found
+    return maps
 
 
-# ``vilt:WEIGHTS``: ViLT, which reads patches of pixels and words in one transformer (Kim et al. 2021).
-#
-# The score is the single logit of ``ViltForImageAndTextRetrieval``, higher for a better fit. Its weights are
-# initialised with the matching row of the two-class head of the pretraining (``itm_score.fc.weight[1:]``,
-# dandelin/ViLT) and trained to rank the true text first among sixteen. Such a score has no point between yes and no,
-# so there is no threshold. transformers has no class with the two-class head, and the checkpoints on the hub do not
+# ``vilt:WEIGHTS``: the score is the single logit of ``ViltForImageAndTextRetrieval``, higher for a better fit. Its
+# weights are initialised with the matching row of the two-class head of the pretraining (``itm_score.fc.weight[1:]``,
+# dandelin/ViLT) and trained to rank the true text first among sixteen. Such a score has no point between yes and no, so
+# there is no threshold. transformers has no class with the two-class head, and the checkpoints on the hub do not
 # contain it.
 
-_RETRIEVAL = Architecture(kind="vilt", model="ViltForImageAndTextRetrieval", processor="ViltProcessor")
 
-
-def pooled(vilt: Any, inputs: Inputs) -> torch.Tensor:
-    """Return the pooled output of a ``ViltModel`` for each request, shape (n, d).
-
-    transformers takes the patches of an image in random order, and drops some if ``max_image_length`` is set. Here each
-    image's patches are embedded once, in order, and all of them are used.
-    """
-    found: torch.Tensor = _reply(vilt, inputs)[0].pooler_output
-    return found
-
-
-def alignment(model: Any, inputs: Inputs, tokens: list[list[str]], texts: list[str]) -> list[Attended]:
-    reply, real = _reply(model.vilt, inputs)
-    return aligned(reply, inputs.input_ids.shape[1], real, tokens, texts)
-
-
-def rollout(model: Any, inputs: Inputs, texts: list[str]) -> list[Attended]:
+def rollout(model: Any, inputs: Inputs, _: list[list[str]], texts: list[str]) -> list[Attended]:
     """Return how much of each patch is in the token that the score of each request is computed from."""
     reply, real = _reply(model.vilt, inputs, attentions=True)
     start = inputs.input_ids.shape[1] + 1
-    found = []
+    maps = []
     for place, (text, here) in enumerate(zip(texts, real.cpu(), strict=True)):
         rows, columns = int(here[:, 0].sum()), int(here[0].sum())
         token = rolled_out(mean_of_heads(reply.attentions, place))[0]
         patches = token[start:].reshape(*here.shape)[:rows, :columns].ravel()
-        found.append(attention(text, cells((rows, columns)), patches, ROLLOUT))
-    return found
+        maps.append(attention(text, cells((rows, columns)), patches, ROLLOUT))
+    return maps
 
 
 def _reply(vilt: Any, inputs: Inputs, *, attentions: bool = False) -> tuple[Any, torch.Tensor]:
     """The output of a ``ViltModel``, and which patches of each request's image are real, shape (n, h, w)."""
     import torch
 
-    patches, mask = _embedded(vilt.embeddings, inputs.pixels["pixel_values"], inputs.pixels["pixel_mask"])
-    seen = torch.cat([mask.new_ones(len(mask), 1), mask.flatten(1)], dim=1)
-    reply = vilt(
-        input_ids=inputs.input_ids,
-        attention_mask=inputs.attention_mask,
-        image_embeds=inputs.each(patches),
-        pixel_mask=inputs.each(seen),
-        output_attentions=attentions,
-    )
-    return reply, inputs.each(mask)
-
-
-def _embedded(embeddings: Any, pixels: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Embed m images: the class token and patches, shape (m, 1 + patches, d); the real patches, shape (m, h, w)."""
-    import torch
-
-    patches = embeddings.patch_embeddings(pixels)
+    # transformers takes the patches of an image in random order, and drops some if ``max_image_length`` is set. Here
+    # each image's patches are embedded once, in order, and all of them are used.
+    embeddings, mask = vilt.embeddings, inputs.pixels["pixel_mask"]
+    patches = embeddings.patch_embeddings(inputs.pixels["pixel_values"])
     high, wide = patches.shape[2:]
     here = mask[:, :: mask.shape[1] // high, :: mask.shape[2] // wide][:, :high, :wide]
     sizes = list(zip(here[:, :, 0].sum(dim=1).tolist(), here[:, 0].sum(dim=1).tolist(), strict=True))
     positions = {size: _positions(embeddings, size, (high, wide)) for size in set(sizes)}
     whole = (patches + torch.stack([positions[size] for size in sizes])).flatten(2).transpose(1, 2)
     first = (embeddings.cls_token + embeddings.position_embeddings[:, :1]).expand(len(whole), -1, -1)
-    return torch.cat([first, whole], dim=1), here
+    seen = torch.cat([here.new_ones(len(here), 1), here.flatten(1)], dim=1)
+    reply = vilt(
+        input_ids=inputs.input_ids,
+        attention_mask=inputs.attention_mask,
+        image_embeds=inputs.each(torch.cat([first, whole], dim=1)),
+        pixel_mask=inputs.each(seen),
+        output_attentions=attentions,
+    )
+    return reply, inputs.each(here)
 
 
 def _positions(embeddings: Any, size: tuple[int, int], padded: tuple[int, int]) -> torch.Tensor:
@@ -172,51 +143,51 @@ def _positions(embeddings: Any, size: tuple[int, int], padded: tuple[int, int]) 
     side = round(learned.shape[2] ** 0.5)
     grid = learned.reshape(1, -1, side, side)
     stretched = functional.interpolate(grid, size=size, mode="bilinear", align_corners=True)[0]
-    found: torch.Tensor = functional.pad(stretched, (0, padded[1] - size[1], 0, padded[0] - size[0]))
-    return found
-
-
-def _rank(model: Any, inputs: Inputs) -> torch.Tensor:
-    found: torch.Tensor = model.rank_output(pooled(model.vilt, inputs))
-    return found
+    return functional.pad(stretched, (0, padded[1] - size[1], 0, padded[0] - size[0]))
 
 
 def _places(config: Any) -> int:
     return int(config.max_position_embeddings)  # 40 in published checkpoints
 
 
-RANKING = MatchingHead(architecture=_RETRIEVAL, logits=_rank, places=_places, match=None, align=alignment, roll=rollout)
+RANKING = MatchingHead(
+    architecture=Architecture(kind="vilt", model="ViltForImageAndTextRetrieval", processor="ViltProcessor"),
+    logits=lambda model, inputs: model.rank_output(_reply(model.vilt, inputs)[0].pooler_output),
+    places=_places,
+    match=None,
+    align=alignment,
+    roll=rollout,
+)
 
 
-# ``vilt-vqa:WEIGHTS``: ViLT fine-tuned to choose among the answers of VQA v2 (Kim et al. 2021, section 4.4).
-#
-# The reply to a question is the choice whose label has the highest logit or, with ``?mode=open`` after the weights,
-# the label with the highest logit of all. The labels are in the checkpoint's ``config.json``; ``answers=FILE`` gives
-# others.
+# ``vilt-vqa:WEIGHTS``: ViLT fine-tuned to choose among the answers of VQA v2 (section 4.4). The reply to a question is
+# the choice whose label has the highest logit or, with ``?mode=open`` after the weights, the label with the highest
+# logit of all. The labels are in the checkpoint's ``config.json``; ``answers=FILE`` gives others.
 
-_ANSWERING = Architecture(kind="vilt", model="ViltForQuestionAnswering", processor="ViltProcessor")
 _WHERE = "the labels in the order of its logits, which a published checkpoint has as id2label in its config.json"
 
 
-class LabelReplies:
-    """Replies of a classifier over a fixed list of labels."""
-
-    def __init__(self, model: Any, _: Preparation, options: Options, folder: Path) -> None:
+class LabelAnswerer(QuestionAnswerer):
+    def __init__(self, model: Any, prepare: Preparation, options: Options, folder: Path, what: str) -> None:
         file, config = answers_file(options["answers"], folder, None, ()), model.config
-        self._model = model
         self._answers = answer_list(file, config.id2label, config.num_labels, mode=options["mode"], where=_WHERE)
-        self.mark = self._answers.fingerprint
+        super().__init__(prepare, fingerprint=f"{what} {self._answers.fingerprint}")
+        self._model = model
 
     @property
     def note(self) -> str:
         return self._answers.note
 
-    def check(self, questions: Sequence[Ask]) -> None:
+    def _check(self, questions: Sequence[Ask]) -> None:
         self._answers.check(questions)
 
-    def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
-        logits = self._model.classifier(pooled(self._model.vilt, inputs)).float().cpu().numpy().astype(np.float64)
-        return self._answers.choose(logits, questions)
+    def _replies(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
+        pooled = _reply(self._model.vilt, inputs)[0].pooler_output
+        return self._answers.choose(self._model.classifier(pooled).float().cpu().double().numpy(), questions)
 
 
-VQA = AnsweringHead(architecture=_ANSWERING, places=_places, replies=LabelReplies)
+VQA = AnsweringHead(
+    architecture=Architecture(kind="vilt", model="ViltForQuestionAnswering", processor="ViltProcessor"),
+    places=_places,
+    answerer=LabelAnswerer,
+)

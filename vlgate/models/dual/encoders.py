@@ -1,6 +1,4 @@
-"""Load dual encoders: ``clip:``, ``siglip:`` and the other names of ``vlgate.models.dual.families``, and ``dual:``.
-
-``dual:`` takes a checkpoint of any of these families.
+"""Load dual encoders: ``clip:``, ``siglip:`` and the other ``vlgate.models.dual.families``, and ``dual:`` for any.
 
 The score is the cosine of the image's and the text's features. The logit scale and bias do not change the order of two
 scores; if a model was trained with a sigmoid, they give the decision threshold.
@@ -29,15 +27,9 @@ if TYPE_CHECKING:
 
 
 class DualModel(CosineModel):
-    """A dual encoder of transformers.
-
-    ``reading`` says whether texts are read with their padding; it is empty until the first texts are encoded.
-    """
-
     def __init__(self, model: Any, tokenizer: Any, image_processor: Any, *, family: Family, fingerprint: str) -> None:
         tokenizer.padding_side = "right"  # as in training, whatever was saved: positions are counted from the left
         super().__init__(model, tokenizer, fingerprint=fingerprint)
-        self.reading = ""
         self._image_processor = image_processor
         self._family = family
         self._length = context(family, model.config, tokenizer)
@@ -46,16 +38,25 @@ class DualModel(CosineModel):
     def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
         import torch
 
-        found = prepared(images, self._prepare)
-        device = self._model.device
+        ready, device = prepared(images, self._prepare), self._model.device
         with torch.inference_mode():
-            inputs = {name: stacked([one[name][0] for one in found], device) for name in found[0]}
+            inputs = {name: stacked([image[name][0] for image in ready], device) for name in ready[0]}
             inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
             return unit_rows(_features(self._model.get_image_features(**inputs)))
 
     def _features_of(self, texts: Sequence[str]) -> torch.Tensor:
-        if not self.reading:
-            self._try_short()
+        import torch
+
+        if not self.reading and self._padding == "max_length":
+            self.reading = told("as in training, its text encoder reads it")
+        elif not self.reading:  # encode a few texts with their padding and without, each alone, and compare
+            full = self._encoded(self._tokenized(TRIED, "max_length"))
+            difference = apart(
+                full, lambda: torch.cat([self._encoded(self._tokenized([text], "longest")) for text in TRIED])
+            )
+            self.reading = told(difference)
+            if isinstance(difference, str):
+                self._padding = "max_length"
         return self._encoded_texts(texts)
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
@@ -65,8 +66,8 @@ class DualModel(CosineModel):
         import torch
 
         def pixels(images: Sequence[LazyImage]) -> torch.Tensor:
-            found = prepared(images, self._prepare)
-            return torch.cat([one["pixel_values"] for one in found]).to(self._model.device, self._model.dtype)
+            ready = [image["pixel_values"] for image in prepared(images, self._prepare)]
+            return torch.cat(ready).to(self._model.device, self._model.dtype)
 
         if self._family.name == "siglip2":  # its patches form a grid of any shape
             return []
@@ -81,27 +82,24 @@ class DualModel(CosineModel):
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
         """Return the rollout of the image encoder for each pair; nothing if its patches do not form a square."""
+        import torch
+
         network = getattr(self._model.vision_model, "encoder", None)
         if self._family.name == "siglip2" or not hasattr(network, "layers"):
             return []
-        layers = {image: self._attention_of(image) for image in dict.fromkeys(pair.image for pair in pairs)}
-        frames = {image: self._frame(image.load().size) for image in layers}
-        found = [attention.patches_rolled_out(layers[pair.image], pair.text, frames[pair.image]) for pair in pairs]
-        return [one for one in found if one is not None]
+        layers, frames = {}, {}
+        for image in dict.fromkeys(pair.image for pair in pairs):
+            [inputs] = prepared([image], self._prepare)
+            pixels = inputs["pixel_values"].to(self._model.device, self._model.dtype)
+            with torch.inference_mode(), attention.eager(self._model):
+                seen = self._model.vision_model(pixel_values=pixels, output_attentions=True).attentions or ()
+            layers[image], frames[image] = attention.mean_of_heads(seen, 0), self._frame(image.load().size)
+        maps = [attention.patches_rolled_out(layers[pair.image], pair.text, frames[pair.image]) for pair in pairs]
+        return [rollout for rollout in maps if rollout is not None]
 
     @property
     def _frame(self) -> attention.Frame:
         return attention.centre if getattr(self._image_processor, "do_center_crop", False) else attention.whole
-
-    def _attention_of(self, image: LazyImage) -> list[FloatArray]:
-        """The attention of each layer of the image encoder, the mean over heads, each of shape (tokens, tokens)."""
-        import torch
-
-        [inputs] = prepared([image], self._prepare)
-        pixels = inputs["pixel_values"].to(self._model.device, self._model.dtype)
-        with torch.inference_mode(), attention.eager(self._model):
-            seen = self._model.vision_model(pixel_values=pixels, output_attentions=True).attentions or ()
-        return attention.mean_of_heads(seen, 0)
 
     def _encoded_texts(self, texts: Sequence[str]) -> torch.Tensor:
         tokens = self._tokens(texts)
@@ -122,26 +120,12 @@ class DualModel(CosineModel):
         given = {name: tokens[name].to(self._model.device) for name in names if name in tokens}
         return _features(self._model.get_text_features(**given))
 
-    def _try_short(self) -> None:
-        """Encode a few texts with their padding and without, each alone, and compare."""
-        import torch
-
-        if self._padding == "max_length":
-            self.reading = told("as in training, its text encoder reads it")
-            return
-        full = self._encoded(self._tokenized(TRIED, "max_length"))
-        found = apart(full, lambda: torch.cat([self._encoded(self._tokenized([text], "longest")) for text in TRIED]))
-        self.reading = told(found)
-        if isinstance(found, str):
-            self._padding = "max_length"
-
     def _tokens(self, texts: Sequence[str]) -> Any:
-        length = self._length
         cased = list(map(self._cased, texts))
         tokens = self._tokenized(cased, self._padding)
         # Only a text that fills the context can have lost its end, so only those are tokenized a second time.
-        full = (tokens["attention_mask"].sum(dim=1) == length).tolist()
-        cut = cut_off(self._tokenizer, list(compress(cased, full)), length)
+        full = (tokens["attention_mask"].sum(dim=1) == self._length).tolist()
+        cut = cut_off(self._tokenizer, list(compress(cased, full)), self._length)
         self.cut_texts.update(compress(compress(texts, full), cut))
         return tokens
 
@@ -150,34 +134,17 @@ class DualModel(CosineModel):
 
     def _tokenized(self, texts: Sequence[str], padding: str) -> Any:
         return self._tokenizer(
-            list(texts),
-            padding=padding,
-            truncation=True,
-            max_length=self._length,
-            return_attention_mask=True,
+            list(texts), padding=padding, truncation=True, max_length=self._length, return_attention_mask=True,
             return_tensors="pt",
-        )
+        )  # fmt: skip
 
     def _prepare(self, image: Image) -> Mapping[str, torch.Tensor]:
         return dict(self._image_processor(images=image, return_tensors="pt"))
 
 
-def _features(found: Any) -> torch.Tensor:
-    features: torch.Tensor = getattr(found, "pooler_output", found)  # transformers before 5.0 returns the features
+def _features(output: Any) -> torch.Tensor:
+    features: torch.Tensor = getattr(output, "pooler_output", output)  # transformers before 5.0 returns the features
     return features
-
-
-def _check_words(source: Pretrained, tokenizer: Any, known: int) -> None:
-    # A tokenizer of another model gives tokens that the model lacks, or that mean something else to it.
-    if tokenizer.pad_token_id is None:
-        raise ModelLoadError(
-            f"{source.asked}: its tokenizer has no padding token; save the one that the model was trained with"
-        )
-    if tokenizer.vocab_size > known:
-        raise ModelLoadError(
-            f"{source.asked}: its tokenizer has {tokenizer.vocab_size:,} tokens, but its model has embeddings for "
-            f"{known:,}; save the tokenizer that the model was trained with into the folder of the weights"
-        )
 
 
 def check(weights: str, folder: Path, *, name: str = "dual") -> None:
@@ -198,7 +165,16 @@ def build(
     images = load_processor(transformers.AutoImageProcessor, source, backend="pil")
     cls = getattr(transformers, family.model_types[read_config(source)["model_type"]])
     model = load_model(cls, source, device=device, dtype=dtype, may_miss=family.may_miss)
-    _check_words(source, tokenizer, model.config.text_config.vocab_size)
+    # A tokenizer of another model gives tokens that the model lacks, or that mean something else to it.
+    if tokenizer.pad_token_id is None:
+        raise ModelLoadError(
+            f"{source.asked}: its tokenizer has no padding token; save the one that the model was trained with"
+        )
+    if tokenizer.vocab_size > (known := model.config.text_config.vocab_size):
+        raise ModelLoadError(
+            f"{source.asked}: its tokenizer has {tokenizer.vocab_size:,} tokens, but its model has embeddings for "
+            f"{known:,}; save the tokenizer that the model was trained with into the folder of the weights"
+        )
     what = (identity(source), transformers.__version__, classes_of(tokenizer, images), dtype)
     return DualModel(model, tokenizer, images, family=family, fingerprint=" ".join(what))
 

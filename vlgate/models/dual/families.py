@@ -13,16 +13,10 @@ from vlgate.errors import ModelLoadError, nearest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """How the models of a family read texts.
-
-    ``model_types``: from the ``model_type`` of a configuration to the class of transformers. ``length``: the context in
-    tokens, if it was shorter in training than the number of positions.
-    """
-
     name: str
-    model_types: Mapping[str, str]
+    model_types: Mapping[str, str]  # from the ``model_type`` of a configuration to the class of transformers
     padding: Literal["longest", "max_length"] = "longest"
-    length: int | None = None
+    length: int | None = None  # the context in tokens, if it was shorter in training than the number of positions
     mask: bool = True
     lowercase: bool = False
     may_miss: tuple[str, ...] = ()
@@ -79,10 +73,12 @@ def family_of(config: Mapping[str, Any], folder: Path, *, asked: str, name: str 
             f"{asked} is a checkpoint of model_type {model_type!r}, which is not a known dual encoder; {remedy}"
         )
     second = _has_gemmas_tokenizer(config, folder)
-    found = next((family for family in fit if (family.name == "siglip2") == second), fit[0])
-    if name not in ("", found.name):
-        raise ModelLoadError(f"{asked} is a checkpoint of {found.name!r}, not of {name!r}; write {found.name}:{asked}")
-    return found
+    family = next((family for family in fit if (family.name == "siglip2") == second), fit[0])
+    if name not in ("", family.name):
+        raise ModelLoadError(
+            f"{asked} is a checkpoint of {family.name!r}, not of {name!r}; write {family.name}:{asked}"
+        )
+    return family
 
 
 def _has_gemmas_tokenizer(config: Mapping[str, Any], folder: Path) -> bool:

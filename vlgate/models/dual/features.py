@@ -24,33 +24,20 @@ def unit_rows(features: torch.Tensor) -> FloatArray:
     return np.asarray(rows.numpy(), dtype=np.float64)
 
 
-def sigmoid_threshold(model: Any) -> float | None:
-    """Return the cosine above which a model's probability of a match exceeds one half.
-
-    Only a model that was trained on single pairs has a bias; its probability of a match is
-    sigmoid(scale * cosine + bias) (SigLIP, arXiv:2303.15343, section 3.2).
-    """
-    bias = getattr(model, "logit_bias", None)
-    return None if bias is None else -float(bias.item()) / math.exp(float(model.logit_scale.item()))
-
-
-def threshold_note(threshold: float | None) -> str:
-    if threshold is None:
-        return ""
-    return f"says yes if the sigmoid that it was trained with is above 1/2, that is, at a cosine above {threshold:.4f}"
-
-
 class CosineModel:
-    """A dual encoder, whose score is the cosine of the features of image and text.
-
-    ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid says yes; None for other
-    models, which only rank. ``note`` is a note for the readers of the results ("" for nothing), and ``cut_texts`` holds
-    all texts so far that were longer than the model's context and lost their end.
-    """
+    """A dual encoder, whose score is the cosine of the features of image and text."""
 
     def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str, note: str = "") -> None:
-        self.decision_threshold = sigmoid_threshold(model)
-        self.note = "; ".join(filter(None, (note, threshold_note(self.decision_threshold))))
+        # Only a model that was trained on single pairs has a bias; its probability of a match is
+        # sigmoid(scale * cosine + bias) (SigLIP, arXiv:2303.15343, section 3.2), which exceeds one half above this.
+        bias = getattr(model, "logit_bias", None)
+        threshold = None if bias is None else -float(bias.item()) / math.exp(float(model.logit_scale.item()))
+        self.decision_threshold = threshold
+        if threshold is not None:
+            says = "says yes if the sigmoid that it was trained with is above 1/2, that is, at a cosine above"
+            note = "; ".join(filter(None, (note, f"{says} {threshold:.4f}")))
+        self.note = note
+        self.reading = ""  # whether texts are read with their padding; empty until the first texts are encoded
         self.fingerprint = fingerprint
         self.cut_texts: set[str] = set()
         self._model = model
@@ -71,11 +58,10 @@ class CosineModel:
         raise NotImplementedError
 
 
-# Encode texts without the padding that makes all of them as long as a model's context.
-#
-# A text encoder with a causal mask that is read at the end token never sees what follows that token, and one with a
-# mask of the padding does not see the padding. For both, texts of 15 tokens take a fifth of the work of 77. Texts are
-# sorted by length and encoded in groups, each as long as its longest text.
+# Texts are encoded without the padding that makes all of them as long as a model's context. A text encoder with a
+# causal mask that is read at the end token never sees what follows that token, and one with a mask of the padding does
+# not see the padding. For both, texts of 15 tokens take a fifth of the work of 77. Texts are sorted by length and
+# encoded in groups, each as long as its longest text.
 
 TRIED = ("a", "Two dogs and a cat.", "A man in a red coat rides a bicycle past the old brick house near the river.")
 """The texts on which a model shows that padding makes no difference to it."""
@@ -89,33 +75,27 @@ _MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError)
 
 
 def in_groups(lengths: Sequence[int], device: str, encode: Callable[[list[int], int], torch.Tensor]) -> torch.Tensor:
-    """Encode texts in groups of similar length.
-
-    ``lengths``: the number of tokens of each of n texts, n > 0. ``encode``: takes the positions of some texts and the
-    length of the longest; returns their features, shape (m, d).
-    """
+    """Encode texts in groups of similar length; ``encode`` takes the positions of texts and the longest length."""
     import torch
 
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     size = AT_ONCE if device.startswith("cpu") else len(order)
     groups = [order[place : place + size] for place in range(0, len(order), size)]
-    found = torch.cat([encode(group, lengths[group[-1]]) for group in groups])
-    places = torch.empty(len(order), dtype=torch.long)
-    places[torch.tensor(order)] = torch.arange(len(order))
-    return found[places.to(found.device)]
+    features = torch.cat([encode(group, lengths[group[-1]]) for group in groups])
+    return features[torch.tensor(order).argsort().to(features.device)]
 
 
 def apart(full: torch.Tensor, cut: Callable[[], torch.Tensor]) -> float | str:
-    """Compare the features of texts with their padding and without it."""
+    """Return the largest difference between features of texts with their padding and without, or why it matters."""
     from torch.nn.functional import normalize
 
     try:
-        found = cut()
+        short = cut()
     except _MISFITS as error:
         return f"the model does not take shorter texts ({described(error)})"
-    if found.shape != full.shape:
-        return f"the features of shorter texts have another shape, {tuple(found.shape)}"
-    largest = float((normalize(found.double(), dim=-1) - normalize(full.double(), dim=-1)).abs().max())
+    if short.shape != full.shape:
+        return f"the features of shorter texts have another shape, {tuple(short.shape)}"
+    largest = float((normalize(short.double(), dim=-1) - normalize(full.double(), dim=-1)).abs().max())
     if largest <= _ROUNDING[str(full.dtype).removeprefix("torch.")]:
         return largest
     return f"without it, the features of {len(full)} texts differ by {largest:.1g}"

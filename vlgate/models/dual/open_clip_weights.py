@@ -42,7 +42,13 @@ def parse(weights: str, folder: Path) -> OpenClipName:
         return OpenClipName(kind="hub", name=weights)
     path = folder / Path(weights.removeprefix(LOCAL)).expanduser()
     if weights.startswith((LOCAL, "/", ".", "~")) or (weights and path.is_dir()):
-        _check_folder(path)
+        if not path.is_dir():
+            raise ModelLoadError(f"open_clip: there is no folder {path}; expected {_FORMS}")
+        if not (path / CONFIG).is_file() or not any((path / name).is_file() for name in IN_FOLDER):
+            has = ", ".join(sorted(file.name for file in path.iterdir())) or "nothing"
+            raise ModelLoadError(
+                f"open_clip: the folder {path} holds {has}; expected {CONFIG} and one of {', '.join(IN_FOLDER)}"
+            )
         return OpenClipName(kind="folder", name=f"{LOCAL}{path}", path=path)
     arch, _, rest = weights.partition("/")
     if not arch or not rest:
@@ -57,16 +63,6 @@ def parse(weights: str, folder: Path) -> OpenClipName:
         _check_file(file)
         return OpenClipName(kind="file", name=arch, path=file)
     return OpenClipName(kind="tag", name=arch, tag=rest)
-
-
-def _check_folder(path: Path) -> None:
-    if not path.is_dir():
-        raise ModelLoadError(f"open_clip: there is no folder {path}; expected {_FORMS}")
-    if not (path / CONFIG).is_file() or not any((path / name).is_file() for name in IN_FOLDER):
-        has = ", ".join(sorted(file.name for file in path.iterdir())) or "nothing"
-        raise ModelLoadError(
-            f"open_clip: the folder {path} holds {has}; expected {CONFIG} and one of {', '.join(IN_FOLDER)}"
-        )
 
 
 def _check_file(file: Path) -> None:
@@ -100,6 +96,7 @@ def check_names(source: OpenClipName) -> None:
 def weights_file(source: OpenClipName) -> Path | None:
     """Return the local file of weights, downloaded from the hub if it is not cached yet; None for ``random``."""
     import open_clip
+    from huggingface_hub import constants
     from open_clip.pretrained import download_pretrained_from_hf
 
     if source.kind == "folder" and source.path is not None:
@@ -114,32 +111,37 @@ def weights_file(source: OpenClipName) -> Path | None:
         download_pretrained_from_hf(place.rstrip("/"), filename=CONFIG)
         return Path(download_pretrained_from_hf(place.rstrip("/")))
     except (OSError, RuntimeError, ValueError) as error:
-        raise ModelLoadError(_not_here(source, place, error)) from error
-
-
-def _not_here(source: OpenClipName, place: str, error: Exception) -> str:
-    from huggingface_hub import constants
-
-    repository, _, file = place.rpartition("/")
-    looked_for = file or f"{IN_FOLDER[0]} or {IN_FOLDER[2]}"
-    if source.kind == "hub":
-        looked_for = f"{CONFIG} and {looked_for}"
-    offline = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else "the download failed"
-    return (
-        f"open_clip: no weights for {source.name}{'/' if source.tag else ''}{source.tag}: looked for {looked_for} of "
-        f"{repository} in {constants.HF_HUB_CACHE}, and {offline} ({error}); download it on a machine with a network "
-        f"(hf download {repository}) or name a local folder or file"
-    )
+        repository, _, name = place.rpartition("/")
+        looked_for = name or f"{IN_FOLDER[0]} or {IN_FOLDER[2]}"
+        if source.kind == "hub":
+            looked_for = f"{CONFIG} and {looked_for}"
+        offline = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else "the download failed"
+        raise ModelLoadError(
+            f"open_clip: no weights for {source.name}{'/' if source.tag else ''}{source.tag}: looked for {looked_for} "
+            f"of {repository} in {constants.HF_HUB_CACHE}, and {offline} ({error}); download it on a machine with a "
+            f"network (hf download {repository}) or name a local folder or file"
+        ) from error
 
 
 def shapes(file: Path) -> dict[str, tuple[int, ...]]:
-    """Return the names and shapes of the tensors in a file of weights, and check that it holds nothing else.
+    """Return the names and shapes of the tensors in a file of weights, and check that it holds nothing else."""
+    import torch
+    from safetensors import safe_open
 
-    A pickle is read as tensors only, so that no code in it is run. open_clip itself falls back to a full unpickling if
-    that raises TypeError; a file that passes this function does not raise it.
-    """
     try:
-        return _safe_shapes(file) if file.suffix == ".safetensors" else _pickled_shapes(file)
+        if file.suffix == ".safetensors":
+            with safe_open(file, framework="numpy") as opened:
+                return {name: tuple(opened.get_slice(name).get_shape()) for name in opened.keys()}  # noqa: SIM118  # not a mapping
+        # A pickle is read as tensors only, so that no code in it is run. open_clip itself falls back to a full
+        # unpickling if that raises TypeError; a file that passes this function does not raise it.
+        with warnings.catch_warnings():
+            # torch warns of unknown pickle protocols; if it cannot read one, it also raises
+            warnings.simplefilter("ignore")
+            content = torch.load(file, map_location="cpu", weights_only=True)
+        states = content.get("state_dict", content)
+        if not states:
+            raise ValueError("it holds nothing")
+        return {name.removeprefix("module."): tuple(tensor.shape) for name, tensor in states.items()}
     except damaged() as error:
         pickled = "" if file.suffix == ".safetensors" else "holds more than tensors, or "
         raise ModelLoadError(
@@ -148,33 +150,10 @@ def shapes(file: Path) -> dict[str, tuple[int, ...]]:
         ) from error
 
 
-def _safe_shapes(file: Path) -> dict[str, tuple[int, ...]]:
-    from safetensors import safe_open
-
-    with safe_open(file, framework="numpy") as opened:
-        return {name: tuple(opened.get_slice(name).get_shape()) for name in opened.keys()}  # noqa: SIM118  # not a mapping
-
-
-def _pickled_shapes(file: Path) -> dict[str, tuple[int, ...]]:
-    import torch
-
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # torch warns of unknown pickle protocols; if it cannot read one, it also raises
-        found = torch.load(file, map_location="cpu", weights_only=True)
-    states = found.get("state_dict", found)
-    if not states:
-        raise ValueError("it holds nothing")
-    return {name.removeprefix("module."): tuple(tensor.shape) for name, tensor in states.items()}
-
-
 def check_sizes(source: OpenClipName, sizes: Mapping[str, tuple[int, ...]], model: Any) -> None:
-    """Check local weights for differences from the model that open_clip silently adapts to.
-
-    open_clip interpolates positions that were trained for images or texts of another size, and sets a missing bias to
-    0, which would give a wrong decision threshold.
-    """
+    """Check local weights for differences from the model that open_clip silently adapts to."""
+    # It interpolates positions that were trained for images or texts of another size, and sets a missing bias to 0,
+    # which would give a wrong decision threshold.
     if source.kind not in ("file", "folder"):
         return
     states = model.state_dict()

@@ -71,21 +71,18 @@ class Vlm:
         return "; ".join(parts)
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        self._engine.prompter.control.check([(pair.text,) for pair in pairs])
-        with self._refusals(pairs):
-            return self._scores(pairs)
-
-    def _scores(self, pairs: Sequence[Match]) -> FloatArray:
-        if self.decision_threshold is None:
-            return self._caption_likelihoods(pairs)
         prompter = self._engine.prompter
-        prompts = [(pair.image, prompter.prompt(VQASCORE.format(pair.text))) for pair in pairs]
-        yes, no = self._engine.next_of(prompts, (self._yes, self._no)).T
-        self._weighed += len(pairs)
-        weak = yes + no < 0.5
-        self._neither += int(weak.sum())
-        self.neither.update(compress(pairs, weak.tolist()))
-        return np.asarray(yes / (yes + no) if self._score == "yes-no" else yes, dtype=np.float64)
+        prompter.control.check([(pair.text,) for pair in pairs])
+        with self._refusals(pairs):
+            if self.decision_threshold is None:
+                return self._caption_likelihoods(pairs)
+            prompts = [(pair.image, prompter.prompt(VQASCORE.format(pair.text))) for pair in pairs]
+            yes, no = self._engine.next_of(prompts, (self._yes, self._no)).T
+            self._weighed += len(pairs)
+            weak = yes + no < 0.5
+            self._neither += int(weak.sum())
+            self.neither.update(compress(pairs, weak.tolist()))
+            return np.asarray(yes / (yes + no) if self._score == "yes-no" else yes, dtype=np.float64)
 
     def _caption_likelihoods(self, pairs: Sequence[Match]) -> FloatArray:
         prompter = self._engine.prompter
@@ -105,17 +102,14 @@ class Vlm:
     def compare(self, questions: Sequence[Compare]) -> list[str]:
         self.check_compare()
         self._check_texts(questions)
+        answers: dict[int, str] = {}
         with self._refusals(questions):
-            return self._compared(questions)
-
-    def _compared(self, questions: Sequence[Compare]) -> list[str]:
-        found: dict[int, str] = {}
-        for many in sorted({len(one.images) for one in questions}):  # processors pad prompts with as many images
-            places = [place for place, one in enumerate(questions) if len(one.images) == many]
-            some = [questions[place] for place in places]
-            prompts = [(one.images, self._engine.prompter.prompt(choice_question(one), many)) for one in some]
-            found |= dict(zip(places, self._answered(some, prompts), strict=True))
-        return [found[place] for place in range(len(questions))]
+            for many in sorted({len(one.images) for one in questions}):  # processors pad prompts with as many images
+                places = [place for place, one in enumerate(questions) if len(one.images) == many]
+                some = [questions[place] for place in places]
+                prompts = [(one.images, self._engine.prompter.prompt(choice_question(one), many)) for one in some]
+                answers |= dict(zip(places, self._answered(some, prompts), strict=True))
+        return [answers[place] for place in range(len(questions))]
 
     def check_compare(self) -> None:
         if not self._compares:
@@ -123,13 +117,11 @@ class Vlm:
             self._compares = True
 
     def _answered(self, questions: Sequence[Ask | Compare], prompts: Sequence[Asked]) -> list[str]:
-        chosen = [place for place, one in enumerate(questions) if one.choices and self._mode == "choices"]
-        free = [place for place in range(len(questions)) if place not in set(chosen)]
-        found = dict(zip(free, self._engine.generate([prompts[place] for place in free], MOST_NEW_TOKENS), strict=True))
-        found |= dict(
-            zip(chosen, self._chosen([questions[p] for p in chosen], [prompts[p] for p in chosen]), strict=True)
-        )
-        return [found[place] for place in range(len(questions))]
+        choose = [bool(question.choices) and self._mode == "choices" for question in questions]
+        free = [prompt for prompt, of_choices in zip(prompts, choose, strict=True) if not of_choices]
+        written = iter(self._engine.generate(free, MOST_NEW_TOKENS))
+        chosen = iter(self._chosen(list(compress(questions, choose)), list(compress(prompts, choose))))
+        return [next(chosen if of_choices else written) for of_choices in choose]
 
     def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
         self._check_texts(questions)
@@ -146,7 +138,7 @@ class Vlm:
 
     @contextmanager
     def _refusals(self, requests: Sequence[Match | Ask | Compare]) -> Iterator[None]:
-        """Raise NoReplyError for the images that the processor refuses, if they are why a call fails."""
+        # the images that the processor refuses may be why a call fails
         try:
             yield
         except VlgateError:
@@ -168,8 +160,8 @@ class Vlm:
         totals: list[dict[str, float]] = [{} for _ in questions]
         for (place, choice, _), value in zip(wanted, found.tolist(), strict=True):
             totals[place][choice] = float(np.logaddexp(totals[place].get(choice, -np.inf), value))
-        first = [[choice for choice, value in total.items() if value == max(total.values())] for total in totals]
-        return [choices[0] if len(choices) == 1 else TIED for choices in first]
+        best = [[choice for choice, value in total.items() if value == max(total.values())] for total in totals]
+        return [choices[0] if len(choices) == 1 else TIED for choices in best]
 
 
 def check(weights: str, folder: Path) -> None:

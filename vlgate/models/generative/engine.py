@@ -19,7 +19,7 @@ Reply = tuple[Asked, tuple[int, ...]]
 _REFUSED = frozenset({"udop", "pix2struct", "fuyu", "git", "kosmos-2", "kosmos-2.5", "idefics"})
 
 
-class Engine:
+class Engine(PromptReader):
     """A model of transformers with its processor."""
 
     padding_side = "left"
@@ -36,13 +36,13 @@ class Engine:
         tokenizer.padding_side = self.padding_side
         if tokenizer.pad_token is None:
             tokenizer.pad_token = tokenizer.eos_token
-        self._model = model
-        self._processor = processor
-        self._filler = int(tokenizer.pad_token_id or 0)
-        self._reader = PromptReader(model, processor, filler=self._filler)
-        self.prompter = self._reader.prompter
-        self._ends = _ends(model, tokenizer)
-        self._stops = tuple(sorted({*self._ends, *_full_stop(tokenizer)}))
+        super().__init__(model, processor, filler=int(tokenizer.pad_token_id or 0))
+        listed = getattr(model.generation_config, "eos_token_id", None)
+        ends = {tokenizer.eos_token_id, *(listed if isinstance(listed, list) else [listed])} - {None}
+        self._ends = sorted(map(int, ends))
+        stop = tokenizer("a.", add_special_tokens=False)["input_ids"][-1]
+        is_token = tokenizer.decode([stop]).strip() == "."  # many models write a full stop before they end a turn
+        self._stops = tuple(sorted({*self._ends, int(stop)} if is_token else self._ends))
         # Otherwise the checkpoint's own settings (sampling, penalties, suppressed tokens) would fill in the rest.
         model.generation_config = self._greedy()
 
@@ -51,13 +51,13 @@ class Engine:
         owners = [place for place, some in enumerate(images) for _ in some]
         shown = [image for some in images for image in some]
         try:
-            check_prepared(error, shown, lambda image: self._reader.processed([[image]], [prompt]))
+            check_prepared(error, shown, lambda image: self.processed([[image]], [prompt]))
         except NoReplyError as refused:
             reasons = {owners[place]: why for place, why in refused.reasons.items()}
             raise NoReplyError(reasons, str(refused), reasons) from error
 
     def next_of(self, prompts: Sequence[Asked], groups: Sequence[Sequence[int]]) -> FloatArray:
-        """Return the probability that the next token is one of each group of token ids, shape (prompts, groups)."""
+        """The probability that the next token is one of each group of token ids, shape (prompts, groups)."""
         import torch
 
         with torch.inference_mode():
@@ -68,13 +68,10 @@ class Engine:
 
     def _next(self, prompts: Sequence[Asked]) -> Any:
         """The log-probabilities of the next token, shape (n, vocabulary)."""
-        return self._reader.read(prompts).next
+        return self.read(prompts).next
 
     def likelihoods(self, wanted: Sequence[Reply], *, ended: bool = False) -> FloatArray:
-        """Return the log-likelihoods of replies, in nats, shape (n,).
-
-        ``ended``: whether the reply must end after its tokens, with a token that ends a turn or a full stop.
-        """
+        """The log-likelihoods of replies, in nats, shape (n,); with ``ended``, of replies that end there."""
         import torch
 
         found = np.zeros(len(wanted))
@@ -94,7 +91,7 @@ class Engine:
     def _scorer(self, prompts: Sequence[Asked], ends: Sequence[int]) -> Callable[[Sequence[Reply]], list[float]]:
         """Read the prompts; return a function that scores replies to them, which one of ``ends`` must follow."""
         place = {prompt: row for row, prompt in enumerate(prompts)}
-        state = self._reader.read(prompts)
+        state = self.read(prompts)
 
         def likely(some: Sequence[Reply]) -> list[float]:
             here = select(state, [place[prompt] for prompt, _ in some])
@@ -105,11 +102,9 @@ class Engine:
     def generate(self, prompts: Sequence[Asked], most: int) -> list[str]:
         if not prompts:
             return []
-        inputs = self._reader.inputs([image for image, _ in prompts], [prompt.text for _, prompt in prompts])
-        return self._written(inputs, most)
+        return self._written(self.inputs(prompts), most)
 
     def generate_without_image(self, texts: Sequence[str], most: int) -> list[str]:
-        """Return what the model writes after questions with no image beside them; otherwise like ``generate``."""
         if not texts:
             return []
         prompts = [self.prompter.without_image(text) for text in texts]
@@ -125,26 +120,22 @@ class Engine:
         with torch.inference_mode():
             given, start = self._begun(inputs)
             written = self._model.generate(**given, generation_config=self._greedy(max_new_tokens=most))
-        new = written[:, start:]
-        return [text.strip() for text in self._processor.tokenizer.batch_decode(new, skip_special_tokens=True)]
+        texts = self._processor.tokenizer.batch_decode(written[:, start:], skip_special_tokens=True)
+        return [text.strip() for text in texts]
 
     def _begun(self, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
         """The inputs of ``generate``, and the number of tokens that stand before the reply in what it returns."""
         return dict(inputs), inputs["input_ids"].shape[1]
 
     def step_by_step(self, asked: Asked, reply: Sequence[int]) -> float:
-        """Return a reply's log-likelihood by the library's own ``generate``: alone, one token at a time."""
+        """A reply's log-likelihood by the library's own ``generate``: alone, one token at a time."""
         import torch
 
-        inputs, start = self._begun(self._reader.inputs([asked[0]], [asked[1].text]))
+        inputs, start = self._begun(self.inputs([asked]))
+        inputs["prefix_allowed_tokens_fn"] = lambda _, so_far: [reply[len(so_far) - start]]
+        settings = self._greedy(max_new_tokens=len(reply), output_logits=True, return_dict_in_generate=True)
         with torch.inference_mode():
-            made = self._model.generate(
-                **inputs,
-                generation_config=self._greedy(
-                    max_new_tokens=len(reply), output_logits=True, return_dict_in_generate=True
-                ),
-                prefix_allowed_tokens_fn=lambda _, so_far: [reply[len(so_far) - start]],
-            )
+            made = self._model.generate(**inputs, generation_config=settings)
             steps = log_probabilities(torch.cat(made.logits))
         return sum(float(row[token]) for row, token in zip(steps, reply, strict=True))
 
@@ -157,32 +148,27 @@ class Engine:
         )
 
 
-def _ends(model: Any, tokenizer: Any) -> list[int]:
-    listed = getattr(model.generation_config, "eos_token_id", None)
-    found = {tokenizer.eos_token_id, *(listed if isinstance(listed, list) else [listed])}
-    return sorted(int(one) for one in found if one is not None)
-
-
-def _full_stop(tokenizer: Any) -> list[int]:
-    """The token of a full stop, which many models write before they end a turn; empty if it is not a token."""
-    stop = tokenizer("a.", add_special_tokens=False)["input_ids"][-1]
-    return [int(stop)] if tokenizer.decode([stop]).strip() == "." else []
-
-
-# Computes replies of encoder-decoders: Florence-2, and BLIP-2 and InstructBLIP with Flan-T5.
-#
-# The encoder reads image and prompt, and the decoder writes the reply after its own first tokens. Nothing is kept
-# between two calls: a reply is one pass through the whole network.
-
-
 class EncoderDecoder(Engine):
-    """An encoder-decoder of transformers with its processor."""
+    """An encoder-decoder of transformers with its processor: Florence-2, BLIP-2 and InstructBLIP with Flan-T5."""
+
+    # The encoder reads image and prompt, and the decoder writes the reply after its own first tokens. Nothing is kept
+    # between two calls: a reply is one pass through the whole network.
 
     # Encoders with learned positions (BART's in Florence-2) count them from the left.
     padding_side = "right"
 
     def __init__(self, model: Any, processor: Any) -> None:
-        self._begin = _first_tokens(model, processor.tokenizer)
+        inner = getattr(model, "language_model", None)
+        named = (model.generation_config, getattr(inner, "generation_config", None), text_config(model), model.config)
+        starts = [getattr(one, "decoder_start_token_id", None) for one in named]
+        start = next((token for token in starts if token is not None), None)
+        if start is None:
+            raise ModelLoadError(
+                f"the configuration of this {model.config.model_type} names no decoder_start_token_id; save the "
+                "config.json and generation_config.json that the model was published with"
+            )
+        before = processor.tokenizer("a")["input_ids"][:1]  # BART was trained on texts with <s> before them
+        self._begin = [int(start), *(token for token in before if token == processor.tokenizer.bos_token_id)]
         super().__init__(model, processor)
         self.prompter.separate = True
 
@@ -207,7 +193,7 @@ class EncoderDecoder(Engine):
 
         longest = max(len(reply) for _, reply in some)
         rows = [[*self._begin, *reply, *[self._filler] * (longest - len(reply))] for _, reply in some]
-        inputs = self._reader.inputs([image for (image, _), _ in some], [prompt.text for (_, prompt), _ in some])
+        inputs = self.inputs([asked for asked, _ in some])
         return self._model(**inputs, decoder_input_ids=torch.tensor(rows, device=self._model.device)).logits
 
     def _begun(self, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
@@ -218,21 +204,6 @@ class EncoderDecoder(Engine):
 
     def _greedy(self, **settings: Any) -> Any:
         return super()._greedy(decoder_start_token_id=self._begin[0], **settings)
-
-
-def _first_tokens(model: Any, tokenizer: Any) -> list[int]:
-    """The tokens that a reply follows: the decoder's own, and the one that the tokenizer writes before each text."""
-    inner = getattr(model, "language_model", None)
-    named = (model.generation_config, getattr(inner, "generation_config", None), text_config(model), model.config)
-    starts = [getattr(one, "decoder_start_token_id", None) for one in named]
-    start = next((token for token in starts if token is not None), None)
-    if start is None:
-        raise ModelLoadError(
-            f"the configuration of this {model.config.model_type} names no decoder_start_token_id; save the "
-            "config.json and generation_config.json that the model was published with"
-        )
-    before = tokenizer("a")["input_ids"][:1]  # BART was trained on texts with <s> before them
-    return [int(start), *(token for token in before if token == tokenizer.bos_token_id)]
 
 
 def text_config(model: Any) -> Any:

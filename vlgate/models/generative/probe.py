@@ -35,7 +35,6 @@ _TRIED = (
 
 
 def check_reading(engine: Engine, name: str, dtype: str) -> None:
-    """Compare the likelihoods of replies in one batch with those step by step, for two images of different sizes."""
     try:
         apart = _apart(engine)
     except ModelLoadError:
@@ -44,8 +43,14 @@ def check_reading(engine: Engine, name: str, dtype: str) -> None:
         why = f"{type(error).__name__}: {one_line(error)}"
         if out_of_memory(error):
             raise ModelLoadError(f"{name} is loaded, but fails on an image ({why}); {memory_remedy()}") from error
+        remedy = "save the processor and chat template that it was published with"
+        if isinstance(error, AttributeError | TypeError):
+            from transformers import __version__
+
+            fault = f"this looks like a fault of transformers {__version__} in its code of this model"
+            remedy = f"{fault}; install another version"
         raise ModelLoadError(
-            f"{name} fails on an image with a question in its prompt ({why}); {_remedy(error)}, {SERVE}, or {OWN}"
+            f"{name} fails on an image with a question in its prompt ({why}); {remedy}, {SERVE}, or {OWN}"
         ) from error
     if np.isnan(apart):
         remedy = OVERFLOW if dtype == "float16" else "check its weights"
@@ -55,16 +60,6 @@ def check_reading(engine: Engine, name: str, dtype: str) -> None:
             f"{name} gives another likelihood in a batch than by its own generate(): they are {apart:.3g} nats per "
             f"token apart (expected at most {MOST_APART[dtype]} in {dtype}); {SERVE}, or {OWN}"
         )
-
-
-def _remedy(error: Exception) -> str:
-    if isinstance(error, AttributeError | TypeError):
-        from transformers import __version__
-
-        return (
-            f"this looks like a fault of transformers {__version__} in its code of this model; install another version"
-        )
-    return "save the processor and chat template that it was published with"
 
 
 def check_several(engine: Engine, name: str, dtype: str) -> None:
@@ -102,14 +97,11 @@ def _unseen(engine: Engine) -> str:
 def _apart(engine: Engine, *, several: bool = False) -> float:
     """The largest difference, in nats per token; NaN if there is any NaN."""
     images = {name: LazyImage(key=name, load=partial(_drawn, size)) for name, size in _SIZES.items()}
-    shown: dict[str, Shown] = {
-        name: (images[name], next(one for one in images.values() if one != images[name])) if several else images[name]
-        for name in images
-    }
+    wide, high = images.values()
+    shown: dict[str, Shown] = {"wide": (wide, high), "high": (high, wide)} if several else {**images}
     prompts = [(shown[name], engine.prompter.prompt(question, 2 if several else 1)) for name, question, _ in _TRIED]
-    replies = [
-        engine.prompter.continuation(prompt, reply) for (_, prompt), (_, _, reply) in zip(prompts, _TRIED, strict=True)
-    ]
+    texts = [text for _, _, text in _TRIED]
+    replies = [engine.prompter.continuation(prompt, text) for (_, prompt), text in zip(prompts, texts, strict=True)]
     together = engine.likelihoods(list(zip(prompts, replies, strict=True)))
     alone = [engine.step_by_step(prompt, reply) for prompt, reply in zip(prompts, replies, strict=True)]
     return float(np.max(np.abs(together - alone) / [len(reply) for reply in replies]))

@@ -24,11 +24,9 @@ _NO_THOUGHTS = "<think>\n\n</think>\n\n"  # the end of Qwen3's templates if thin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plain:
-    """The prompts of a family without a chat template.
+    """The prompts of a family without a chat template; ``end`` is what its processor adds after the text."""
 
-    ``end`` is what its processor adds after the text, and ``special`` whether the tokenizer adds special tokens, which
-    some processors write by themselves.
-    """
+    # ``special`` is whether the tokenizer adds special tokens, which some processors write by themselves.
 
     question: str
     caption: str
@@ -67,7 +65,7 @@ class Prompt:
 
 
 class Prompter:
-    """Writes prompts and continuations for one processor."""
+    """Writes prompts and continuations; ``thoughtless`` records that thoughts are closed as the template opens them."""
 
     def __init__(self, processor: Any, model_type: str) -> None:
         self._processor = processor
@@ -88,18 +86,10 @@ class Prompter:
         self.control = ControlTokens(self._tokenizer, template=str(template or ""), processor=processor)
         self.separate = False
         self.thoughtless = False
-        self._head, self._after = self._around(model_type)
-        bos = self._tokenizer.bos_token
-        # As in transformers: if the template writes the first token, the tokenizer must not add it.
-        self.special = not (bos is not None and self._head.startswith(bos))
-        if self._plain is not None:
-            self.special = self.special and self._plain.special
-
-    def _around(self, model_type: str) -> tuple[str, str]:
         from jinja2 import TemplateError
 
         try:
-            head, found, after = self._rendered(_HERE).partition(_HERE)
+            self._head, found, self._after = self._rendered(_HERE).partition(_HERE)
             why = "" if found else "it leaves out the user's text"
         except (TemplateError, TypeError, ValueError) as error:
             why = f"{type(error).__name__}: {one_line(error)}"
@@ -108,7 +98,11 @@ class Prompter:
                 f"the chat template of this {model_type} does not take an image and a text ({why}); save the "
                 "chat_template.jinja of a model that takes images with its processor"
             )
-        return head, after
+        bos = self._tokenizer.bos_token
+        # As in transformers: if the template writes the first token, the tokenizer must not add it.
+        self.special = not (bos is not None and self._head.startswith(bos))
+        if self._plain is not None:
+            self.special = self.special and self._plain.special
 
     def prompt(self, text: str, images: int = 1) -> Prompt:
         text = " ".join(text.split())
@@ -127,10 +121,9 @@ class Prompter:
         return self._templated([{"type": "text", "text": text}])
 
     def caption(self) -> Prompt:
-        if self._plain is not None:
-            text = self._plain.caption.format(image=self._image, text=CAPTION)
-            return Prompt(head="", tail=text)
-        return self.prompt(CAPTION)
+        if self._plain is None:
+            return self.prompt(CAPTION)
+        return Prompt(head="", tail=self._plain.caption.format(image=self._image, text=CAPTION))
 
     def _rendered(self, text: str, images: int = 1) -> str:
         if self._plain is not None:
@@ -141,10 +134,7 @@ class Prompter:
     def _templated(self, content: list[dict[str, str]]) -> str:
         said = [{"role": "user", "content": content}]
         whole = self._processor.apply_chat_template(said, add_generation_prompt=True, tokenize=False, **self._settings)
-        return self._without_thoughts(str(whole))
-
-    def _without_thoughts(self, prompt: str) -> str:
-        """The prompt with the thoughts that its template opens closed at once; ``thoughtless`` records that."""
+        prompt = str(whole)
         if not prompt.rstrip().endswith(_THOUGHTS):
             return prompt
         self.thoughtless = True
@@ -152,20 +142,19 @@ class Prompter:
 
     def ids(self, text: str) -> list[int]:
         found = self._tokenizer([text], add_special_tokens=self.special, verbose=False)["input_ids"][0]
-        return [int(one) for one in found]
+        return [int(token) for token in found]
 
     def continuation(self, prompt: Prompt, text: str) -> tuple[int, ...]:
-        if self.separate:
-            return tuple(self._tokenizer([text], add_special_tokens=False, verbose=False)["input_ids"][0])
-        before = prompt.text + (self._plain.end if self._plain is not None else "")
-        start = self.ids(before)
-        whole = self.ids(before + text)
-        if whole[: len(start)] == start and len(whole) > len(start):
-            return tuple(whole[len(start) :])
+        if not self.separate:
+            before = prompt.text + (self._plain.end if self._plain is not None else "")
+            start = self.ids(before)
+            whole = self.ids(before + text)
+            if whole[: len(start)] == start and len(whole) > len(start):
+                return tuple(whole[len(start) :])
         return tuple(self._tokenizer([text], add_special_tokens=False, verbose=False)["input_ids"][0])
 
     def space(self, prompt: Prompt) -> str:
-        """Return what separates a reply from its prompt: nothing after white space or a token such as ``[/INST]``."""
+        """What separates a reply from its prompt: nothing after white space or a token such as ``[/INST]``."""
         if self.separate:
             return ""
         end = prompt.text + (self._plain.end if self._plain is not None else "")
@@ -173,35 +162,26 @@ class Prompter:
         return "" if end[-1:].isspace() or (last is not None and last.special) else " "
 
     def replies(self, prompt: Prompt, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the distinct token sequences of texts as replies, each with and without a space before it."""
+        """The distinct token sequences of texts as replies, each with and without a space before it."""
         spaces = dict.fromkeys(["", self.space(prompt)])
         return list(dict.fromkeys(self.continuation(prompt, space + text) for text in texts for space in spaces))
 
     def single(self, texts: Sequence[str]) -> list[int]:
-        """Return the tokens that by themselves are one of ``texts``, with or without a space before it."""
+        """The tokens that by themselves are one of ``texts``, with or without a space before it."""
         prompt = self.prompt("")
         found = [self.continuation(prompt, space + text) for text in texts for space in ("", " ")]
-        alone = sorted({ids[0] for ids in found if len(ids) == 1})
-        unknown = self._tokenizer.unk_token_id
-        alone = [one for one in alone if one != unknown]
+        alone = sorted({ids[0] for ids in found if len(ids) == 1} - {self._tokenizer.unk_token_id})
         if not alone:
             raise ModelLoadError(f"the tokenizer has no single token for {texts[0]!r}; try score=likelihood")
         return alone
 
 
 def choice_question(question: Ask | Compare) -> str:
-    """Return a question with an instruction that names its choices.
-
-    >>> from vlgate.types import LazyImage
-    >>> image = LazyImage(key="1.jpg", load=None)
-    >>> choice_question(Ask(image=image, question="What colour is the cup?", choices=("red", "blue")))
-    'What colour is the cup? Answer with one of: red, blue.'
-    """
     if not question.choices:
         return f"{question.question} Answer with a word or a short phrase."
     return f"{question.question} Answer with one of: {', '.join(question.choices)}."
 
 
 def forms(choice: str) -> tuple[str, ...]:
-    """Return the forms in which a model may write a choice: unchanged, and with a capital letter."""
+    """The forms in which a model may write a choice: unchanged, and with a capital letter."""
     return tuple(dict.fromkeys([choice, choice[:1].upper() + choice[1:]]))

@@ -7,7 +7,7 @@ import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
@@ -21,22 +21,18 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# A generative model's states after a prompt, kept so that several texts can continue from them.
-#
 # An image is hundreds of tokens and a question a few dozen, so requests share what they have in common. Continuations
 # get the same masks and positions as in the library's own ``generate``, so that padding and neighbours change nothing.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """A model's states after n sequences.
+    """A model's states after n sequences: their keys and values in ``cache``."""
 
-    ``cache`` holds their keys and values. ``mask`` (n, length) is 1 for tokens and 0 for padding. ``next``
-    (n, vocabulary) is the log-probability of each next token, in float64. ``shift`` (n, 1) is added to positions if
-    images take fewer positions than tokens (the M-RoPE of Qwen2-VL and related models), and None otherwise. ``tiles``
-    (n, 1, images, tiles) is 1 for the tiles that the following tokens attend to, in models that read images by cross
-    attention (Llama 3.2 Vision), and None otherwise.
-    """
+    # ``mask`` (n, length) is 0 for padding. ``next`` (n, vocabulary) is the log-probability of each next token, in
+    # float64. ``shift`` (n, 1) is added to positions if images take fewer positions than tokens (M-RoPE of Qwen2-VL and
+    # others). ``tiles`` (n, 1, images, tiles) is 1 for the tiles that the following tokens attend to, in models that
+    # read images by cross attention (Llama 3.2 Vision).
 
     cache: Any
     mask: torch.Tensor
@@ -50,7 +46,8 @@ def read(model: Any, inputs: Mapping[str, Any]) -> State:
     # If images take fewer positions than tokens, the model computes positions itself and keeps the difference.
     placing: Any = next((one for one in (model, getattr(model, "model", None)) if hasattr(one, "get_rope_index")), None)
     placed = {} if placing is not None else {"position_ids": positions_of(mask)}
-    output = _of_words(model(**inputs, **placed, **_only_last(model), use_cache=True))
+    output = model(**inputs, **placed, **_only_last(model), use_cache=True)
+    output = getattr(output, "language_model_outputs", output)  # BLIP-2 and InstructBLIP have them inside theirs
     cache = _cache_of(output)
     if cache is None:
         raise ModelLoadError(f"a {type(model).__name__} keeps no cache of keys and values, and is not supported")
@@ -61,31 +58,27 @@ def read(model: Any, inputs: Mapping[str, Any]) -> State:
 
 
 def select(state: State, rows: Sequence[int]) -> State:
-    """Return copies of the states of sequences, one per entry of ``rows``; a continuation of one changes no other."""
+    """Copies of the states of sequences, one per entry of ``rows``; a continuation of one changes no other."""
     import torch
 
     index = torch.tensor(rows, device=state.mask.device)
     cache = copy.copy(state.cache)
-    cache.layers = [_apart(layer) for layer in state.cache.layers]
+    cache.layers = list(map(copy.copy, state.cache.layers))  # they share their tensors until they grow
+    for layer in cache.layers:
+        for name, value in list(vars(layer).items()):
+            if isinstance(value, list | dict):  # layers of linear attention keep several states
+                setattr(layer, name, copy.copy(value))
     cache.reorder_cache(index)  # puts new tensors into the copies
     shift = None if state.shift is None else state.shift[index]
     tiles = None if state.tiles is None else state.tiles[index]
     return State(cache=cache, mask=state.mask[index], next=state.next[index], shift=shift, tiles=tiles)
 
 
-def _apart(layer: Any) -> Any:
-    """A copy of a cache's layer that can grow independently; until then they share their tensors."""
-    other = copy.copy(layer)
-    for name, value in vars(layer).items():
-        if isinstance(value, list | dict):  # layers of linear attention keep several states
-            setattr(other, name, copy.copy(value))
-    return other
-
-
 def go_on(model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: int) -> State:
     """Read further tokens, at least one per sequence; ``state`` must not be used afterwards."""
-    rows = [[filler] * before + list(row) for row, before in _with_gaps(tokens)]
-    seen = [[0] * before + [1] * len(row) for row, before in _with_gaps(tokens)]
+    width = max(map(len, tokens))
+    rows = [[filler] * (width - len(row)) + list(row) for row in tokens]
+    seen = [[0] * (width - len(row)) + [1] * len(row) for row in tokens]
     output, mask = _forward(model, state, rows, seen, **_only_last(model))
     following = log_probabilities(output.logits[:, -1])
     return State(cache=_cache_of(output), mask=mask, next=following, shift=state.shift, tiles=state.tiles)
@@ -94,13 +87,14 @@ def go_on(model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: 
 def log_likelihoods(
     model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: int, ends: Sequence[int] = ()
 ) -> list[float]:
-    """Return the log-likelihoods of continuations; ``state`` must not be used afterwards."""
+    """The log-likelihoods of continuations; ``state`` must not be used afterwards."""
     import torch
 
     # Padding comes last, so that no token follows it: layers with one running state (linear attention, short
     # convolutions) would take it in, whatever the mask says.
-    rows = [list(row) + [filler] * behind for row, behind in _with_gaps(tokens)]
-    seen = [[1] * len(row) + [0] * behind for row, behind in _with_gaps(tokens)]
+    width = max(map(len, tokens))
+    rows = [list(row) + [filler] * (width - len(row)) for row in tokens]
+    seen = [[1] * len(row) + [0] * (width - len(row)) for row in tokens]
     output, _ = _forward(model, state, rows, seen)
     found = []
     for row, ids in enumerate(tokens):  # row by row: all of them in float64 would take gigabytes
@@ -112,16 +106,10 @@ def log_likelihoods(
     return [float(value) for value in torch.stack(found).cpu()]
 
 
-def _with_gaps(tokens: Sequence[Sequence[int]]) -> list[tuple[Sequence[int], int]]:
-    """Each row, with the tokens of padding that make it as long as the longest."""
-    width = max(map(len, tokens))
-    return [(row, width - len(row)) for row in tokens]
-
-
 def _forward(
     model: Any, state: State, rows: Sequence[Sequence[int]], seen: Sequence[Sequence[int]], **kept: int
 ) -> tuple[Any, torch.Tensor]:
-    """Read rows of one length; ``seen`` is 0 for padding."""
+    """Read rows of one length, by the language model if the whole cannot do without an image."""
     import torch
 
     device = state.mask.device
@@ -129,19 +117,20 @@ def _forward(
     positions = positions_of(mask)
     if state.shift is not None:
         positions = positions + state.shift.to(device)
-    model = _words(model)
+    pixels = inspect.signature(model.forward).parameters.get("pixel_values")
+    model = model.language_model if pixels is not None and pixels.default is pixels.empty else model
     length = len(rows[0])
     tiles = {} if state.tiles is None else {"cross_attention_mask": state.tiles.expand(-1, length, -1, -1)}
+    named = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
     output = model(
         input_ids=torch.tensor(rows, device=device), attention_mask=mask,
-        position_ids=positions[:, -length:].contiguous(), use_cache=True,
-        **{_cache_name(model): state.cache}, **tiles, **kept,
+        position_ids=positions[:, -length:].contiguous(), use_cache=True, **{named: state.cache}, **tiles, **kept,
     )  # fmt: skip
     return output, mask
 
 
 def positions_of(mask: torch.Tensor) -> torch.Tensor:
-    """Return the positions of tokens, counted without padding, in the shape of ``mask`` (n, length)."""
+    """The positions of tokens, counted without padding, in the shape of ``mask`` (n, length)."""
     return (mask.long().cumsum(-1) - 1).clamp(min=0)
 
 
@@ -149,21 +138,6 @@ def _cache_of(output: Any) -> Any:
     """The cache in a model's output, None if it has none; transformers renamed it in 5.24."""
     new = getattr(output, "cache", None)
     return getattr(output, "past_key_values", None) if new is None else new
-
-
-def _words(model: Any) -> Any:
-    """The part of a model that reads further words: its language model, if the whole cannot do without an image."""
-    pixels = inspect.signature(model.forward).parameters.get("pixel_values")
-    return model.language_model if pixels is not None and pixels.default is pixels.empty else model
-
-
-def _of_words(output: Any) -> Any:
-    """The part of a model's output that is its language model's (BLIP-2 and InstructBLIP have it inside theirs)."""
-    return getattr(output, "language_model_outputs", output)
-
-
-def _cache_name(model: Any) -> str:
-    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
 
 
 def _only_last(model: Any) -> dict[str, int]:
@@ -198,11 +172,8 @@ class PromptReader:
 
     def read(self, prompts: Sequence[Asked]) -> State:
         images = list(dict.fromkeys(image for image, _ in prompts))
-        if self._shares and len(images) < len(prompts):
-            shared = self._read_shared(images, prompts)
-            if shared is not None:
-                return shared
-        return read(self._model, self.inputs([p for p, _ in prompts], [prompt.text for _, prompt in prompts]))
+        shared = self._read_shared(images, prompts) if self._shares and len(images) < len(prompts) else None
+        return read(self._model, self.inputs(prompts)) if shared is None else shared
 
     def _read_shared(self, images: Sequence[Shown], prompts: Sequence[Asked]) -> State | None:
         """Read each image with the prompts' common head, and continue with each text."""
@@ -212,10 +183,11 @@ class PromptReader:
         start = self.prompter.ids(head)
         wholes = [self.prompter.ids(prompt.text) for _, prompt in prompts]
         # The text that follows may change the head's last tokens ("\n" and "Is" as one token).
-        kept = min(_common(start, whole) for whole in wholes)
+        columns = zip(start, *wholes, strict=False)
+        kept = sum(1 for _ in takewhile(lambda tokens: len(set(tokens)) == 1, columns))
         if self._image_token not in start[:kept] or self._image_token in start[kept:]:
             return None
-        inputs = self.inputs(images, [head] * len(images))
+        inputs = self.inputs([(image, Prompt(head=head, tail="")) for image in images])
         dropped = start[kept:]
         if dropped and any(row[-len(dropped) :] != dropped for row in inputs["input_ids"].tolist()):
             return None
@@ -228,11 +200,11 @@ class PromptReader:
         state = select(read(self._model, inputs), [place[image] for image, _ in prompts])
         return go_on(self._model, state, [whole[kept:] for whole in wholes], filler=self._filler)
 
-    def inputs(self, images: Sequence[Shown], texts: Sequence[str]) -> dict[str, Any]:
-        """Return the model's inputs for the image or images of each of n prompts, and the prompts' texts."""
-        each = [(one,) if isinstance(one, LazyImage) else one for one in images]
-        flat = iter(rgb_images([image for some in each for image in some]))
-        made = self.processed([list(islice(flat, len(some))) for some in each], texts)
+    def inputs(self, prompts: Sequence[Asked]) -> dict[str, Any]:
+        each = [(shown,) if isinstance(shown, LazyImage) else shown for shown, _ in prompts]
+        flat = iter(rgb_images([image for images in each for image in images]))
+        texts = [prompt.text for _, prompt in prompts]
+        made = self.processed([list(islice(flat, len(images))) for images in each], texts)
         dtype = self._model.dtype
         return {
             name: value.to(self._model.device, dtype) if value.is_floating_point() else value.to(self._model.device)
@@ -245,15 +217,7 @@ class PromptReader:
             # PaliGemma's processor makes labels, which are not used, in a way that numpy 2 warns about.
             warnings.filterwarnings("ignore", message="__array__ implementation", category=DeprecationWarning)
             made: Mapping[str, Any] = self._processor(
-                text=list(texts),
-                images=[list(some) for some in images],
-                padding=True,
-                return_tensors="pt",
+                text=list(texts), images=[list(some) for some in images], padding=True, return_tensors="pt",
                 add_special_tokens=self.prompter.special,
-            )
+            )  # fmt: skip
         return made
-
-
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    pairs = zip(one, other, strict=False)
-    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

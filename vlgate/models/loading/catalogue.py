@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 
 from vlgate.errors import ModelLoadError
@@ -25,40 +25,36 @@ _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
-    """A model that a package offers: ``target`` is ``package.module:callable``, ``by`` the package and its version."""
-
     name: str
-    target: str
-    by: str
+    target: str  # package.module:callable
+    by: str  # the package and its version
 
 
 def all_offered() -> list[Offered]:
-    found = {Offered(name=point.name, target=point.value, by=_by(point)) for point in entry_points(group=GROUP)}
-    return sorted(found, key=lambda one: (one.name, one.by, one.target))
+    models = set()
+    for point in entry_points(group=GROUP):
+        by = f"{point.dist.name} {point.dist.version}" if point.dist is not None else "an unknown package"
+        models.add(Offered(name=point.name, target=point.value, by=by))
+    return sorted(models, key=lambda model: (model.name, model.by, model.target))
 
 
 def offered(name: str, *, builtin: bool) -> Offered | None:
-    """Return the model that a package offers under a name; None if no package does."""
-    found = [one for one in all_offered() if one.name == name]
-    if not found:
+    offers = [offer for offer in all_offered() if offer.name == name]
+    if not offers:
         return None
-    packages = " and ".join(one.by for one in found)
+    packages, target = " and ".join(offer.by for offer in offers), offers[0].target
     if builtin:
         raise ModelLoadError(
             f"model={name!r} is a model of vlgate, and {packages} offers a model of that name too; uninstall that "
-            f"package, ask its authors for another name, or name its model in full: {found[0].target}"
+            f"package, ask its authors for another name, or name its model in full: {target}"
         )
-    if len(found) > 1:
-        targets = " or ".join(one.target for one in found)
+    if len(offers) > 1:
+        targets = " or ".join(offer.target for offer in offers)
         raise ModelLoadError(f"model={name!r} is offered by {packages}; name one of them in full: {targets}")
-    if not _TARGET.fullmatch(found[0].target):
-        wrong = f"its entry point is {found[0].target!r}, expected package.module:callable"
+    if not _TARGET.fullmatch(target):
+        wrong = f"its entry point is {target!r}, expected package.module:callable"
         raise ModelLoadError(f"model={name!r} (offered by {packages}): {wrong}; tell its authors")
-    return found[0]
-
-
-def _by(point: EntryPoint) -> str:
-    return f"{point.dist.name} {point.dist.version}" if point.dist is not None else "an unknown package"
+    return offers[0]
 
 
 _WEIGHTS = (".safetensors", ".bin", ".pt")
@@ -66,36 +62,44 @@ _WEIGHTS = (".safetensors", ".bin", ".pt")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEntry:
-    """What is known of one model without loading it; the fields of ``models.toml`` and these.
-
-    ``offered_by`` names the package that offers the model, with its version; it is empty for vlgate itself. ``source``
-    is the address of the model card that the facts are from, and ``lacking`` the needed packages that are not
-    installed. ``cached`` are the bytes of the default weights in the hub's cache on this machine: 0 if they are not
-    there, None if the cache cannot be read.
-    """
+    """What is known of one model without loading it; the fields of ``models.toml`` and these."""
 
     name: str
-    offered_by: str = ""
+    offered_by: str = ""  # the package that offers the model, with its version; empty for vlgate itself
     target: str = ""
     can: tuple[str, ...] = ()
     weights: str = ""
     form: str = ""
     licence: str = ""
     millions: int | None = None
-    source: str = ""
+    source: str = ""  # the address of the model card
     extra: str = ""
-    lacking: tuple[str, ...] = ()
-    cached: int | None = None
+    lacking: tuple[str, ...] = ()  # the needed packages that are not installed
+    cached: int | None = None  # bytes of the default weights in the hub's cache; None if that cannot be read
     note: str = ""
 
 
 def catalogue(here: Mapping[str, int] | None) -> list[ModelEntry]:
     """Return all models that can be named, vlgate's own first. Imports none of them and uses no network."""
-    own = [_entry(name, here) for name in sorted(registered())]
-    theirs = [
-        ModelEntry(name=one.name, offered_by=one.by, target=one.target, note=_clash(one.name)) for one in all_offered()
+    copied = ("can", "weights", "form", "licence", "millions", "extra", "note")
+    entries = [
+        ModelEntry(
+            name=name,
+            target=spec.build,
+            source=f"https://huggingface.co/{spec.weights}" if spec.weights else "",
+            lacking=tuple(package for package in spec.packages if find_spec(package) is None),
+            cached=here.get(spec.weights, 0) if spec.weights and here is not None else None,
+            **{field: getattr(spec, field) for field in copied},
+        )
+        for name, spec in sorted(registered().items())
     ]
-    return own + theirs
+    offers = all_offered()
+    for offer in offers:
+        clash = "" if sum(other.name == offer.name for other in offers) == 1 else "two packages offer it"
+        clash = "its name is vlgate's own" if offer.name in registered() else clash
+        note = clash and f"cannot be used: {clash}"
+        entries.append(ModelEntry(name=offer.name, offered_by=offer.by, target=offer.target, note=note))
+    return entries
 
 
 def cached_weights() -> dict[str, int] | None:
@@ -105,33 +109,14 @@ def cached_weights() -> dict[str, int] | None:
     except ModuleNotFoundError:
         return None
     try:
-        found = scan_cache_dir(constants.HF_HUB_CACHE)
+        cache = scan_cache_dir(constants.HF_HUB_CACHE)
     except CacheNotFound:
         return {}
     except (OSError, ValueError):
         return None
     return {
         repository.repo_id: repository.size_on_disk
-        for repository in found.repos
+        for repository in cache.repos
         if repository.repo_type == "model"
         and any(file.file_name.endswith(_WEIGHTS) for revision in repository.revisions for file in revision.files)
     }
-
-
-def _entry(name: str, here: Mapping[str, int] | None) -> ModelEntry:
-    known = registered()[name]
-    copied = ("can", "weights", "form", "licence", "millions", "extra", "note")
-    return ModelEntry(
-        name=name,
-        target=known.build,
-        source=f"https://huggingface.co/{known.weights}" if known.weights else "",
-        lacking=tuple(package for package in known.packages if find_spec(package) is None),
-        cached=here.get(known.weights, 0) if known.weights and here is not None else None,
-        **{name: getattr(known, name) for name in copied},
-    )
-
-
-def _clash(name: str) -> str:
-    if name in registered():
-        return "cannot be used: its name is vlgate's own"
-    return "" if sum(one.name == name for one in all_offered()) == 1 else "cannot be used: two packages offer it"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -34,49 +34,49 @@ class Compiles(Protocol):
 
 
 def compiled(loaded: LoadedModel, device: str) -> LoadedModel:
-    """Compile the torch modules of a loaded model, in place.
-
-    The search goes through the model's attributes, and through those of objects of the model's own package or of
-    vlgate, in lists, mappings and partial functions too. An object with its own ``compile`` method compiles itself.
-    """
-    packages = {"vlgate", _package(loaded.model)}
-    parts = list(_parts(loaded.model, packages)) if "torch" in sys.modules else []
+    """Compile the torch modules of a loaded model, and the parts of it that compile themselves, in place."""
+    parts = list(_held(loaded.model, {"vlgate", _package(loaded.model)}, set())) if "torch" in sys.modules else []
     if not parts:
         raise ModelLoadError(f"model={loaded.name!r} holds no torch module to compile; leave --compile out")
-    _try(device)
-    for compile_part in parts:
-        compile_part()
+    import torch
+
+    # Compile something small, so that a missing compiler is reported now and not in the middle of the run.
+    try:
+        torch.compile(torch.nn.functional.relu)(torch.zeros(8, device=device))
+    except Exception as error:
+        why = next(iter(str(error).strip().splitlines()), "")
+        raise ModelLoadError(
+            f"torch.compile does not work on this machine ({type(error).__name__}: {why}); it needs a C++ compiler for "
+            "the CPU and Triton for a GPU; install it, or leave --compile out"
+        ) from error
+    limited = "recompile_limit" in inspect.signature(torch.compile).parameters
+    for part in parts:
+        if isinstance(part, torch.nn.Module):
+            for block in blocks(part):
+                block.compile(**{"recompile_limit": _SHAPES} if limited else {})
+        else:
+            part.compile()
     return replace(loaded, fingerprint=digest(loaded.fingerprint, "compiled"))
 
 
 def blocks(module: nn.Module) -> list[nn.Module]:
-    """Return the parts of a module to compile: its repeated blocks, or itself and its children if it has none.
-
-    Blocks are repeated if all parts of a list are of one class and have weights of the same shapes. A block that takes
-    a cache of keys and values looks different to the compiler in each layer, and the compiler gives up after eight; of
-    such a block, only the parts that take no cache are returned.
-    """
+    """Return the parts of a module to compile: its repeated blocks, or itself and its children if it has none."""
     from torch import nn
 
-    lists = [one for one in module.modules() if isinstance(one, nn.ModuleList | nn.Sequential) and _repeats(one)]
-    inner = {id(part) for one in lists for part in one.modules() if part is not one}
-    found = [part for one in lists if id(one) not in inner for block in one for part in _without_cache(block)]
+    lists = []
+    for part in module.modules():
+        if isinstance(part, nn.ModuleList | nn.Sequential) and len(part) > 1 and any(True for _ in part[0].children()):
+            # Blocks are repeated if all parts of a list are of one class and have weights of the same shapes.
+            kinds = {(type(block), tuple(weight.shape for weight in block.parameters())) for block in part}
+            lists += [part] if len(kinds) == 1 else []
+    inner = {id(part) for listed in lists for part in listed.modules() if part is not listed}
+    found: list[nn.Module] = []
+    for block in (block for listed in lists if id(listed) not in inner for block in listed):
+        # A block that takes a cache of keys and values looks different to the compiler in each layer, and the compiler
+        # gives up after eight; of such a block, only the parts that take no cache are compiled.
+        parts = [part for part in block.children() if any(True for _ in part.children())]
+        found += [part for part in parts if not _takes_cache(part)] if _takes_cache(block) else [block]
     return found or [module, *module.children()]
-
-
-def _repeats(found: nn.ModuleList | nn.Sequential) -> bool:
-    kinds = {(type(block), tuple(weight.shape for weight in block.parameters())) for block in found}
-    return len(found) > 1 and len(kinds) == 1 and _has_parts(found[0])
-
-
-def _without_cache(block: nn.Module) -> list[nn.Module]:
-    if not _takes_cache(block):
-        return [block]
-    return [part for part in block.children() if _has_parts(part) and not _takes_cache(part)]
-
-
-def _has_parts(module: nn.Module) -> bool:
-    return any(True for _ in module.children())
 
 
 def _takes_cache(module: nn.Module) -> bool:
@@ -92,64 +92,34 @@ def modules_of(model: object) -> list[nn.Module]:
     return [part for part in _held(model, {"vlgate", _package(model)}, set()) if isinstance(part, nn.Module)]
 
 
-def _parts(held: object, packages: set[str]) -> Iterator[Callable[[], None]]:
-    from torch import nn
-
-    for part in _held(held, packages, set()):
-        if isinstance(part, nn.Module):
-            yield from (partial(block.compile, **_limit()) for block in blocks(part))
-        else:
-            yield part.compile
-
-
 def _held(held: object, packages: set[str], seen: set[int]) -> Iterator[Any]:
-    """Yield the torch modules of an object, and the parts of it that compile themselves."""
+    """Yield the torch modules of an object, and the parts of it that compile themselves.
+
+    The search goes through the attributes of objects of the given packages, and through lists, mappings and partial
+    functions.
+    """
     from torch import nn
 
     if id(held) in seen:
         return
     seen.add(id(held))
+    inside: Iterable[object] = ()
     if isinstance(held, nn.Module) or (_package(held) in packages and isinstance(held, Compiles)):
         yield held
-    else:
-        for other in _inside(held, packages):
-            yield from _held(other, packages, seen)
-
-
-def _inside(held: object, packages: set[str]) -> Iterator[object]:
-    if isinstance(held, Mapping):
-        yield from held.values()
+    elif isinstance(held, Mapping):
+        inside = held.values()
     elif isinstance(held, list | tuple):
-        yield from held
+        inside = held
     elif isinstance(held, partial):
-        yield from (held.func, *held.args, *held.keywords.values())
+        inside = (held.func, *held.args, *held.keywords.values())
     elif inspect.ismethod(held):
-        yield held.__self__
+        inside = (held.__self__,)
     elif _package(held) in packages and not isinstance(held, type):
-        yield from getattr(held, "__dict__", {}).values()
-        slots = (name for cls in type(held).__mro__ for name in getattr(cls, "__slots__", ()))
-        yield from (getattr(held, name, None) for name in slots)
-
-
-def _limit() -> dict[str, int]:
-    import torch
-
-    return {"recompile_limit": _SHAPES} if "recompile_limit" in inspect.signature(torch.compile).parameters else {}
+        slots = [name for cls in type(held).__mro__ for name in getattr(cls, "__slots__", ())]
+        inside = (*getattr(held, "__dict__", {}).values(), *(getattr(held, name, None) for name in slots))
+    for other in inside:
+        yield from _held(other, packages, seen)
 
 
 def _package(held: object) -> str:
     return type(held).__module__.partition(".")[0]
-
-
-def _try(device: str) -> None:
-    """Compile something small, so that a missing compiler is reported now and not in the middle of the run."""
-    import torch
-
-    try:
-        torch.compile(torch.nn.functional.relu)(torch.zeros(8, device=device))
-    except Exception as error:
-        why = next(iter(str(error).strip().splitlines()), "")
-        raise ModelLoadError(
-            f"torch.compile does not work on this machine ({type(error).__name__}: {why}); it needs a C++ compiler for "
-            "the CPU and Triton for a GPU; install it, or leave --compile out"
-        ) from error

@@ -18,9 +18,8 @@ from vlgate.models.checkpoints.fingerprint import digest, digest_path, digest_so
 from vlgate.models.loading.catalogue import all_offered, offered
 from vlgate.models.specs import ModelSpec, registered
 
-# Import the callable ``package.module:name``, call it with the arguments that it takes, and check what it returns.
-#
-# The code is not vlgate's: whatever it raises becomes a ModelLoadError that names the module or the callable.
+# A callable ``package.module:name`` is not vlgate's code: whatever it raises becomes a ModelLoadError that names the
+# module or the callable.
 
 METHODS = (("match",), ("encode_images", "encode_texts"), ("answer",), ("compare",), ("perplexity",))
 _NEEDED = (
@@ -30,7 +29,6 @@ _NEEDED = (
 
 
 def can_be_found(module: str, folder: Path) -> bool:
-    """Return whether a module's top-level package is on the path or in ``folder``; imports nothing."""
     top = module.partition(".")[0]
     try:
         spec = importlib.util.find_spec(top)
@@ -39,30 +37,12 @@ def can_be_found(module: str, folder: Path) -> bool:
     return spec is not None or PathFinder.find_spec(top, [str(folder)]) is not None
 
 
-def put_on_path(folder: Path) -> None:
-    """Put ``folder`` first on the import path, unless it is on the path already."""
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-
-
 def import_target(target: str, what: str) -> Callable[..., object]:
     """Import the callable that ``module:name`` names; ``name`` may have dots."""
-    module_name, _, path = target.partition(":")
-    found: object = _import(module_name, what)
-    for name in path.split("."):
-        if not hasattr(found, name):
-            known = [other for other in dir(found) if not other.startswith("_")]
-            raise ModelLoadError(f"{what}: {module_name!r} has no {path!r}; {nearest(name, known)}")
-        found = getattr(found, name)
-    if not callable(found):
-        problem = f"{target!r} is of type {type(found).__name__}, which cannot be called"
-        raise ModelLoadError(f"{what}: {problem}; name a function that returns the model, or its class")
-    return found
-
-
-def _import(module: str, what: str) -> object:
+    module, _, path = target.partition(":")
+    found: object
     try:
-        return importlib.import_module(module)
+        found = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
             why = f"there is no module {error.name!r}; start in the folder that contains it, or install its package"
@@ -74,6 +54,15 @@ def _import(module: str, what: str) -> object:
     # A foreign module can raise anything, such as pytest.skip(), and a script without a main guard exits.
     except BaseException as error:
         raise ModelLoadError(f"{what}: importing {module!r} raised {described(error)}") from error
+    for name in path.split("."):
+        if not hasattr(found, name):
+            known = [other for other in dir(found) if not other.startswith("_")]
+            raise ModelLoadError(f"{what}: {module!r} has no {path!r}; {nearest(name, known)}")
+        found = getattr(found, name)
+    if not callable(found):
+        problem = f"{target!r} is of type {type(found).__name__}, which cannot be called"
+        raise ModelLoadError(f"{what}: {problem}; name a function that returns the model, or its class")
+    return found
 
 
 def named_arguments(
@@ -90,9 +79,9 @@ def named_arguments(
     if weights and "weights" not in named:
         raise ModelLoadError(f"{what}: it takes no weights, but {weights!r} stands after the colon; leave it out")
     for name, parameter in parameters.items():
-        if name == "weights" and name not in named and parameter.default is parameter.empty:
-            raise ModelLoadError(f"{what}: it needs weights; write them after a colon")
         if name not in named and parameter.default is parameter.empty:
+            if name == "weights":
+                raise ModelLoadError(f"{what}: it needs weights; write them after a colon")
             passed = "device, dtype, seed, weights and folder"
             raise ModelLoadError(
                 f"{what}: it requires the argument {name!r}; vlgate passes {passed}; give it a default"
@@ -109,12 +98,10 @@ def _parameters(made_by: Callable[..., object]) -> Mapping[str, inspect.Paramete
     return {name: parameter for name, parameter in parameters.items() if parameter.kind not in several}
 
 
-def call(made_by: Callable[..., object], arguments: Mapping[str, object], what: str) -> object:
+def _call(made_by: Callable[..., object], arguments: Mapping[str, object], what: str) -> object:
     try:
         model = made_by(**arguments)
-    except ModelLoadError:
-        raise
-    except KeyboardInterrupt:
+    except (ModelLoadError, KeyboardInterrupt):
         raise
     # A foreign callable can raise anything, and may exit.
     except BaseException as error:
@@ -128,8 +115,6 @@ def call(made_by: Callable[..., object], arguments: Mapping[str, object], what: 
     return model
 
 
-# Check and load the model that ``--model NAME[:WEIGHTS]`` names.
-#
 # A name is a section of ``models.toml`` or an entry point of an installed package; anything else must be
 # ``package.module:callable[:WEIGHTS]``. Every callable gets the same keywords, as far as its signature has them:
 # ``device`` (resolved for the worker), ``dtype``, ``seed``, ``weights`` and ``folder``.
@@ -137,19 +122,14 @@ def call(made_by: Callable[..., object], arguments: Mapping[str, object], what: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedModel:
-    """A model with its name, its weights as the user wrote them (empty for none) and its fingerprint.
-
-    The fingerprint (64 hexadecimal digits) changes with everything that the replies depend on. A model with a
-    ``prepare`` method also depends on the tasks that it was given, which the fingerprint does not include.
-    ``registered`` says whether the model is one of vlgate's own. ``device`` is empty if it does not take one.
-    """
-
     name: str
-    weights: str
+    weights: str  # as the user wrote them; empty for none
+    # 64 hexadecimal digits that change with everything that the replies depend on, except the tasks that a model with a
+    # ``prepare`` method was given.
     fingerprint: str
     model: object
-    registered: bool = False
-    device: str = ""
+    registered: bool = False  # whether it is one of vlgate's own
+    device: str = ""  # empty if it takes none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +146,6 @@ class _Spec:
 
     @property
     def what(self) -> str:
-        """The model as the user named it, for messages."""
         named = f"model={self.name + (':' + self.weights if self.weights else '')!r}"
         return f"{named} (offered by {self.offered_by})" if self.offered_by else named
 
@@ -178,7 +157,12 @@ def check(spec: str, *, folder: Path | None = None) -> None:
     if (model_spec := parsed.registered) is not None:
         made_by = import_target(parsed.target, parsed.what)
         named_arguments(made_by, parsed.weights, parsed.what, model_spec)
-        _check_first(model_spec, parsed.weights, folder)
+        # Call the function ``check`` beside the model's ``build``, if there is one.
+        module, _, builder = model_spec.build.partition(":")
+        check_of = getattr(importlib.import_module(module), builder.replace("build", "check", 1), None)
+        if builder.startswith("build") and check_of is not None:
+            by_name = {"name": model_spec.name} if "name" in _parameters(check_of) else {}
+            check_of(parsed.weights, folder, **by_name)
         return
     module = parsed.target.partition(":")[0]
     if not can_be_found(module, folder):
@@ -191,26 +175,15 @@ def check(spec: str, *, folder: Path | None = None) -> None:
         )
 
 
-def _check_first(spec: ModelSpec, weights: str, folder: Path) -> None:
-    """Call the function ``check`` beside the model's ``build``, if there is one."""
-    module, _, builder = spec.build.partition(":")
-    check_of = getattr(importlib.import_module(module), builder.replace("build", "check", 1), None)
-    if builder.startswith("build") and check_of is not None:
-        by_name = {"name": spec.name} if "name" in _parameters(check_of) else {}
-        check_of(weights, folder, **by_name)
-
-
 def needs_images(spec: str) -> bool:
     """Return whether a model opens the images: not if it reads texts only, replays, or has the regions in files.
-
-    A model from another package or of the user's own is taken to open them.
 
     >>> needs_images("clip"), needs_images("oracle"), needs_images("lxmert:?regions=features/")
     (True, False, False)
     """
     name, _, rest = spec.partition(":")
     known = registered().get(name)
-    if known is None:
+    if known is None:  # a model from another package or of the user's own
         return True
     imageless = known.build.startswith(("vlgate.models.reference.", "vlgate.models.text."))
     return not imageless and "regions=" not in rest
@@ -219,21 +192,23 @@ def needs_images(spec: str) -> bool:
 def load(
     spec: str, *, folder: Path, device: str = "auto", dtype: str = "float32", seed: int = 0, worker: int = 0
 ) -> LoadedModel:
-    """Load a model."""
-    parsed = _parse(spec)
     check_dtype(dtype)
-    if parsed.own:
-        put_on_path(folder)
-    made_by = import_target(parsed.target, parsed.what)
+    parsed, made_by, named = _found(spec, folder)
     on_offer = {"dtype": dtype, "seed": seed, "weights": parsed.weights, "folder": folder, "name": parsed.name}
-    named = named_arguments(made_by, parsed.weights, parsed.what, parsed.registered)
     arguments = {name: pick_device(device, worker) if name == "device" else on_offer[name] for name in named}
-    model = call(made_by, arguments, parsed.what)
+    model = _call(made_by, arguments, parsed.what)
     settings = [f"{name}={on_offer[name]}" for name in ("dtype", "seed") if name in named]
     version = parsed.offered_by or ("" if parsed.own else __version__)
-    fingerprint = digest(parsed.name, version, *_depends_on(model, made_by, parsed, folder))
-    if not hasattr(model, "fingerprint"):
-        fingerprint = digest(fingerprint, *settings)
+    if hasattr(model, "fingerprint"):
+        if not isinstance(model.fingerprint, str) or not model.fingerprint:
+            raise ModelLoadError(
+                f"{parsed.what}: fingerprint={model.fingerprint!r} of the model must be a non-empty string"
+            )
+        fingerprint = digest(parsed.name, version, model.fingerprint)
+    else:
+        path = folder / Path(parsed.weights).expanduser()
+        weights = digest_path(path) if parsed.weights and path.exists() else parsed.weights
+        fingerprint = digest(digest(parsed.name, version, digest_source(made_by), weights), *settings)
     return LoadedModel(
         name=parsed.name,
         weights=parsed.weights,
@@ -245,43 +220,43 @@ def load(
 
 
 def takes(spec: str, argument: str, *, folder: Path) -> bool:
-    """Return whether the callable of a model takes an argument such as ``dtype``; imports that callable."""
+    """Return whether the callable of a model, which is imported, takes an argument such as ``dtype``."""
+    return argument in _found(spec, folder)[2]
+
+
+def _found(spec: str, folder: Path) -> tuple[_Spec, Callable[..., object], tuple[str, ...]]:
+    """The callable of a model, imported, and the names of the arguments that it takes."""
     parsed = _parse(spec)
-    if parsed.own:
-        put_on_path(folder)
+    if parsed.own and str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
     made_by = import_target(parsed.target, parsed.what)
-    return argument in named_arguments(made_by, parsed.weights, parsed.what, parsed.registered)
-
-
-def _depends_on(model: object, made_by: Callable[..., object], parsed: _Spec, folder: Path) -> tuple[str, ...]:
-    if hasattr(model, "fingerprint"):
-        if not isinstance(model.fingerprint, str) or not model.fingerprint:
-            raise ModelLoadError(
-                f"{parsed.what}: fingerprint={model.fingerprint!r} of the model must be a non-empty string"
-            )
-        return (model.fingerprint,)
-    path = folder / Path(parsed.weights).expanduser()
-    weights = digest_path(path) if parsed.weights and path.exists() else parsed.weights
-    return digest_source(made_by), weights
+    return parsed, made_by, named_arguments(made_by, parsed.weights, parsed.what, parsed.registered)
 
 
 def _parse(spec: str, folder: Path | None = None) -> _Spec:
     name, _, rest = spec.partition(":")
-    found = offered(name, builtin=name in registered())
+    offer = offered(name, builtin=name in registered())
     if name in registered():
         return _Spec(name=name, target=registered()[name].build, weights=rest, own=False)
-    if found is not None:
-        return _Spec(name=name, target=found.target, weights=rest, own=False, offered_by=found.by)
+    if offer is not None:
+        return _Spec(name=name, target=offer.target, weights=rest, own=False, offered_by=offer.by)
     if name.endswith(".py") and rest:
-        raise _names_file(spec, name, rest)
+        file = Path(name)
+        where = "" if file.parent == Path() else f" in the folder {file.parent}"
+        raise ModelLoadError(
+            f"model={spec!r}: {name!r} is a file, but a module is expected; drop '.py', and start{where} with "
+            f"--model={file.stem}:{rest}"
+        )
     attribute, _, weights = rest.partition(":")
     if all(part.isidentifier() for part in (*name.split("."), *attribute.split("."))):
         target = f"{name}:{attribute}"
         return _Spec(name=target, target=target, weights=weights, own=True)
-    if not rest and folder is not None and _is_module(name, folder):
+    module = name.removesuffix(".py")
+    is_module = all(part.isidentifier() for part in module.split("."))
+    if not rest and folder is not None and is_module and can_be_found(module, folder):
         raise ModelLoadError(
             f"model={spec!r}: {name!r} is a module; write the callable that returns the model after a colon, "
-            f"did you mean '{name.removesuffix('.py')}:build'?"
+            f"did you mean '{module}:build'?"
         )
     plain, mark, options = spec.partition("?")
     if mark and plain in registered():
@@ -290,17 +265,3 @@ def _parse(spec: str, folder: Path | None = None) -> _Spec:
     raise ModelLoadError(
         f"model={spec!r}: unknown model {name!r} ({known}); write a model of your own as package.module:callable"
     )
-
-
-def _names_file(spec: str, name: str, rest: str) -> ModelLoadError:
-    file = Path(name)
-    where = "" if file.parent == Path() else f" in the folder {file.parent}"
-    return ModelLoadError(
-        f"model={spec!r}: {name!r} is a file, but a module is expected; drop '.py', and start{where} with "
-        f"--model={file.stem}:{rest}"
-    )
-
-
-def _is_module(name: str, folder: Path) -> bool:
-    named = name.removesuffix(".py")
-    return all(part.isidentifier() for part in named.split(".")) and can_be_found(named, folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,9 @@ from vlgate.models.loading.compiled import modules_of
 from vlgate.models.loading.registry import LoadedModel
 from vlgate.types import Match
 
-# What the files of a model hold, told without building it, so that a run that has all its replies need not load it.
-#
-# Each function takes the weights after the colon of ``--model``, the folder that the user started in, and the default
-# weights. It returns a string that changes with every byte that the model is built from; empty if only building it
-# tells.
+# Each of these functions takes the weights after the colon of ``--model``, the folder that the user started in, and the
+# default weights. It tells what the files of a model hold without building it, so that a run that has all its replies
+# need not load it: a string that changes with every byte that the model is built from; empty if only building it tells.
 
 
 def checkpoint(weights: str, folder: Path, default: str) -> str:
@@ -98,14 +96,8 @@ def note_of(loaded: LoadedModel) -> str:
 
 
 def face_from(content: Mapping[str, Any]) -> Face | None:
-    """Return the face that ``dataclasses.asdict`` made a dictionary of; None if it is another one."""
     known = {one.name for one in fields(Face)}
     return Face(**{**content, "methods": tuple(content["methods"])}) if set(content) == known else None
-
-
-def content_of(face: Face) -> dict[str, Any]:
-    """Return a face as a dictionary that JSON holds."""
-    return asdict(face)
 
 
 class Unloaded:
@@ -121,7 +113,6 @@ class Unloaded:
 
     @property
     def loaded(self) -> bool:
-        """Whether the model was built."""
         return self._model is not None
 
     @property
@@ -139,7 +130,6 @@ class Unloaded:
         return found
 
     def load(self) -> Any:
-        """Build the model, unless that is done, and return it."""
         if self._model is None:
             found = self._build()
             if found.fingerprint != self._face.fingerprint:
@@ -153,13 +143,9 @@ class Unloaded:
 
 def stand_in(face: Face, build: Callable[[], LoadedModel]) -> Unloaded:
     """Return an object that has the methods of the model, and builds it when one is called."""
-    methods = {name: _asking(name) for name in face.methods}
-    found: Unloaded = type("Unloaded", (Unloaded,), methods)(face, build)
-    return found
 
+    def asking(name: str) -> Callable[[Unloaded, Sequence[Any]], Any]:
+        return lambda unloaded, items: getattr(unloaded.load(), name)(items)
 
-def _asking(name: str) -> Callable[[Unloaded, Sequence[Any]], Any]:
-    def asked(self: Unloaded, items: Sequence[Any]) -> Any:
-        return getattr(self.load(), name)(items)
-
-    return asked
+    made: Unloaded = type("Unloaded", (Unloaded,), {name: asking(name) for name in face.methods})(face, build)
+    return made

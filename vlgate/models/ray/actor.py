@@ -13,29 +13,14 @@ from typing import Any
 from vlgate import __version__
 from vlgate.asking.adapters import completed
 from vlgate.asking.batching import Asking, Call, Caller, in_batches, out_of_memory, watched
-from vlgate.asking.items import Copies, gets_names
+from vlgate.asking.items import Copies, gets_names, text_in
 from vlgate.models.checkpoints.device import gpu_name, pick_device
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load
 from vlgate.models.loading.unloaded import note_of
-from vlgate.models.ray.messages import (
-    ASKED,
-    CHECKS,
-    PLAIN,
-    Failed,
-    NotHere,
-    Outcome,
-    Replied,
-    Surface,
-    TooLarge,
-    Wanted,
-    absent,
-    failed,
-    noted,
-    received,
-)
+from vlgate.models.ray import messages
 from vlgate.perturb.images.pixels import Pixels
-from vlgate.types import Ask, Compare, Match, Prepared
+from vlgate.types import Ask, Prepared
 
 _PACKAGES = ("numpy", "pillow", "opencv-python", "torch", "torchvision", "transformers", "open_clip_torch")
 
@@ -66,96 +51,72 @@ class Scorer:
         self._caller = Caller(name="", size=1, steps=STEPS)
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of what the replies of a model depend on."""
         return versions()
 
-    def load(self, wanted: Wanted) -> Surface | Failed:
-        """Load the model on the devices that Ray gave this actor.
-
-        Returns: what the model shows of itself, or what was raised.
-        """
+    def load(self, wanted: messages.Wanted) -> messages.Surface | messages.Failed:
+        """Load the model on the devices that Ray gave this actor; return what it shows of itself, or what it raised."""
         if wanted.threads is not None and "torch" not in sys.modules:
             os.environ["OMP_NUM_THREADS"] = str(wanted.threads)  # torch reads it when it is imported
         try:
             device = pick_device(wanted.device)
             loaded = load(wanted.model, device=device, dtype=wanted.dtype, seed=wanted.seed, folder=wanted.folder)
-            self._loaded = compiled(loaded, device) if wanted.compiled else loaded
-            copies = Copies(names=gets_names(loaded.model))
+            loaded = self._loaded = compiled(loaded, device) if wanted.compiled else loaded
+            model, names = loaded.model, gets_names(loaded.model)
+            copies = Copies(names=names)
             self._caller = Caller(name=loaded.name, size=1, dtype=wanted.dtype, copies=copies, steps=STEPS)
-            return _surface(self._loaded)
+            return messages.Surface(
+                loaded=replace(loaded, model=None),
+                methods=tuple(
+                    name for name in (*messages.ASKED, *messages.PLAIN) if callable(getattr(model, name, None))
+                ),
+                threshold=getattr(model, "decision_threshold", None),
+                prepares=isinstance(model, Prepared),
+                image_names=names,
+                gpu=gpu_name(loaded.device),
+            )
         except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything; the run raises it again
-            return failed(error)
+            return messages.failed(error)
 
-    def ask(self, call: Call, items: tuple[object, ...], files: dict[str, int], *pixels: Pixels | Failed) -> Outcome:
-        """Call a method of the model on some items; see ``Caller``.
-
-        ``files`` holds the sizes of the files that the items need, ``pixels`` the images that have no file here.
-        """
-        if file := absent(files):
-            return NotHere(file=file)
+    def ask(
+        self, call: Call, items: tuple[object, ...], files: dict[str, int], *pixels: Pixels | messages.Failed
+    ) -> messages.Outcome:
+        """Call a method of the model on some items, which need ``files`` of these sizes; see ``Caller``."""
+        if file := messages.absent(files):
+            return messages.NotHere(file=file)
+        model: Any = None if self._loaded is None else self._loaded.model
+        replies: object
         try:
-            whole = received(items, pixels)
-            replies = self._replies(call, whole)
+            whole = messages.received(items, pixels)
+            method = getattr(model, call.called)
+            if call.kind == "plain":
+                replies = method() if call.called in messages.CHECKS else method(whole)
+            else:
+                self._caller.size = len(whole)
+                replies = self._caller.ask(replace(call, method=method), whole)
         except _TooLargeError:
-            return TooLarge()
+            return messages.TooLarge()
         except BaseException as error:  # noqa: BLE001  # as above
-            return failed(error)
-        return Replied(replies=replies, digests=tuple(noted(whole)), cut=self._cut(whole), neither=self._neither(whole))
+            return messages.failed(error)
+        cut, unsure = getattr(model, "cut_texts", None) or (), self._caller.neither(model, whole)
+        return messages.Replied(
+            replies=replies,
+            digests=tuple(messages.noted(whole)),
+            cut=tuple(text for item in whole for text in _texts(item) if text in cut) if cut else (),
+            neither=tuple(place for place, item in enumerate(whole) if item in unsure) if unsure else (),
+        )
 
     def note(self) -> str:
-        """Return what the model notes about itself now."""
         return "" if self._loaded is None else note_of(self._loaded)
-
-    @property
-    def _model(self) -> Any:
-        return None if self._loaded is None else self._loaded.model
-
-    def _replies(self, call: Call, items: tuple[object, ...]) -> object:
-        method = getattr(self._model, call.called)
-        if call.kind == "plain":
-            return method() if call.called in CHECKS else method(items)
-        self._caller.size = len(items)
-        return self._caller.ask(replace(call, method=method), items)
-
-    def _cut(self, items: Sequence[object]) -> tuple[str, ...]:
-        cut = getattr(self._model, "cut_texts", None)
-        return tuple(text for item in items for text in _texts(item) if text in cut) if cut else ()
-
-    def _neither(self, items: Sequence[object]) -> tuple[int, ...]:
-        unsure = self._caller.neither(self._model, items)
-        return tuple(place for place, item in enumerate(items) if item in unsure) if unsure else ()
 
 
 def _texts(item: object) -> Iterator[str]:
-    if isinstance(item, str):
-        yield item
-    elif isinstance(item, Match):
-        yield item.text
-    elif isinstance(item, Compare):
-        yield item.question
-    elif isinstance(item, Ask):
-        yield item.question
-        yield from (completed(item, choice).text for choice in item.choices)
-
-
-def _surface(loaded: LoadedModel) -> Surface:
-    model = loaded.model
-    return Surface(
-        name=loaded.name,
-        weights=loaded.weights,
-        fingerprint=loaded.fingerprint,
-        registered=loaded.registered,
-        device=loaded.device,
-        methods=tuple(name for name in (*ASKED, *PLAIN) if callable(getattr(model, name, None))),
-        threshold=getattr(model, "decision_threshold", None),
-        prepares=isinstance(model, Prepared),
-        image_names=gets_names(model),
-        gpu=gpu_name(loaded.device),
-    )
+    if isinstance(item, Ask):
+        yield from (item.question, *(completed(item, choice).text for choice in item.choices))
+    elif text := text_in(item):
+        yield text
 
 
 def versions() -> dict[str, str]:
-    """Return the versions in this process: of vlgate, Python, and the packages that the replies depend on."""
     found = {"vlgate": __version__, "Python": platform.python_version()}
     for package in _PACKAGES:
         try:

@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from vlgate.errors import OptionError
-
-# Connecting to a Ray cluster that runs already, with an error that says what to do if it does not.
+from vlgate.models.checkpoints.load_errors import one_line
 
 _PATIENCE = 5.0  # seconds for the first connection; Ray itself would try for two minutes, and end the process
 ANSWERS = 30.0
@@ -56,13 +55,14 @@ def check_address(address: str) -> None:
 
 
 def connect(address: str) -> Callable[[], None]:
-    """Connect this process to a cluster.
-
-    Returns: a function that ends the connection; it does nothing if the process was connected before.
-    """
+    """Connect this process to a cluster, and return a function that ends the connection, if it was not there before."""
     check_address(address)
     if address != "auto":
-        _check_health(address)
+        command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
+        try:  # what else is wrong, connecting will say
+            subprocess.run(command, timeout=ANSWERS, capture_output=True, check=False)  # noqa: S603  # our own options
+        except subprocess.TimeoutExpired:
+            raise OptionError(f"--ray={address}: something else than a Ray cluster answers there; {_START}") from None
     with _calm():
         import ray
 
@@ -71,19 +71,9 @@ def connect(address: str) -> Callable[[], None]:
         try:
             ray.init(address=address, log_to_driver=False, configure_logging=False, namespace=None)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # Ray raises many classes, and ends the process if nobody answers
-            why = " ".join(str(error).split())
-            raise OptionError(f"--ray={address}: no cluster can be used ({why[:300]}); {_START}") from None
+            raise OptionError(f"--ray={address}: no cluster can be used ({one_line(error)}); {_START}") from None
         end: Callable[[], None] = ray.shutdown
         return end
-
-
-def _check_health(address: str) -> None:
-    """Refuse an address at which something else than a cluster answers; what else is wrong, connecting will say."""
-    command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
-    try:
-        subprocess.run(command, timeout=ANSWERS, capture_output=True, check=False)  # noqa: S603  # our own options
-    except subprocess.TimeoutExpired:
-        raise OptionError(f"--ray={address}: something else than a Ray cluster answers there; {_START}") from None
 
 
 @contextmanager
@@ -104,16 +94,13 @@ def nodes() -> list[Node]:
     """Return the living nodes of the cluster that this process is connected to, in the order of their ids."""
     import ray
 
-    found = []
-    for one in ray.nodes():
-        has = one.get("Resources", {})
-        if one["Alive"]:
-            name = f"{one['NodeManagerAddress']} ({one['NodeID'][:6]})"
-            found.append(Node(id=one["NodeID"], name=name, cpus=int(has.get("CPU", 0)), gpus=int(has.get("GPU", 0))))
-    return sorted(found, key=lambda node: node.id)
-
-
-# Where the actors of a run are placed: one on each GPU or, without GPUs, one on each node.
+    living = []
+    for node in ray.nodes():
+        has = node.get("Resources", {})
+        if node["Alive"]:
+            name = f"{node['NodeManagerAddress']} ({node['NodeID'][:6]})"
+            living.append(Node(id=node["NodeID"], name=name, cpus=int(has.get("CPU", 0)), gpus=int(has.get("GPU", 0))))
+    return sorted(living, key=lambda node: node.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,12 +114,7 @@ class Seat:
 
 
 def seats(found: Sequence[Node], device: str, environment: Mapping[str, str] | None = None) -> tuple[Seat, ...]:
-    """Place the actors.
-
-    ``auto`` takes the GPUs if the cluster has some, ``cuda`` needs them, ``cpu`` uses none. ``OMP_NUM_THREADS`` in the
-    environment sets the number of threads of every actor.
-
-    Returns: one seat per GPU, or one per node that has CPUs.
+    """Return a seat for an actor on each GPU or, without GPUs, on each node that has CPUs.
 
     >>> [seat.threads for seat in seats([Node(id="a", name="a", cpus=16, gpus=4)], "auto", {})]
     [4, 4, 4, 4]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import builtins
-import importlib
 import os
 import pickle
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,17 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vlgate import errors
 from vlgate.asking.dedupe import WatchedLoad
 from vlgate.asking.items import images_in, with_images_in
 from vlgate.errors import ImageError, ModelReplyError, described
+from vlgate.models.loading.registry import LoadedModel
 from vlgate.perturb.images.pixels import Pixels
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-
-# What passes between a run and the actors that hold its model.
 
 ASKED = ("match", "encode_images", "encode_texts", "accepts", "answer", "compare", "perplexity")
 """The methods of a model that are called in batches; see the protocols of ``vlgate.types``."""
@@ -39,10 +38,7 @@ PLAIN = ("text_keys", "boxes", "attended", *CHECKS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The model that every actor loads, as the options of the run name it.
-
-    ``threads`` is the number of threads that it may compute with; None for the share of its actor.
-    """
+    """The model that every actor loads, as the options of the run name it."""
 
     model: str
     folder: Path
@@ -50,43 +46,25 @@ class Wanted:
     dtype: str = "float32"
     seed: int = 0
     compiled: bool = False
-    threads: int | None = None
+    threads: int | None = None  # None for the share of its actor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surface:
-    """What a loaded model shows of itself; see ``LoadedModel``.
-
-    ``methods`` are those of ``ASKED`` and ``PLAIN`` that the model has, ``threshold`` is its ``decision_threshold``,
-    ``prepares`` whether it has a method ``prepare``, ``image_names`` whether it needs the names of images.
-    ``gpu`` is the name of its GPU, empty without one.
-    """
-
-    name: str
-    weights: str
-    fingerprint: str
-    registered: bool
-    device: str
-    methods: tuple[str, ...]
-    threshold: object = None
-    prepares: bool = False
-    image_names: bool = False
-    gpu: str = ""
+    loaded: LoadedModel  # without the model
+    methods: tuple[str, ...]  # those of ``ASKED`` and ``PLAIN`` that it has
+    threshold: object = None  # its ``decision_threshold``
+    prepares: bool = False  # whether it has a method ``prepare``
+    image_names: bool = False  # whether it needs the names of images
+    gpu: str = ""  # the name of its GPU
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replied:
-    """The replies to the items of a call.
-
-    ``digests`` holds the digests of the pixels that were noted, each with the position of its item; see
-    ``vlgate.asking.dedupe``. ``cut`` holds the texts that the model did not read to the end, ``neither`` the
-    positions of the items whose answer probably begins with neither yes nor no.
-    """
-
     replies: object
-    digests: tuple[tuple[int, bytes], ...] = ()
-    cut: tuple[str, ...] = ()
-    neither: tuple[int, ...] = ()
+    digests: tuple[tuple[int, bytes], ...] = ()  # of pixels that were noted, with the positions of their images
+    cut: tuple[str, ...] = ()  # texts that the model did not read to the end
+    neither: tuple[int, ...] = ()  # positions of items whose answer probably begins with neither yes nor no
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,14 +81,11 @@ class NotHere:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """What the model raised: the class, by which it is made again, its arguments and state, and its traceback.
-
-    ``said`` is the class and the message as one line.
-    """
+    """What the model raised: the class, by which it is made again, its arguments and state, and its traceback."""
 
     module: str
     name: str
-    said: str
+    said: str  # the class and the message as one line
     args: tuple[object, ...] = ()
     state: Mapping[str, object] | None = None
     trace: str = ""
@@ -119,54 +94,36 @@ class Failed:
 Outcome = Replied | TooLarge | NotHere | Failed
 
 
-# What a model raises on an actor is raised in the run, as if the model were there.
-
-
 def failed(error: BaseException) -> Failed:
     """Describe an exception so that it can be sent; arguments that cannot be pickled are left out."""
     kind = type(error)
     trace = "".join(traceback.format_exception(error)).rstrip()
-    plain = Failed(module=kind.__module__, name=kind.__qualname__, said=described(error), trace=trace)
+    plain = Failed(module="", name=kind.__qualname__, said=described(error), trace=trace)
     try:
         pickle.dumps((error.args, vars(error)))
     except Exception:  # noqa: BLE001  # the arguments of a foreign exception may raise anything
-        return Failed(module="", name=plain.name, said=plain.said, trace=trace)
-    return Failed(
-        module=plain.module, name=plain.name, said=plain.said, args=error.args, state=dict(vars(error)), trace=trace
-    )
+        return plain
+    return replace(plain, module=kind.__module__, args=error.args, state=dict(vars(error)))
 
 
-def raised(found: Failed, node: str) -> BaseException:
-    """Make the exception again.
-
-    Classes of Python and of vlgate are made as they were. Any other is a ModelReplyError, because to import the module
-    of a foreign class could load a whole framework.
+def raised(failure: Failed, node: str) -> BaseException:
+    """Make the exception again, as if the model were in the run.
 
     >>> raised(failed(ValueError("no weights")), "10.0.0.7")
     ValueError('no weights')
     """
-    error = _made(found)
-    if error is None:
-        error = ModelReplyError(f"the model raised {found.said}")
-    error.add_note(f"raised on the node {node} of the cluster:\n{found.trace}")
-    return error
-
-
-def _made(found: Failed) -> BaseException | None:
-    if found.module == "builtins":
-        kind = getattr(builtins, found.name, None)
-    elif found.module == "vlgate.errors":
-        kind = getattr(importlib.import_module(found.module), found.name, None)
-    else:
-        return None
+    # Classes of Python and of vlgate are made as they were. Any other is a ModelReplyError, because to import the
+    # module of a foreign class could load a whole framework. pytest gives its own exceptions the module "builtins".
+    homes = {"builtins": builtins, "vlgate.errors": errors}
+    kind = getattr(homes.get(failure.module), failure.name, None)
     if not isinstance(kind, type) or not issubclass(kind, BaseException):
-        return None  # pytest gives its own exceptions the module "builtins"
-    if found.module == "builtins":
-        error: BaseException = kind(*found.args)
+        error: BaseException = ModelReplyError(f"the model raised {failure.said}")
     else:
-        error = kind.__new__(kind, *found.args)  # not __init__, which takes other arguments than those it keeps
-    for name, value in (found.state or {}).items():
-        setattr(error, name, value)
+        # Not __init__ of ours, which takes other arguments than those it keeps.
+        error = kind(*failure.args) if failure.module == "builtins" else kind.__new__(kind, *failure.args)
+        for name, value in (failure.state or {}).items():
+            setattr(error, name, value)
+    error.add_note(f"raised on the node {node} of the cluster:\n{failure.trace}")
     return error
 
 
@@ -218,10 +175,7 @@ class ImageStore:
     _lock: Lock = field(default_factory=Lock)
 
     def wired(self, items: Sequence[object], *, by_pixels: bool, all_by_pixels: bool = False) -> Wired:
-        """Prepare the items of one call.
-
-        ``by_pixels`` sends images that need files as pixels, ``all_by_pixels`` every image.
-        """
+        """Prepare the items of one call; ``by_pixels`` sends images that need files as pixels."""
         files: dict[str, int] = {}
         pixels: list[Any] = []
         made: dict[int, LazyImage] = {}
@@ -253,19 +207,18 @@ class ImageStore:
                 self._kept.move_to_end(image)
                 return self._kept[image][0]
         try:
-            found: Pixels | Failed = np.asarray(image.load())
+            pixels: Pixels | Failed = np.asarray(image.load())
         except ImageError as error:
-            found = failed(error)
-        reference = self.put(found)
+            pixels = failed(error)
+        reference = self.put(pixels)
         with self._lock:
-            self._kept[image] = reference, found.nbytes if isinstance(found, np.ndarray) else 1000
+            self._kept[image] = reference, pixels.nbytes if isinstance(pixels, np.ndarray) else 1000
             while len(self._kept) > 1 and sum(size for _, size in self._kept.values()) > _KEPT:
                 self._kept.popitem(last=False)
         return reference
 
 
 def received(items: Sequence[object], pixels: Sequence[Pixels | Failed]) -> tuple[object, ...]:
-    """Return the items of a call, on the actor, with the pixels that were sent."""
     made: dict[int, LazyImage] = {}
 
     def _whole(image: LazyImage) -> LazyImage:
@@ -284,23 +237,18 @@ def received(items: Sequence[object], pixels: Sequence[Pixels | Failed]) -> tupl
 
 def noted(items: Sequence[object]) -> Iterator[tuple[int, bytes]]:
     """Yield the digests of pixels that were noted, each with the number of its image."""
-    for place, image in _numbered(items):
+    for place, image in enumerate(image for item in items for image in images_in(item)):
         load = image.load
         if isinstance(load, WatchedLoad) and load.made in load.digests:
             yield place, load.digests[load.made]
 
 
 def note(items: Sequence[object], digests: Sequence[tuple[int, bytes]]) -> None:
-    """Note in the run what an actor noted of the pixels of these items."""
-    images = dict(_numbered(items))
+    images = [image for item in items for image in images_in(item)]
     for place, digest in digests:
         load = images[place].load
         if isinstance(load, WatchedLoad):
             load.digests[load.made] = digest
-
-
-def _numbered(items: Sequence[object]) -> Iterator[tuple[int, LazyImage]]:
-    return enumerate(image for item in items for image in images_in(item))
 
 
 def absent(files: dict[str, int]) -> str:
@@ -322,19 +270,15 @@ def files_of(held: object, depth: int = 0) -> Iterator[str]:
         if os.path.isabs(held) and os.path.isfile(held):  # noqa: PTH113, PTH117  # as above
             yield str(held)
         return
-    for part in _parts(held):
-        yield from files_of(part, depth + 1)
-
-
-def _parts(held: object) -> Sequence[object]:
+    parts: Iterable[object] = ()
     if isinstance(held, LazyImage):
-        return (held.load,)
-    if isinstance(held, partial):
-        return (*held.args, *held.keywords.values())
-    if isinstance(held, tuple | list):
-        return held
-    if not type(held).__module__.startswith("vlgate."):
-        return ()
-    if is_dataclass(held):
-        return [getattr(held, one.name) for one in fields(held)]
-    return list(getattr(held, "__dict__", {}).values())
+        parts = (held.load,)
+    elif isinstance(held, partial):
+        parts = (*held.args, *held.keywords.values())
+    elif isinstance(held, tuple | list):
+        parts = held
+    elif type(held).__module__.startswith("vlgate."):
+        slots = [getattr(held, part.name) for part in fields(held)] if is_dataclass(held) else None
+        parts = getattr(held, "__dict__", {}).values() if slots is None else slots
+    for part in parts:
+        yield from files_of(part, depth + 1)

@@ -14,25 +14,12 @@ from typing import Any, cast
 
 from vlgate.asking.batching import Asking, Call, Caller
 from vlgate.errors import ClusterEndedError, ModelReplyError
+from vlgate.models.checkpoints.load_errors import one_line
+from vlgate.models.ray import messages
 from vlgate.models.ray.connecting import Seat
-from vlgate.models.ray.messages import (
-    ASKED,
-    PLAIN,
-    Failed,
-    ImageStore,
-    NotHere,
-    Outcome,
-    Replied,
-    Surface,
-    TooLarge,
-    Wanted,
-    note,
-    raised,
-)
+from vlgate.models.ray.messages import Failed, NotHere, Outcome, Replied, Surface, TooLarge, Wanted
 from vlgate.models.ray.seating import Seated, check_alike, seat_again, seat_all
 from vlgate.types import Match
-
-# The calls that wait for an actor, the earliest first.
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,17 +42,16 @@ class Waiting:
     _over: str = ""  # why there is no more
     _closed: bool = False
 
-    def put(self, work: Work) -> int:
-        """Add work, and return its number, with which it can come back."""
+    def put(self, work: Work, number: int | None = None) -> None:
+        """Add work; what an actor did not finish comes back with its ``number``."""
         with self._changed:
-            self._put += 1
-            self._add(self._put, work)
-            return self._put
-
-    def put_back(self, number: int, work: Work) -> None:
-        """Add work again that an actor did not finish."""
-        with self._changed:
-            self._add(number, work)
+            if number is None:
+                number = self._put = self._put + 1
+            if self._closed:
+                self._end(work)
+            else:
+                heappush(self._heap, (number, work))
+                self._changed.notify()
 
     def take(self) -> tuple[int, Work] | None:
         """Return the earliest work that somebody still waits for; None when there will be no more."""
@@ -88,20 +74,11 @@ class Waiting:
             self._heap.clear()
             self._changed.notify_all()
 
-    def _add(self, number: int, work: Work) -> None:
-        if self._closed:
-            self._end(work)
-            return
-        heappush(self._heap, (number, work))
-        self._changed.notify()
-
     def _end(self, work: Work) -> None:
         if work.lost or work.future.set_running_or_notify_cancel():
             # Each gets an error of its own: the traceback of one that is raised again and again grows each time.
             work.future.set_exception(ClusterEndedError(self._over))
 
-
-# The actors of a run: each is given one call after the other, and what an actor loses another one does.
 
 DEPTH = 2  # calls that an actor is given at once: the next one is on its way while the model works on the first
 LOSSES = 3  # actors that may end during one call until the call is at fault
@@ -111,15 +88,12 @@ _NET = 10.0  # seconds for the way of a call and its images, in addition to its 
 
 @dataclass(slots=True, kw_only=True)
 class Pool:
-    """The actors. ``limit`` is the time that a call may take, in seconds; None for no limit.
-
-    ``retried`` counts the calls that were given to another actor because one ended.
-    """
+    """The actors of a run; what an actor loses another one does."""
 
     wanted: Wanted
-    limit: float | None = None
+    limit: float | None = None  # seconds that a call may take
     surface: Surface | None = None
-    retried: int = 0
+    retried: int = 0  # calls that were given to another actor because one ended
     calls: int = 0
     seats: tuple[Seat, ...] = ()
     gpus: tuple[str, ...] = ()
@@ -127,25 +101,22 @@ class Pool:
     _seated: list[Seated] = field(default_factory=list)
     _threads: list[Thread] = field(default_factory=list)
     _apart: set[str] = field(default_factory=set)  # nodes without the files of this run
-    _images: ImageStore = field(init=False)
+    _images: messages.ImageStore = field(init=False)
     _lock: Lock = field(default_factory=Lock)
     _closing: bool = False
 
     def start(self, places: Sequence[Seat]) -> Surface:
-        """Start an actor in each seat that is free, and load the model on all of them.
-
-        Returns: what the model shows of itself.
-        """
+        """Start an actor in each seat that is free, load the model on all of them, and return what it shows."""
         import ray
 
-        self._images = ImageStore(ray.put)
-        found = seat_all(places, self.wanted)
-        self._seated = list(found)
-        self.seats = tuple(one.seat for one in found)
-        self.gpus = tuple(one.surface.gpu for one in found)
-        self.surface = found[0].surface
-        for one in found:
-            self._serve(one)
+        self._images = messages.ImageStore(ray.put)
+        seated = seat_all(places, self.wanted)
+        self._seated = list(seated)
+        self.seats = tuple(actor.seat for actor in seated)
+        self.gpus = tuple(actor.surface.gpu for actor in seated)
+        self.surface = seated[0].surface
+        for actor in seated:
+            self._serve(actor)
         return self.surface
 
     @property
@@ -161,20 +132,20 @@ class Pool:
 
     def plain(self, name: str, items: Sequence[object] = ()) -> Any:
         """Call a method of the model as it is, and return what it returns."""
-        found = self.submit(Call(called=name, kind="plain"), items).future.result()
-        if isinstance(found, TooLarge):
+        outcome = self.submit(Call(called=name, kind="plain"), items).future.result()
+        if isinstance(outcome, TooLarge):
             raise ModelReplyError(f"{name}() of the model runs out of memory on {len(items)} items")
-        return found.replies
+        return outcome.replies
 
     def note(self) -> str:
         """Return what the models note about themselves, each note once."""
         import ray
 
-        found = []
-        for one in list(self._seated):
+        notes = []
+        for seated in list(self._seated):
             with suppress(ray.exceptions.RayError):
-                found.append(str(ray.get(one.actor.note.remote(), timeout=_NET)))
-        return "; ".join(dict.fromkeys(filter(None, found)))
+                notes.append(str(ray.get(seated.actor.note.remote(), timeout=_NET)))
+        return "; ".join(dict.fromkeys(filter(None, notes)))
 
     def close(self) -> None:
         """End the actors."""
@@ -203,48 +174,42 @@ class Pool:
             except ray.exceptions.GetTimeoutError:
                 self._late(one, work)
             except (ray.exceptions.RayTaskError, ray.exceptions.RaySystemError) as error:
-                why = f"{work.call.called}() cannot be called on the node {one.seat.node.name}: {_line(error)}"
+                why = f"{work.call.called}() cannot be called on the node {one.seat.node.name}: {one_line(error)}"
                 work.future.set_exception(ModelReplyError(why))
             except ray.exceptions.RayError as error:
                 self._lost(one, number, work, error)
             except BaseException as error:  # noqa: BLE001  # whoever waits for the work raises it
                 work.future.set_exception(error)
             else:
-                self._settle(one, work, outcome)
+                work.future.set_result(outcome)
 
-    def _asked(self, one: Seated, work: Work) -> Outcome:
-        node = one.seat.node.id
-        outcome = self._sent(one, work, all_by_pixels=False)
+    def _asked(self, one: Seated, work: Work) -> Replied | TooLarge:
+        outcome = self._sent(one, work)
         if isinstance(outcome, NotHere):
-            self._apart.add(node)
-            outcome = self._sent(one, work, all_by_pixels=False)
+            self._apart.add(one.seat.node.id)
+            outcome = self._sent(one, work)
+        if isinstance(outcome, NotHere):
+            raise ModelReplyError(f"{outcome.file} changed while it was read")
+        if isinstance(outcome, Failed):
+            raise messages.raised(outcome, one.seat.node.name)
+        if isinstance(outcome, Replied):
+            messages.note(work.items, outcome.digests)
         return outcome
 
-    def _sent(self, one: Seated, work: Work, *, all_by_pixels: bool) -> Outcome:
+    def _sent(self, one: Seated, work: Work, *, all_by_pixels: bool = False) -> Outcome:
         import ray
 
         by_pixels = one.seat.node.id in self._apart
         wired = self._images.wired(work.items, by_pixels=by_pixels, all_by_pixels=all_by_pixels)
         self.calls += 1
-        found: Outcome
         try:
             reference = one.actor.ask.remote(work.call, wired.items, wired.files, *wired.pixels)
         except TypeError:  # a load that cannot be pickled
             if all_by_pixels:
                 raise
             return self._sent(one, work, all_by_pixels=True)
-        found = ray.get(reference, timeout=self.limit and self.limit + _NET)
-        return found
-
-    def _settle(self, one: Seated, work: Work, outcome: Outcome) -> None:
-        if isinstance(outcome, Failed):
-            work.future.set_exception(raised(outcome, one.seat.node.name))
-        elif isinstance(outcome, NotHere):
-            work.future.set_exception(ModelReplyError(f"{outcome.file} changed while it was read"))
-        else:
-            if isinstance(outcome, Replied):
-                note(work.items, outcome.digests)
-            work.future.set_result(outcome)
+        outcome: Outcome = ray.get(reference, timeout=self.limit and self.limit + _NET)
+        return outcome
 
     def _lost(self, one: Seated, number: int, work: Work, error: Exception) -> None:
         """An actor ended: give its work to another one, and put an actor in its place."""
@@ -259,10 +224,10 @@ class Pool:
                 f"{work.call.called}() of {len(work.items)} requests ended {LOSSES} actors, on {', '.join(work.lost)}"
             )
             remedy = "see Ray's logs of these nodes, or ask less at once with --batch-size"
-            work.future.set_exception(ModelReplyError(f"{ended} ({_line(error)}); {remedy}"))
+            work.future.set_exception(ModelReplyError(f"{ended} ({one_line(error)}); {remedy}"))
         else:
             self.retried += 1
-            self._waiting.put_back(number, work)
+            self._waiting.put(work, number)
         if first and not self._closing:
             self._replace(one, work)
 
@@ -296,19 +261,10 @@ class Pool:
         ray.kill(one.actor)
 
 
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
-
-
-# A model that is on the actors of a cluster, as the run sees it: with the methods and attributes of the model.
-
-
 class RemoteModel:
-    """Has exactly those methods of the protocols of ``vlgate.types`` that the model on the actors has.
+    """A model on actors, as the run sees it: with exactly those methods of ``vlgate.types`` that the model has."""
 
-    The methods of ``ASKED`` are called through ``OverActors`` only.
-    """
-
+    # The methods of ``ASKED`` are called through ``OverActors`` only.
     def __init__(self, pool: Pool, surface: Surface) -> None:
         self.pool = pool
         self.cut_texts: set[str] = set()
@@ -317,9 +273,9 @@ class RemoteModel:
         if surface.threshold is not None:
             self.decision_threshold = surface.threshold
         for name in surface.methods:
-            if name in ASKED:
+            if name in messages.ASKED:
                 setattr(self, name, partial(self._through_caller, name))
-            elif name in PLAIN:
+            elif name in messages.PLAIN:
                 setattr(self, name, partial(pool.plain, name))
         if surface.prepares:
             self.prepare = partial(self._through_caller, "prepare")
@@ -338,16 +294,12 @@ class RemoteModel:
         raise TypeError(f"{name}() of a model on a cluster is called through its actors")
 
 
-# Calling the methods of a model that is on several actors, in the same batches as one process would.
-
-
 @dataclass(frozen=True, slots=True)
 class OverActors:
-    """The last step to a model on a cluster: actors reply to several batches at a time.
+    """The last step to a model on a cluster: actors reply to several batches at a time."""
 
-    The chunks, their order, and what follows if a model runs out of memory or raises are those of ``in_batches``: what
-    was asked after the chunk concerned is thrown away and asked again as one process would ask it.
-    """
+    # The chunks, their order, and what follows if a model runs out of memory or raises are those of ``in_batches``:
+    # what was asked after the chunk concerned is thrown away and asked again as one process would ask it.
 
     model: RemoteModel
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.load_errors import one_line
 from vlgate.models.ray.actor import Scorer, versions
 from vlgate.models.ray.connecting import Seat, nodes
 from vlgate.models.ray.messages import Failed, Surface, Wanted, raised
@@ -45,9 +46,25 @@ def seat_all(places: Sequence[Seat], wanted: Wanted) -> list[Seated]:
         )
     ours = versions()
     for reference in ready:
-        check_versions(_versions(reference, asked[reference][0]), asked[reference][0].node.name, ours)
-    found = [_loaded(*asked[reference], wanted) for reference in ready]
-    seated = [_first_time(*one) for one in found]
+        node = asked[reference][0].node.name
+        try:
+            theirs = ray.get(reference)
+        except ray.exceptions.RayError as error:
+            why = " ".join(str(error).split())
+            raise ModelLoadError(
+                f"--ray: no actor starts on the node {node} ({why[-300:]}); install vlgate on it, in the Python that "
+                "ray start was called with"
+            ) from None
+        check_versions(theirs, node, ours)
+    seated = []
+    for seat, actor, loading in [_loading(*asked[reference], wanted) for reference in ready]:
+        try:
+            seated.append(_seated(seat, actor, loading))
+        except ray.exceptions.RayError as error:
+            raise ModelLoadError(
+                f"--ray: the actor on the node {seat.node.name} ended while it loaded the model ({one_line(error)}); "
+                "see Ray's logs of the node"
+            ) from None
     check_alike(seated, seated[0].surface, seated[0].seat.node.name)
     return seated
 
@@ -66,17 +83,14 @@ def seat_again(one: Seated, wanted: Wanted) -> Seated | None:
             ray.kill(actor)
             return None
         ray.get(reference)
-        found = _seated(*_loaded(one.seat, actor, wanted))
+        seated = _seated(*_loading(one.seat, actor, wanted))
     except ray.exceptions.RayError:  # the node ends while the actor starts
         return None
-    return replace(found, generation=one.generation + 1)
+    return replace(seated, generation=one.generation + 1)
 
 
 def check_versions(theirs: Mapping[str, str], node: str, ours: Mapping[str, str]) -> None:
-    """Compare the versions on a node with those of this process.
-
-    A package that this process does not have is not compared: the model is loaded on the nodes only.
-    """
+    """Compare the versions on a node with those of this process, as far as it has the packages."""
     differ = [
         f"{name} {theirs.get(name, 'is missing')} there and {version} here"
         for name, version in ours.items()
@@ -91,12 +105,13 @@ def check_versions(theirs: Mapping[str, str], node: str, ours: Mapping[str, str]
 
 def check_alike(found: Sequence[Seated], surface: Surface, first: str = "the other nodes") -> None:
     """Raise ModelLoadError if an actor loaded another model than the first one did."""
-    for one in found:
-        if one.surface.fingerprint != surface.fingerprint or one.surface.methods != surface.methods:
+    right = surface.loaded.fingerprint
+    for seated in found:
+        fingerprint = seated.surface.loaded.fingerprint
+        if fingerprint != right or seated.surface.methods != surface.methods:
             raise ModelLoadError(
-                f"--ray: the node {one.seat.node.name} loaded another model than {first}: its fingerprint is "
-                f"{one.surface.fingerprint[:12]}, not {surface.fingerprint[:12]}; give all nodes the same weights and "
-                "the same code"
+                f"--ray: the node {seated.seat.node.name} loaded another model than {first}: its fingerprint is "
+                f"{fingerprint[:12]}, not {right[:12]}; give all nodes the same weights and the same code"
             )
 
 
@@ -108,47 +123,17 @@ def _started(seat: Seat) -> Any:
     return ray.remote(Scorer).options(num_cpus=seat.cpus, num_gpus=seat.gpus, scheduling_strategy=here).remote()
 
 
-def _versions(reference: Any, seat: Seat) -> dict[str, str]:
-    import ray
-
-    try:
-        found: dict[str, str] = ray.get(reference)
-    except ray.exceptions.RayError as error:
-        why = " ".join(str(error).split())
-        raise ModelLoadError(
-            f"--ray: no actor starts on the node {seat.node.name} ({why[-300:]}); install vlgate on it, in the Python "
-            "that ray start was called with"
-        ) from None
-    return found
-
-
-def _loaded(seat: Seat, actor: Any, wanted: Wanted) -> tuple[Seat, Any, Any]:
-    threads = wanted.threads or seat.threads
-    return seat, actor, actor.load.remote(replace(wanted, threads=threads))
-
-
-def _first_time(seat: Seat, actor: Any, loading: Any) -> Seated:
-    import ray
-
-    try:
-        return _seated(seat, actor, loading)
-    except ray.exceptions.RayError as error:
-        why = " ".join(str(error).split())
-        raise ModelLoadError(
-            f"--ray: the actor on the node {seat.node.name} ended while it loaded the model ({why[:300]}); see Ray's "
-            "logs of the node"
-        ) from None
+def _loading(seat: Seat, actor: Any, wanted: Wanted) -> tuple[Seat, Any, Any]:
+    return seat, actor, actor.load.remote(replace(wanted, threads=wanted.threads or seat.threads))
 
 
 def _seated(seat: Seat, actor: Any, loading: Any) -> Seated:
     import ray
 
-    found = ray.get(loading)
-    if isinstance(found, Failed):
-        error = raised(found, seat.node.name)
-        raise error if not isinstance(error, ModelLoadError) else _on(error, seat.node.name)
-    return Seated(seat=seat, actor=actor, surface=found)
-
-
-def _on(error: ModelLoadError, node: str) -> ModelLoadError:
-    return ModelLoadError(f"{error} (on the node {node})")
+    surface = ray.get(loading)
+    if isinstance(surface, Failed):
+        error = raised(surface, seat.node.name)
+        if isinstance(error, ModelLoadError):
+            error = ModelLoadError(f"{error} (on the node {seat.node.name})")
+        raise error
+    return Seated(seat=seat, actor=actor, surface=surface)

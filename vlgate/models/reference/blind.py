@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vlgate.errors import NoReplyError
+from vlgate.asking.items import images_of_case
 from vlgate.metrics.shapes import SHAPES, contrasts
 from vlgate.metrics.text_learning import (
     IntArray,
@@ -27,7 +27,8 @@ from vlgate.metrics.text_learning import (
     stratified_folds,
     tied_images,
 )
-from vlgate.types import Ask, Case, Compare, FloatArray, Match, Request, Task, images_of
+from vlgate.models.reference.controls import refuse_unknown
+from vlgate.types import Ask, Case, Compare, FloatArray, Match, Task, images_of
 
 _YES_NO = ["no", "yes"]
 _COMMON = 20  # how many of the most common answers compete for a question without choices
@@ -71,7 +72,9 @@ class Blind:
     def prepare(self, tasks: Sequence[Task]) -> None:
         self._scores.clear()
         self._answers.clear()
-        for task in sorted(map(_of_one_image, tasks), key=lambda task: task.id, reverse=True):
+        for task in sorted(tasks, key=lambda task: task.id, reverse=True):
+            if task.together:  # this model sees none of the images, and is asked about the first
+                task = replace(task, cases=tuple(map(_about_the_first, task.cases)))  # noqa: PLW2901
             for learnt, folds, judged in self._parts(task):
                 self._scores.update(item for item in _match_scores(learnt, folds) if item[0][0] in judged)
                 self._answers.update(item for item in _answers(learnt, folds) if item[0][0] in judged)
@@ -85,65 +88,44 @@ class Blind:
         groups = tied_images(task.cases)
         for lesson in self._lessons[task.id]:
             judged = {key: 0 for key, group in groups.items() if lesson.judges(group)}
-            cases = tuple(case for case in task.cases if judged.keys() & _keys(case))
-            yield (
-                replace(task, cases=(*cases, *lesson.cases)),
-                dict.fromkeys(tied_images(lesson.cases), 1) | judged,
-                judged,
-            )
+            cases = [case for case in task.cases if any(image.key in judged for image in images_of_case(case))]
+            folds = dict.fromkeys(tied_images(lesson.cases), 1) | judged
+            yield replace(task, cases=(*cases, *lesson.cases)), folds, judged
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         found = [self._scores.get((pair.image.key, pair.text)) for pair in pairs]
         if None in found:
-            means = _means(self._scores)
+            of_text: dict[str, list[float]] = {}
+            for (_, text), score in self._scores.items():
+                of_text.setdefault(text, []).append(score)
+            means = {text: float(np.mean(scores)) for text, scores in of_text.items()}
             found = [means.get(pair.text) if score is None else score for pair, score in zip(pairs, found, strict=True)]
-        _complain(found)
+        refuse_unknown(found)
         return np.array(found, dtype=np.float64)
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         found = [self._answers.get(_asked(question)) for question in questions]
-        if None in found:
-            usual = _usual(self._answers)
+        if None in found:  # the most frequent answer over the images that the question is about
+            counts: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
+            for (_, text, choices), answer in self._answers.items():
+                counts.setdefault((text, choices), Counter())[answer] += 1
+            usual = {key: min(count, key=lambda answer: (-count[answer], answer)) for key, count in counts.items()}
             keys = [_asked(question)[1:] for question in questions]
             found = [usual.get(key) if answer is None else answer for key, answer in zip(keys, found, strict=True)]
-        _complain(found)
+        refuse_unknown(found)
         return [answer for answer in found if answer is not None]
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
-        return self.answer([Ask(image=one.images[0], question=one.question, choices=one.choices) for one in questions])
+        return self.answer([_first_asked(question) for question in questions])
 
 
-def _of_one_image(task: Task) -> Task:
-    """The same task, with questions about the first of several images: this model sees none of them."""
-    if not task.together:
-        return task
-    cases = [replace(case, requests=tuple(map(_of_first, case.requests))) for case in task.cases]
-    return replace(task, cases=tuple(cases))
+def _about_the_first(case: Case) -> Case:
+    asked = tuple(_first_asked(one) if isinstance(one, Compare) else one for one in case.requests)
+    return replace(case, requests=asked)
 
 
-def _of_first(request: Request) -> Request:
-    if not isinstance(request, Compare):
-        return request
+def _first_asked(request: Compare) -> Ask:
     return Ask(image=request.images[0], question=request.question, choices=request.choices)
-
-
-def _means(scores: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    found: dict[str, list[float]] = {}
-    for (_, text), score in scores.items():
-        found.setdefault(text, []).append(score)
-    return {text: float(np.mean(some)) for text, some in found.items()}
-
-
-def _usual(answers: Mapping[tuple[str, str, tuple[str, ...]], str]) -> dict[tuple[str, tuple[str, ...]], str]:
-    """The most frequent answer to each question over the images that it is about; of several the first."""
-    found: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
-    for (_, question, choices), answer in answers.items():
-        found.setdefault((question, choices), Counter())[answer] += 1
-    return {asked: min(some, key=lambda answer: (-some[answer], answer)) for asked, some in found.items()}
-
-
-def _keys(case: Case) -> set[str]:
-    return {image.key for request in case.requests for image in images_of(request)}
 
 
 def _match_scores(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str, str], float]]:
@@ -174,11 +156,9 @@ def _by_the_better(
     learnt: tuple[FloatArray, FloatArray],
     places: IntArray,
 ) -> FloatArray:
-    """Scores of shape (n,), in each fold by the rule that is better in the other folds than the classifier, if any.
-
-    A rule compares a text with the other texts of its case, or of its image. ``learnt`` are the scores of the
-    classifier, and those by which it is compared with the rules.
-    """
+    """Scores of shape (n,), in each fold by the rule that is better in the other folds than the classifier, if any."""
+    # A rule compares a text with the other texts of its case, or of its image. ``learnt`` are the scores of the
+    # classifier, and those by which it is compared with the rules.
     scores, compared = learnt
     pairs = _contrasts(task, cases)
     if not len(pairs):
@@ -188,7 +168,9 @@ def _by_the_better(
     rules = _mean_of_equal(rules, keys)
     of_case = cases[pairs[:, 0]]
     starts = np.unique(of_case, return_index=True)[1]
-    wins, known = (_right(values, pairs, starts) for values in (rules, compared[:, None]))
+    # whether all pairs of each case are in order, shape (cases, columns); ties are not
+    won = (values[pairs[:, 0]] > values[pairs[:, 1]] for values in (rules, compared[:, None]))
+    wins, known = (np.logical_and.reduceat(orders, starts, axis=0).astype(np.float64) for orders in won)
     guess = None if task.shape == "single" else SHAPES[task.shape].chance.get(SHAPES[task.shape].headline)
     chances = 1 / (np.diff([*starts, len(pairs)]) + 1) if guess is None else np.full(len(wins), guess)
     folds = places[pairs[starts, 0]]
@@ -202,14 +184,19 @@ def _by_the_better(
 
 
 def _contrasts(task: Task, cases: IntArray) -> IntArray:
-    """The places of a true and a false request whose order makes a case right, shape (n, 2).
-
-    A true statement is compared with the false ones about its image, which are cases of their own.
-    """
+    """The places of a true and a false request whose order makes a case right, shape (n, 2)."""
+    # A true statement is compared with the false ones about its image, which are cases of their own.
     if not all(isinstance(one, Match) for case in task.cases for one in case.requests):
         return np.zeros((0, 2), dtype=np.int64)
     if task.shape == "single":
-        return _statements(task)
+        of_image: dict[str, list[int]] = {}
+        images = [images_of(case.requests[0])[0].key for case in task.cases]
+        for place, (case, image) in enumerate(zip(task.cases, images, strict=True)):
+            if case.truths[0] is not True:
+                of_image.setdefault(image, []).append(place)
+        held = (place for place, case in enumerate(task.cases) if case.truths[0] is True)
+        found = [(place, other) for place in held for other in of_image.get(images[place], ())]
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
     starts = np.searchsorted(cases, np.arange(len(task.cases)))
     found = []
     for start, case in zip(starts.tolist(), task.cases, strict=True):
@@ -219,23 +206,6 @@ def _contrasts(task: Task, cases: IntArray) -> IntArray:
             if case.truths[true] is True and case.truths[false] is not True:
                 found.append((start + true, start + false))
     return np.array(found, dtype=np.int64).reshape(-1, 2)
-
-
-def _statements(task: Task) -> IntArray:
-    false: dict[str, list[int]] = {}
-    images = [images_of(case.requests[0])[0].key for case in task.cases]
-    for place, (case, image) in enumerate(zip(task.cases, images, strict=True)):
-        if case.truths[0] is not True:
-            false.setdefault(image, []).append(place)
-    true = (place for place, case in enumerate(task.cases) if case.truths[0] is True)
-    found = [(place, other) for place in true for other in false.get(images[place], ())]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
-
-
-def _right(scores: FloatArray, pairs: IntArray, starts: IntArray) -> FloatArray:
-    """Whether all pairs of each case are in order by each column of scores, shape (cases, columns); ties are not."""
-    won = scores[pairs[:, 0]] > scores[pairs[:, 1]]
-    return np.asarray(np.logical_and.reduceat(won, starts, axis=0), dtype=np.float64)
 
 
 def _mean_of_equal(values: FloatArray, keys: Sequence[tuple[str, str]]) -> FloatArray:
@@ -256,7 +226,8 @@ def _answers(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str, str
     ]
     if not judged:
         return ()
-    common = _most_common([truth for _, truth in judged])
+    ranked = sorted(Counter(truth for _, truth in judged).items(), key=lambda item: (-item[1], item[0]))
+    common = sorted(answer for answer, _ in ranked[:_COMMON])
     choices = [sorted(set(request.choices)) or common for request, _ in judged]
     labels = sorted({truth for _, truth in judged}.union(*choices))
     label = {name: number for number, name in enumerate(labels)}
@@ -304,23 +275,11 @@ def _chosen(choices: Sequence[str]) -> list[str | None]:
     ]
 
 
-def _most_common(answers: Sequence[str]) -> list[str]:
-    ranked = sorted(Counter(answers).items(), key=lambda item: (-item[1], item[0]))
-    return sorted(answer for answer, _ in ranked[:_COMMON])
-
-
 def _numbered(texts: Sequence[str]) -> tuple[dict[str, int], IntArray]:
-    """Return the distinct texts, numbered, and the number of each text, shape (n,)."""
+    """The distinct texts, numbered, and the number of each text, shape (n,)."""
     numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
     return numbers, np.fromiter(map(numbers.__getitem__, texts), dtype=np.int64, count=len(texts))
 
 
 def _asked(question: Ask) -> tuple[str, str, tuple[str, ...]]:
     return question.image.key, question.question, tuple(sorted(set(question.choices)))
-
-
-def _complain(found: Sequence[object]) -> None:
-    missing = [place for place, reply in enumerate(found) if reply is None]
-    if missing:
-        why = f"{len(missing)} of {len(found)} requests are in none of the tasks that the model was prepared with"
-        raise NoReplyError(missing, why)

@@ -15,10 +15,9 @@ _UNKNOWN = 0.5
 
 
 class Oracle:
-    """A model that replies with the truths of the tasks that it was prepared with.
+    """A model that replies with the truths of the tasks that it was prepared with."""
 
-    Of an image that shows nothing it knows nothing: all texts tie, and no question has an answer.
-    """
+    # Of an image that shows nothing it knows nothing: all texts tie, and no question has an answer.
 
     decision_threshold = 0.5
     image_names = True
@@ -42,7 +41,7 @@ class Oracle:
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         keys = [(pair.image.key, pair.text) for pair in pairs]
         found = [_UNKNOWN if shows_nothing(image) else self._true.get((image, text)) for image, text in keys]
-        _complain([place for place, truth in enumerate(found) if truth is None], len(found))
+        refuse_unknown(found)
         return np.array(found, dtype=np.float64)
 
     def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
@@ -50,7 +49,7 @@ class Oracle:
             TIED if any(shows_nothing(image.key) for image in images_of(one)) else self._answers.get(_asked(one))
             for one in questions
         ]
-        _complain([place for place, answer in enumerate(found) if answer is None], len(found))
+        refuse_unknown(found)
         return [answer for answer in found if answer is not None]
 
     compare = answer
@@ -65,7 +64,8 @@ class Constant:
         return np.zeros(len(pairs))
 
     def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
-        return [_yes_or_first(question.choices or ("yes",)) for question in questions]
+        offered = [question.choices or ("yes",) for question in questions]
+        return [next((one for one in choices if one.casefold() == "yes"), choices[0]) for choices in offered]
 
     compare = answer
 
@@ -86,15 +86,14 @@ class Random:
         return np.array([self._uniform(pair.image.key, pair.text) for pair in pairs], dtype=np.float64)
 
     def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
-        return [
-            min(question.choices or ("no", "yes"), key=lambda choice: self._drawn(question, choice))
-            for question in questions
-        ]
+        answers = []
+        for question in questions:
+            about = (*(image.key for image in images_of(question)), question.question)
+            draws = [(self._uniform(*about, choice), choice) for choice in question.choices or ("no", "yes")]
+            answers.append(min(draws)[1])
+        return answers
 
     compare = answer  # the images in another order are another question
-
-    def _drawn(self, question: Ask | Compare, choice: str) -> tuple[float, str]:
-        return self._uniform(*(image.key for image in images_of(question)), question.question, choice), choice
 
     def _uniform(self, *parts: str) -> float:
         encoded = "\0".join((self._seed, *parts)).encode()
@@ -102,16 +101,12 @@ class Random:
         return (whole >> 11) / 2.0**53  # the 53 bits that a float64 below 1 can hold
 
 
-def _yes_or_first(choices: Sequence[str]) -> str:
-    return next((choice for choice in choices if choice.casefold() == "yes"), choices[0])
-
-
 def _asked(question: Ask | Compare) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     return tuple(image.key for image in images_of(question)), question.question, question.choices
 
 
-def _complain(missing: list[int], n: int) -> None:
+def refuse_unknown(replies: Sequence[object]) -> None:
+    missing = [place for place, reply in enumerate(replies) if reply is None]
     if missing:
-        raise NoReplyError(
-            missing, f"{len(missing)} of {n} requests are in none of the tasks that the model was prepared with"
-        )
+        why = f"{len(missing)} of {len(replies)} requests are in none of the tasks that the model was prepared with"
+        raise NoReplyError(missing, why)

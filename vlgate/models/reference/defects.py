@@ -15,7 +15,6 @@ from vlgate.models.reference.controls import Constant, Random
 
 
 def reader() -> Reader:
-    """Return the model that reads each text by itself, and looks at the scene graph that the image is drawn from."""
     return Reader()
 
 
@@ -38,7 +37,6 @@ def check(weights: str, _: Path) -> None:
 
 
 def build(weights: str, seed: int = 0) -> object:
-    """Build the model with a defect."""
     return defective(weights, seed, Reading())
 
 

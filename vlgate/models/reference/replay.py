@@ -29,11 +29,9 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replies:
-    """The rows of a file.
+    """The rows of a file: scores and yes/no (1.0 or 0.0) by image and text, answers by image and question."""
 
-    Scores and yes/no (1.0 or 0.0) are by image and text, answers by image and question, perplexities by text, and
-    ``compared`` are the answers to questions about several images, by the images in their order and the question.
-    """
+    # ``compared`` are the answers to questions about several images, by the images in their order and the question.
 
     scores: dict[tuple[str, str], float] = field(default_factory=dict)
     accepted: dict[tuple[str, str], float] = field(default_factory=dict)
@@ -72,19 +70,15 @@ def _json_rows(file: Path) -> Iterator[tuple[int, object]]:
             except UnicodeDecodeError as error:
                 raise _bad(file, f"line {number}", f"it is not UTF-8 ({error}); save the file as UTF-8") from error
             except RecursionError as error:
-                raise _bad(
-                    file, f"line {number}", "it is nested too deeply; write one plain object per line"
-                ) from error
+                nested = "it is nested too deeply; write one plain object per line"
+                raise _bad(file, f"line {number}", nested) from error
             except ValueError as error:
-                raise _bad(file, f"line {number}", _no_json(line, error)) from error
-
-
-def _no_json(line: bytes, error: ValueError) -> str:
-    if line.lstrip().startswith(b"["):
-        return "a JSON array begins here; write one object per line (jq -c '.[]')"
-    if not line.endswith(b"\n"):
-        return f"the line is cut off ({error}); write the file again"
-    return f"this is not a JSON object ({error}); write one object per line"
+                problem = f"this is not a JSON object ({error}); write one object per line"
+                if line.lstrip().startswith(b"["):
+                    problem = "a JSON array begins here; write one object per line (jq -c '.[]')"
+                elif not line.endswith(b"\n"):
+                    problem = f"the line is cut off ({error}); write the file again"
+                raise _bad(file, f"line {number}", problem) from error
 
 
 def _parquet_rows(file: Path) -> Iterator[tuple[int, Row]]:
@@ -97,7 +91,8 @@ def _parquet_rows(file: Path) -> Iterator[tuple[int, Row]]:
         columns = [table.column(place).to_pylist() for place in range(len(names))]
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _bad(file, "", f"it cannot be read as Parquet ({error}); write it again") from error
-    yield from enumerate((dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)), 1)
+    for number, values in enumerate(zip(*columns, strict=True), 1):
+        yield number, dict(zip(names, values, strict=True))
 
 
 # The texts, the number or answer, and the store of each kind of row, by the names of its fields.
@@ -141,20 +136,13 @@ def _problem(row: Row, by: Sequence[str], what: str) -> str | None:
     images = row.get("images")
     if "images" in by and not (isinstance(images, list) and images and all(isinstance(one, str) for one in images)):
         return f"images={images!r} must be a list of the names of the images, in the order of the prompt"
-    texts = [name for name in (*by, what) if name in ("image", "text", "question", "answer")]
-    problem = _not_text(row, *texts)
-    if problem is None and what != "answer":
-        problem = _not_number(row, what)
+    for name in (*by, what):
+        if name in ("image", "text", "question", "answer") and not isinstance(row[name], str):
+            return f"{name}={short(repr(row[name]))} must be a string; {_as_text(row[name])}"
+    problem = None if what == "answer" else _not_number(row, what)
     if problem is None and what == "perplexity" and row[what] <= 0:
         problem = f"perplexity={row['perplexity']!r} must be above 0; record the perplexity, not its logarithm"
     return problem
-
-
-def _not_text(row: Row, *names: str) -> str | None:
-    for name in names:
-        if not isinstance(row[name], str):
-            return f"{name}={short(repr(row[name]))} must be a string; {_as_text(row[name])}"
-    return None
 
 
 def _as_text(value: object) -> str:
@@ -194,20 +182,18 @@ class Replay:
 
     def __init__(self, file: Path, replies: Replies, fingerprint: str) -> None:
         self._file = file
-        self._replies = replace(
-            replies,
-            scores=_also_by_key(replies.scores),
-            accepted=_also_by_key(replies.accepted),
-            answers=_also_by_key(replies.answers),
-            compared=_also_by_key(replies.compared),
-        )
+        by_image = ("scores", "accepted", "answers", "compared")
+        by_key: dict[str, Any] = {name: _also_by_key(getattr(replies, name)) for name in by_image}
+        self._replies = replace(replies, **by_key)
         self.fingerprint = fingerprint
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        return np.array(self._look_up(_keys(pairs), self._replies.scores, "score"), dtype=np.float64)
+        keys = [(pair.image.key, pair.text) for pair in pairs]
+        return np.array(self._look_up(keys, self._replies.scores, "score"), dtype=np.float64)
 
     def accepts(self, pairs: Sequence[Match]) -> FloatArray:
-        return np.array([self._replies.accepted.get(key, math.nan) for key in _keys(pairs)], dtype=np.float64)
+        keys = [(pair.image.key, pair.text) for pair in pairs]
+        return np.array([self._replies.accepted.get(key, math.nan) for key in keys], dtype=np.float64)
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         keys = [(question.image.key, question.question) for question in questions]
@@ -224,11 +210,8 @@ class Replay:
         missing = [place for place, key in enumerate(keys) if key not in rows]
         if missing:
             shown = ", ".join(short(repr(keys[place]), 200) for place in missing[:_NAMED])
-            has = (
-                f"the first of its {len(rows)} {what} rows is {short(repr(next(iter(rows))), 200)}"
-                if rows
-                else f"it has no {what} rows"
-            )
+            first = short(repr(next(iter(rows), None)), 200)
+            has = f"the first of its {len(rows)} {what} rows is {first}" if rows else f"it has no {what} rows"
             count = f"{len(missing)} of {len(keys)} requests"
             raise NoReplyError(missing, f"{self._file} has no {what} for {count}, such as {shown}; {has}")
         return [rows[key] for key in keys]
@@ -244,10 +227,6 @@ def _also_by_key(rows: dict[tuple[Images, str], Value]) -> dict[tuple[Images, st
     return rows | {key: values.pop() for key, values in plain.items() if len(values) == 1} if plain else rows
 
 
-def _keys(pairs: Sequence[Match]) -> list[tuple[str, str]]:
-    return [(pair.image.key, pair.text) for pair in pairs]
-
-
 def check(weights: str, folder: Path) -> None:
     _file(weights, folder)
 
@@ -260,10 +239,8 @@ def build(weights: str, folder: Path) -> Replay:
 def _file(weights: str, folder: Path) -> Path:
     file = folder / Path(weights).expanduser()
     if file.suffix.lower() not in SUFFIXES:
-        expected = ", ".join(SUFFIXES)
-        raise ModelLoadError(
-            f"replay file {file}: expected a name that ends in one of {expected}; rename or convert the file"
-        )
+        expected = f"expected a name that ends in one of {', '.join(SUFFIXES)}"
+        raise ModelLoadError(f"replay file {file}: {expected}; rename or convert the file")
     if not file.is_file():
         beside = [other.name for other in file.parent.iterdir()] if file.parent.is_dir() else []
         hint = nearest(file.name, sorted(name for name in beside if name.lower().endswith(SUFFIXES)))

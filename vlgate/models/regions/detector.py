@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
-from vlgate.models.checkpoints.hub import Pretrained, pretrained
+from vlgate.models.checkpoints.hub import holdings, pretrained
 from vlgate.models.checkpoints.inputs import rgb_images
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.whole import read_tensors
-from vlgate.models.regions.detector_network import Config, read_config
+from vlgate.models.regions.detector_network import Config, network, read_config
 from vlgate.models.regions.detector_stages import feature_map, kept, predicted, proposals
-from vlgate.models.regions.regions import COUNT, WIDTH, RegionCache, Regions
+from vlgate.models.regions.regions import COUNT, WIDTH, Regions, RegionSource
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _SHORTEST = 16
 
 
 def resized_size(size: tuple[int, int], config: Config) -> tuple[int, int]:
-    """Return the height and width to which an image of the given height and width is resized."""
     scale = config.short / min(size)
     height, width = (config.short, scale * size[1]) if size[0] < size[1] else (scale * size[0], config.short)
     if max(height, width) > config.long:
@@ -40,10 +39,7 @@ def resized_size(size: tuple[int, int], config: Config) -> tuple[int, int]:
 
 
 def pixels_of(image: Image, config: Config, device: str) -> Tensor:
-    """Return an image's blue, green and red minus the mean, resized bilinearly without antialiasing.
-
-    The order is that of the network's training in Caffe, and so that of the published features.
-    """
+    """Return an image's blue, green and red (the order of the training) minus the mean, resized bilinearly."""
     import torch
     from torch.nn.functional import interpolate
 
@@ -56,15 +52,12 @@ def pixels_of(image: Image, config: Config, device: str) -> Tensor:
 
 
 def padded(images: Sequence[Tensor]) -> tuple[Tensor, list[tuple[int, int]]]:
-    """Join images into a batch, with zeros at the right and at the bottom.
-
-    Returns: the batch, of shape (n, 3, height, width), and n pairs of height and width without the padding.
-    """
-    sizes = [(one.shape[1], one.shape[2]) for one in images]
+    """Join images into a batch with zeros at the right and at the bottom, and return their own heights and widths."""
+    sizes = [(image.shape[1], image.shape[2]) for image in images]
     height, width = max(size[0] for size in sizes), max(size[1] for size in sizes)
     batch = images[0].new_zeros((len(images), 3, height, width))
-    for row, one in zip(batch, images, strict=True):
-        row[:, : one.shape[1], : one.shape[2]] = one
+    for row, image in zip(batch, images, strict=True):
+        row[:, : image.shape[1], : image.shape[2]] = image
     return batch, sizes
 
 
@@ -77,37 +70,26 @@ def detect(
 ) -> list[Regions | None]:
     """Find the regions of images of any sizes; an image has the same regions in a batch as alone."""
     import torch
+    from torch.backends import cudnn
 
     # Images of similar shape go together, so that there is little padding.
     order = sorted(
         range(len(images)), key=lambda place: resized_size((images[place].height, images[place].width), config)
     )
     found: dict[int, Regions | None] = {}
-    with torch.inference_mode(), _full_precision():
+    # Keep a GPU's convolutions from rounding to 10 bits (TF32): small differences decide which boxes are kept. Pass
+    # the other settings on: flags() switches off those it is not given, cuDNN itself included.
+    settings = {"enabled": cudnn.enabled, "benchmark": cudnn.benchmark, "deterministic": cudnn.deterministic}
+    with torch.inference_mode(), cudnn.flags(**settings, allow_tf32=False):
         for start in range(0, len(order), at_once):
             some = order[start : start + at_once]
-            found |= zip(some, _detected(network, config, [images[place] for place in some], device), strict=True)
+            batch, sizes = padded([pixels_of(images[place], config, device) for place in some])
+            features, places = feature_map(network.backbone, batch, sizes, caffe=config.caffe_maxpool)
+            boxes = proposals(network.proposal_generator, config, features, places, sizes)
+            heads = predicted(network.roi_heads, config, features, boxes)
+            for place, head, proposed, size in zip(some, heads, boxes, sizes, strict=True):
+                found[place] = kept(config, head, proposed, size)
     return [found[place] for place in range(len(images))]
-
-
-def _detected(network: Any, config: Config, images: Sequence[Image], device: str) -> list[Regions | None]:
-    batch, sizes = padded([pixels_of(image, config, device) for image in images])
-    features, places = feature_map(network.backbone, batch, sizes, caffe=config.caffe_maxpool)
-    boxes = proposals(network.proposal_generator, config, features, places, sizes)
-    said = predicted(network.roi_heads, config, features, boxes)
-    return [kept(config, *of_image) for of_image in zip(said, boxes, sizes, strict=True)]
-
-
-@contextmanager
-def _full_precision() -> Iterator[None]:
-    """Keep a GPU's convolutions from rounding to 10 bits (TF32): small differences decide which boxes are kept."""
-    from torch.backends import cudnn
-
-    # Pass the other settings on: flags() switches off those it is not given, cuDNN itself included.
-    with cudnn.flags(
-        enabled=cudnn.enabled, benchmark=cudnn.benchmark, deterministic=cudnn.deterministic, allow_tf32=False
-    ):
-        yield
 
 
 PUBLISHED = "unc-nlp/frcnn-vg-finetuned"
@@ -116,37 +98,10 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _COUNTER = "num_batches_tracked"  # used in training only; some checkpoints have it
 
 
-def detector_folder(spec: str, folder: Path) -> Path:
-    """Return the local folder of a detector; download a repository that is not in the hub's cache."""
-    source = pretrained(spec, folder, default=PUBLISHED)
-    return Path(source.location) if source.local else _fetched(source)
-
-
-def _fetched(source: Pretrained) -> Path:
-    hub, constants = library("huggingface_hub"), library("huggingface_hub.constants")
-    offline = bool(constants.HF_HUB_OFFLINE)
-    wanted = [CONFIG, *WEIGHTS]
-    try:
-        found = hub.snapshot_download(
-            source.location, revision=source.revision, allow_patterns=wanted, local_files_only=offline
-        )
-    except (OSError, ValueError, RuntimeError) as error:
-        why = "HF_HUB_OFFLINE is set" if offline else "the hub did not provide them"
-        raise ModelLoadError(
-            f"no detector {source.asked}: looked for {CONFIG} and {WEIGHTS[1]} of {source.location} in "
-            f"{constants.HF_HUB_CACHE}, and {why} ({error}); download them on a machine with a network (hf download "
-            f"{source.location}), name their folder, or name a file of features"
-        ) from error
-    return Path(found)
-
-
 def load_detector(folder: Path, device: str) -> tuple[nn.Module, Config, str]:
-    from vlgate.models.regions.detector_network import network
-
     file = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
     if file is None or not (folder / CONFIG).is_file():
-        has = ", ".join(sorted(path.name for path in folder.iterdir())) or "nothing"
-        raise ModelLoadError(f"{folder} holds {has}; a detector is {CONFIG} with {' or '.join(WEIGHTS)}")
+        raise ModelLoadError(f"{holdings(folder)}; a detector is {CONFIG} with {' or '.join(WEIGHTS)}")
     config = read_config(folder / CONFIG)
     built = network(config)
     _fill(built, read_tensors(file, "the weights of a detector"), file)
@@ -169,10 +124,9 @@ def _fill(built: nn.Module, state: Mapping[str, Tensor], file: Path) -> None:
             )
     wrong = sorted(name for name in own if own[name].shape != given[name].shape)
     if wrong:
-        one = wrong[0]
-        shapes = f"{tuple(given[one].shape)}, and {CONFIG} says {tuple(own[one].shape)}"
+        shapes = f"{tuple(given[wrong[0]].shape)}, and {CONFIG} says {tuple(own[wrong[0]].shape)}"
         raise ModelLoadError(
-            f"{file}: {len(wrong)} weights have another shape ({one} is {shapes}); use files of one detector"
+            f"{file}: {len(wrong)} weights have another shape ({wrong[0]} is {shapes}); use files of one detector"
         )
     built.load_state_dict(given, strict=False)
 
@@ -184,25 +138,6 @@ def _fill(built: nn.Module, state: Mapping[str, Tensor], file: Path) -> None:
 # swaps those of files, transformers #19601).
 
 
-class DetectorSource:
-    """A ``RegionSource`` that runs a detector on the images it is asked for."""
-
-    def __init__(
-        self, network: Any, config: Config, *, device: str, fingerprint: str, name: str, at_once: int = AT_ONCE
-    ) -> None:
-        self.fingerprint = f"detector {fingerprint}"
-        self.note = f"regions found by {name} during the run"
-        self._network, self._config, self._device, self._at_once = network, config, device, at_once
-        self._cache = RegionCache()
-
-    def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
-        lacking = f"the detector finds fewer than {self._config.detections} regions in {{keys}}"
-        return self._cache.regions(images, self.look, lacking)
-
-    def look(self, images: Sequence[LazyImage]) -> list[Regions | None]:
-        return detect(self._network, self._config, rgb_images(images), self._device, self._at_once)
-
-
 def detector_source(
     spec: str,
     folder: Path,
@@ -211,14 +146,39 @@ def detector_source(
     width: int | None = WIDTH,
     count: int | None = COUNT,
     at_once: int = AT_ONCE,
-) -> DetectorSource:
-    """Load a detector."""
+) -> RegionSource:
+    """Load a detector that runs on the images it is asked for; a repository that is not cached is downloaded."""
     library("torch"), library("torchvision")
-    network, config, what = load_detector(detector_folder(spec, folder), device)
+    hub, constants = library("huggingface_hub"), library("huggingface_hub.constants")
+    source, offline = pretrained(spec, folder, default=PUBLISHED), bool(constants.HF_HUB_OFFLINE)
+    place = source.location
+    try:
+        if not source.local:
+            files = [CONFIG, *WEIGHTS]
+            place = hub.snapshot_download(
+                place, revision=source.revision, allow_patterns=files, local_files_only=offline
+            )
+    except (OSError, ValueError, RuntimeError) as error:
+        why = "HF_HUB_OFFLINE is set" if offline else "the hub did not provide them"
+        raise ModelLoadError(
+            f"no detector {source.asked}: looked for {CONFIG} and {WEIGHTS[1]} of {place} in "
+            f"{constants.HF_HUB_CACHE}, and {why} ({error}); download them on a machine with a network (hf download "
+            f"{place}), name their folder, or name a file of features"
+        ) from error
+    network, config, fingerprint = load_detector(Path(place), device)
     for name, wanted, given in (("numbers per box", width, config.features), ("boxes", count, config.detections)):
         if wanted not in (None, given):
             raise ModelLoadError(
                 f"regions={spec!r}: the model takes {wanted} {name}, the detector gives {given}; name a file "
                 "of features with regions=FILE"
             )
-    return DetectorSource(network, config, device=device, fingerprint=what, name=spec or PUBLISHED, at_once=at_once)
+    return RegionSource(
+        partial(_look, network, config, device, at_once),
+        fingerprint=f"detector {fingerprint}",
+        note=f"regions found by {spec or PUBLISHED} during the run",
+        lacking=f"the detector finds fewer than {config.detections} regions in {{keys}}",
+    )
+
+
+def _look(network: Any, config: Config, device: str, at_once: int, images: Sequence[LazyImage]) -> list[Regions | None]:
+    return detect(network, config, rgb_images(images), device, at_once)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.load_errors import library, one_line
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import nn
 
 
 _BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
@@ -20,17 +20,14 @@ _BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """A Faster R-CNN with attributes; the defaults are those of the Visual Genome detector of bottom-up attention.
+    """A Faster R-CNN with attributes; the defaults are those of the Visual Genome detector of bottom-up attention."""
 
-    ``blocks`` are the numbers of bottlenecks of res2 to res5. The first stage has ``width`` channels inside a
-    bottleneck and ``res2`` at its output. ``mean`` and ``std`` are for blue, green and red, in 0..255. ``overlaps`` are
-    the thresholds of the final suppression of boxes; they are tried in order until ``detections`` boxes remain.
-    """
+    stride: ClassVar[int] = 16  # pixels of the resized image per position of the feature map
 
-    blocks: tuple[int, ...] = _BLOCKS[101]
+    blocks: tuple[int, ...] = _BLOCKS[101]  # bottlenecks of res2 to res5
     stem: int = 64
-    width: int = 64
-    res2: int = 256
+    width: int = 64  # channels inside a bottleneck of the first stage
+    res2: int = 256  # channels at the output of the first stage
     stride_in_1x1: bool = True
     caffe_maxpool: bool = True
     halve_res5: bool = False
@@ -48,17 +45,13 @@ class Config:
     attributes: int = 400
     agnostic: bool = False
     box_weights: tuple[float, ...] = (10.0, 10.0, 5.0, 5.0)
+    # Thresholds of the final suppression of boxes, tried in order until ``detections`` boxes remain.
     overlaps: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9)
     detections: int = 36
     short: int = 600
     long: int = 1000
-    mean: tuple[float, ...] = (102.9801, 115.9465, 122.7717)
+    mean: tuple[float, ...] = (102.9801, 115.9465, 122.7717)  # of blue, green and red, in 0..255
     std: tuple[float, ...] = (1.0, 1.0, 1.0)
-
-    @property
-    def stride(self) -> int:
-        """Pixels of the resized image per position of the feature map."""
-        return 16
 
     @property
     def features(self) -> int:
@@ -70,38 +63,24 @@ class Config:
 
 
 def read_config(file: Path) -> Config:
-    """Read a detector's ``config.yaml``, which has the names of ``unc-nlp/frcnn-vg-finetuned``, in upper or lower case.
-
-    ``input.format`` is ignored: the mean is in the order blue, green, red, and so is the network's input.
-    """
+    """Read a detector's ``config.yaml``, with the names of ``unc-nlp/frcnn-vg-finetuned`` in upper or lower case."""
+    yaml = library("yaml")
     if file.exists() and not file.is_file():  # reading a pipe would block for ever
         raise ModelLoadError(f"{file}: is not a regular file; download it again")
-    try:
-        content = _lower(_parsed(file))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ModelLoadError(f"{file}: cannot be read ({error}); download it again") from None
-    try:
-        return _config(content)
-    except KeyError as error:
-        raise ModelLoadError(
-            f"{file}: lacks {error}; expected a configuration like that of frcnn-vg-finetuned"
-        ) from None
-    except (TypeError, ValueError, IndexError) as error:
-        raise ModelLoadError(f"{file}: {error}; expected a configuration like that of frcnn-vg-finetuned") from None
-
-
-def _parsed(file: Path) -> object:
-    try:
-        yaml: Any = import_module("yaml")
-    except ModuleNotFoundError:
-        raise ModelLoadError(f"{file}: needs PyYAML, which is not installed; pip install 'vlgate[hf]'") from None
     # Plain values only, and tuples, for which detectron2 writes a tag of its own.
     loader: Any = type("Loader", (yaml.SafeLoader,), {})
     loader.add_constructor("tag:yaml.org,2002:python/tuple", lambda self, node: self.construct_sequence(node))
     try:
-        return yaml.load(file.read_text(encoding="utf-8"), Loader=loader)
-    except yaml.YAMLError as error:
-        raise ValueError(str(error).replace("\n", " ")) from None
+        content = _lower(yaml.load(file.read_text(encoding="utf-8"), Loader=loader))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        raise ModelLoadError(f"{file}: cannot be read ({one_line(error)}); download it again") from None
+    try:
+        return _config(content)
+    except KeyError as error:
+        why = f"lacks {error}"
+    except (TypeError, ValueError, IndexError) as error:
+        why = str(error)
+    raise ModelLoadError(f"{file}: {why}; expected a configuration like that of frcnn-vg-finetuned")
 
 
 def _lower(value: object) -> Any:
@@ -111,14 +90,27 @@ def _lower(value: object) -> Any:
 
 
 def _config(content: Any) -> Config:
+    # ``input.format`` is ignored: the mean is in the order blue, green, red, and so is the network's input.
     if not isinstance(content, Mapping):
         raise TypeError(f"holds a {type(content).__name__}, expected names with values")
     resnet, rpn, anchors = content["resnets"], content["rpn"], content["anchor_generator"]
     heads, box, size = content["roi_heads"], content["roi_box_head"], content["input"]
-    made = content["proposal_generator"]
-    _check_built(resnet, box, content)
-    hidden = made["hidden_channels"]
+    for name, value, right in (
+        ("resnets.norm", resnet["norm"], "BN"),
+        ("resnets.num_groups", resnet["num_groups"], 1),
+        ("resnets.depth", resnet["depth"], tuple(_BLOCKS)),
+        ("resnets.out_features", resnet["out_features"], ["res4"]),
+        ("roi_box_head.attr", box["attr"], True),
+        ("min_detections", content["min_detections"], content["max_detections"]),
+    ):
+        if value != right and not (isinstance(right, tuple) and value in right):
+            raise ValueError(f"{name} is {value!r}, expected {right!r}")
+    hidden = content["proposal_generator"]["hidden_channels"]
     overlaps = heads["nms_thresh_test"]
+
+    def numbers(values: Any) -> tuple[float, ...]:
+        return tuple(float(value) for value in values)
+
     return Config(
         blocks=_BLOCKS[resnet["depth"]],
         stem=int(resnet["stem_out_channels"]),
@@ -128,81 +120,69 @@ def _config(content: Any) -> Config:
         caffe_maxpool=bool(content["model"]["max_pool"]),
         halve_res5=bool(box["res5halve"]),
         rpn_hidden=4 * int(resnet["res2_out_channels"]) if hidden == -1 else int(hidden),
-        anchor_sizes=_numbers(anchors["sizes"][0]),
-        aspect_ratios=_numbers(anchors["aspect_ratios"][0]),
+        anchor_sizes=numbers(anchors["sizes"][0]),
+        aspect_ratios=numbers(anchors["aspect_ratios"][0]),
         anchor_offset=float(anchors["offset"]),
-        rpn_weights=_numbers(rpn["bbox_reg_weights"]),
+        rpn_weights=numbers(rpn["bbox_reg_weights"]),
         rpn_overlap=float(rpn["nms_thresh"]),
         proposals_before=int(rpn["pre_nms_topk_test"]),
         proposals_after=int(rpn["post_nms_topk_test"]),
-        smallest=float(made["min_size"]),
+        smallest=float(content["proposal_generator"]["min_size"]),
         pooled=int(box["pooler_resolution"]),
         objects=int(heads["num_classes"]),
         attributes=int(box["num_attrs"]),
         agnostic=bool(box["cls_agnostic_bbox_reg"]),
-        box_weights=_numbers(box["bbox_reg_weights"]),
-        overlaps=_numbers(overlaps if isinstance(overlaps, list) else [overlaps]),
+        box_weights=numbers(box["bbox_reg_weights"]),
+        overlaps=numbers(overlaps if isinstance(overlaps, list) else [overlaps]),
         detections=int(content["max_detections"]),
         short=int(size["min_size_test"]),
         long=int(size["max_size_test"]),
-        mean=_numbers(content["model"]["pixel_mean"]),
-        std=_numbers(content["model"]["pixel_std"]),
+        mean=numbers(content["model"]["pixel_mean"]),
+        std=numbers(content["model"]["pixel_std"]),
     )
 
 
-def _numbers(values: Any) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
-
-
-def _check_built(resnet: Any, box: Any, content: Any) -> None:
-    expected = (
-        ("resnets.norm", resnet["norm"], "BN"),
-        ("resnets.num_groups", resnet["num_groups"], 1),
-        ("resnets.depth", resnet["depth"], tuple(_BLOCKS)),
-        ("resnets.out_features", resnet["out_features"], ["res4"]),
-        ("roi_box_head.attr", box["attr"], True),
-        ("min_detections", content["min_detections"], content["max_detections"]),
-    )
-    for name, value, right in expected:
-        if value != right and not (isinstance(right, tuple) and value in right):
-            raise ValueError(f"{name} is {value!r}, expected {right!r}")
-
-
-# A detector's modules, under the names of the published checkpoint.
-#
 # The modules only hold weights; ``detector_stages`` uses them.
 
 
 def network(config: Config) -> nn.Module:
     """Build a detector with random weights, in evaluation mode."""
+    import torch
     from torch import nn
 
-    whole = nn.Module()
-    whole.backbone = _backbone(config)
-    whole.proposal_generator = _proposal_generator(config)
-    whole.roi_heads = nn.Module()
-    whole.roi_heads.res5 = _res5(config)
-    whole.roi_heads.box_predictor = _box_predictor(config)
-    return whole.eval().requires_grad_(requires_grad=False)
-
-
-def _backbone(config: Config) -> nn.Module:
-    from torch import nn
-
-    backbone = nn.Module()
+    whole, backbone, generator, heads, predictor = (nn.Module() for _ in range(5))
+    whole.backbone, whole.proposal_generator, whole.roi_heads = backbone, generator, heads
     backbone.stem = nn.Module()
     backbone.stem.conv1 = _normed(3, config.stem, kernel=7, stride=2)
     inside = config.stem
     for stage in range(3):
         backbone.add_module(f"res{stage + 2}", _stage(config, stage, inside, stride=1 if stage == 0 else 2))
         inside = config.res2 * 2**stage
-    return backbone
 
+    # The anchors around one position as x1, y1, x2, y2: each size in each aspect ratio, which is height by width.
+    anchors = []
+    for size in config.anchor_sizes:
+        for aspect in config.aspect_ratios:
+            width = math.sqrt(size**2 / aspect)
+            anchors.append((-width / 2, -aspect * width / 2, width / 2, aspect * width / 2))
+    generator.anchor_generator = nn.Module()
+    generator.anchor_generator.cell_anchors = nn.ParameterList([nn.Parameter(torch.tensor(anchors))])
+    generator.rpn_head = nn.Module()
+    generator.rpn_head.conv = nn.Conv2d(4 * config.res2, config.rpn_hidden, 3, padding=1)
+    generator.rpn_head.objectness_logits = nn.Conv2d(config.rpn_hidden, config.anchors, 1)
+    generator.rpn_head.anchor_deltas = nn.Conv2d(config.rpn_hidden, 4 * config.anchors, 1)
 
-def _res5(config: Config) -> nn.Module:
-    """The head's stage; by default it keeps 14 x 14 positions and is dilated instead of strided, as in training."""
+    # By default res5 keeps 14 x 14 positions and is dilated instead of strided, as in training.
     stride, dilation = (2, 1) if config.halve_res5 else (1, 2)
-    return _stage(config, 3, config.features // 2, stride=stride, dilation=dilation)
+    heads.res5 = _stage(config, 3, config.features // 2, stride=stride, dilation=dilation)
+    features = config.features
+    heads.box_predictor = predictor
+    predictor.cls_score = nn.Linear(features, config.objects + 1)
+    predictor.bbox_pred = nn.Linear(features, 4 * (1 if config.agnostic else config.objects))
+    predictor.cls_embedding = nn.Embedding(config.objects + 1, features // 8)
+    predictor.fc_attr = nn.Linear(features + features // 8, features // 4)
+    predictor.attr_score = nn.Linear(features // 4, config.attributes + 1)
+    return whole.eval().requires_grad_(requires_grad=False)
 
 
 def _stage(config: Config, stage: int, inside: int, *, stride: int, dilation: int = 1) -> nn.Module:
@@ -218,12 +198,10 @@ def _stage(config: Config, stage: int, inside: int, *, stride: int, dilation: in
 def bottleneck(
     inside: int, width: int, outside: int, *, stride: int = 1, dilation: int = 1, stride_in_1x1: bool = True
 ) -> nn.Module:
-    """Return a bottleneck: three convolutions and a shortcut around them.
-
-    Caffe's ResNets put the stride in the first convolution (1 x 1), torchvision's in the second (3 x 3).
-    """
+    """Return three convolutions and a shortcut around them."""
     from torch import nn
 
+    # Caffe's ResNets put the stride in the first convolution (1 x 1), torchvision's in the second (3 x 3).
     first, second = (stride, 1) if stride_in_1x1 else (1, stride)
     block = nn.Module()
     if inside != outside:
@@ -235,51 +213,9 @@ def bottleneck(
 
 
 def _normed(inside: int, outside: int, *, kernel: int = 1, stride: int = 1, dilation: int = 1) -> nn.Module:
-    """A convolution with its normalisation as a submodule, which the checkpoint calls ``conv1.norm``."""
     from torch import nn
 
     padding = dilation * (kernel // 2)
     convolution = nn.Conv2d(inside, outside, kernel, stride, padding, dilation, bias=False)
-    convolution.norm = nn.BatchNorm2d(outside)
+    convolution.norm = nn.BatchNorm2d(outside)  # a submodule, which the checkpoint calls ``conv1.norm``
     return convolution
-
-
-def _proposal_generator(config: Config) -> nn.Module:
-    from torch import nn
-
-    generator = nn.Module()
-    generator.anchor_generator = nn.Module()
-    generator.anchor_generator.cell_anchors = nn.ParameterList([nn.Parameter(cell_anchors(config))])
-    generator.rpn_head = nn.Module()
-    generator.rpn_head.conv = nn.Conv2d(4 * config.res2, config.rpn_hidden, 3, padding=1)
-    generator.rpn_head.objectness_logits = nn.Conv2d(config.rpn_hidden, config.anchors, 1)
-    generator.rpn_head.anchor_deltas = nn.Conv2d(config.rpn_hidden, 4 * config.anchors, 1)
-    return generator
-
-
-def cell_anchors(config: Config) -> Tensor:
-    """Return the anchors around one position: each size in each aspect ratio (height by width), with the same area.
-
-    Returns: x1, y1, x2, y2 in pixels, shape (anchors, 4).
-    """
-    import torch
-
-    boxes = []
-    for size in config.anchor_sizes:
-        for aspect in config.aspect_ratios:
-            width = math.sqrt(size**2 / aspect)
-            boxes.append((-width / 2, -aspect * width / 2, width / 2, aspect * width / 2))
-    return torch.tensor(boxes)
-
-
-def _box_predictor(config: Config) -> nn.Module:
-    from torch import nn
-
-    features = config.features
-    predictor = nn.Module()
-    predictor.cls_score = nn.Linear(features, config.objects + 1)
-    predictor.bbox_pred = nn.Linear(features, 4 * (1 if config.agnostic else config.objects))
-    predictor.cls_embedding = nn.Embedding(config.objects + 1, features // 8)
-    predictor.fc_attr = nn.Linear(features + features // 8, features // 4)
-    predictor.attr_score = nn.Linear(features // 4, config.attributes + 1)
-    return predictor

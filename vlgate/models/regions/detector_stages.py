@@ -21,11 +21,7 @@ _LARGEST = math.log(1000 / 16)
 
 
 def moved(boxes: Tensor, deltas: Tensor, weights: Sequence[float]) -> Tensor:
-    """Move and scale boxes, each by its own deltas (Girshick et al., CVPR 2014, appendix C).
-
-    ``boxes``: shape (n, 4). ``deltas``: shape (n, 4): the centre's shift in widths and heights, and the logarithms of
-    the two scales.
-    """
+    """Move and scale n boxes by deltas, both of shape (n, 4) (Girshick et al., CVPR 2014, appendix C)."""
     import torch
 
     corner, size = boxes[:, :2], boxes[:, 2:] - boxes[:, :2]
@@ -53,17 +49,14 @@ Sizes = list[tuple[int, int]]
 def feature_map(
     backbone: Any, pixels: Tensor, sizes: Sequence[tuple[int, int]], *, caffe: bool
 ) -> tuple[Tensor, Sizes]:
-    """Run the stem and res2 to res4.
-
-    Returns: features of shape (n, channels, about height / 16, about width / 16), zero beyond each image's end, and
-        the n pairs of height and width within the map.
-    """
+    """Return the features of res4, about a 16th of the images' size, and the height and width of each within them."""
     from torch.nn.functional import max_pool2d
 
-    left = [(_halved(height), _halved(width)) for height, width in sizes]
-    features = _cut(convolved(backbone.stem.conv1, pixels).relu_(), left)
+    left = _strided(list(sizes), 2)
+    features = _cut(_convolved(backbone.stem.conv1, pixels).relu_(), left)
     features = max_pool2d(features, 3, 2, padding=0 if caffe else 1, ceil_mode=caffe)
-    left = [(_pooled(height, caffe=caffe), _pooled(width, caffe=caffe)) for height, width in left]
+    # In Caffe, the last window begins within the image.
+    left = [(max(1, height // 2), max(1, width // 2)) for height, width in left] if caffe else _strided(left, 2)
     for stage in (backbone.res2, backbone.res3, backbone.res4):
         for block in stage:
             features, left = run_bottleneck(block, features, left)
@@ -71,45 +64,30 @@ def feature_map(
 
 
 def run_bottleneck(block: Any, features: Tensor, sizes: Sizes) -> tuple[Tensor, Sizes]:
-    """Run one bottleneck; empty ``sizes`` mean that no image is padded.
-
-    The result is not zero beyond an image's end; set it to zero before the next convolution.
-    """
-    inner = convolved(block.conv1, features).relu_()
+    """Run one bottleneck; the result is not zero beyond an image's end. Without ``sizes``, no image is padded."""
+    inner = _convolved(block.conv1, features).relu_()
     inside = _strided(sizes, block.conv1.stride[0])
-    inner = convolved(block.conv2, _cut(inner, inside)).relu_()
-    around = convolved(block.shortcut, features) if hasattr(block, "shortcut") else features
-    return convolved(block.conv3, inner).add_(around).relu_(), _strided(inside, block.conv2.stride[0])
+    inner = _convolved(block.conv2, _cut(inner, inside)).relu_()
+    around = _convolved(block.shortcut, features) if hasattr(block, "shortcut") else features
+    return _convolved(block.conv3, inner).add_(around).relu_(), _strided(inside, block.conv2.stride[0])
 
 
-def convolved(convolution: Any, features: Tensor) -> Tensor:
+def _convolved(convolution: Any, features: Tensor) -> Tensor:
     result: Tensor = convolution.norm(convolution(features))
     return result
 
 
 def _cut(features: Tensor, sizes: Sizes) -> Tensor:
     """Set the features beyond each image's end to zero, in place."""
-    for one, (height, width) in zip(features, sizes, strict=bool(sizes)):
-        one[:, height:] = 0
-        one[:, :, width:] = 0
+    for row, (height, width) in zip(features, sizes, strict=bool(sizes)):
+        row[:, height:] = 0
+        row[:, :, width:] = 0
     return features
 
 
 def _strided(sizes: Sizes, stride: int) -> Sizes:
-    return sizes if stride == 1 else [(_halved(height), _halved(width)) for height, width in sizes]
-
-
-def _halved(length: int) -> int:
-    """The length after a stride of 2, if the padding is half of the kernel."""
-    return (length + 1) // 2
-
-
-def _pooled(length: int, *, caffe: bool) -> int:
-    """The length after max pooling over 3 with a stride of 2; in Caffe the last window begins within the length."""
-    return max(1, length // 2) if caffe else _halved(length)
-
-
-# The region proposal network, which proposes boxes that may hold an object (Ren et al., NeurIPS 2015).
+    # With a padding of half of the kernel, a stride of 2 leaves half of the positions, rounded up.
+    return sizes if stride == 1 else [((height + 1) // 2, (width + 1) // 2) for height, width in sizes]
 
 
 def proposals(
@@ -119,25 +97,27 @@ def proposals(
     places: Sequence[tuple[int, int]],
     sizes: Sequence[tuple[int, int]],
 ) -> list[Tensor]:
-    """Propose boxes.
+    """Return boxes that may hold an object, of shape (at most ``config.proposals_after``, 4), the likeliest first."""
+    from torchvision.ops import nms
 
-    Returns: n arrays of boxes of shape (at most ``config.proposals_after``, 4), the likeliest first.
-    """
-    head = generator.rpn_head
+    head, cells = generator.rpn_head, generator.anchor_generator.cell_anchors[0]
     hidden = head.conv(features).relu_()
     scores, deltas = head.objectness_logits(hidden), head.anchor_deltas(hidden)
-    cells = generator.anchor_generator.cell_anchors[0]
-    return [
-        _best(config, scores[place, :, :rows, :columns], deltas[place, :, :rows, :columns], cells, sizes[place])
-        for place, (rows, columns) in enumerate(places)
-    ]
+    best = []
+    for place, (rows, columns) in enumerate(places):
+        likely = scores[place, :, :rows, :columns].permute(1, 2, 0).reshape(-1).sort(descending=True, stable=True)
+        order = likely.indices[: config.proposals_before]
+        steps = deltas[place, :, :rows, :columns].reshape(-1, 4, rows, columns).permute(2, 3, 0, 1)
+        grid = grid_anchors(cells, rows, columns, stride=config.stride, offset=config.anchor_offset)[order]
+        boxes = clipped(moved(grid, steps.reshape(-1, 4)[order], config.rpn_weights), sizes[place])
+        large = ((boxes[:, 2:] - boxes[:, :2]) > config.smallest).all(dim=1)
+        boxes, values = boxes[large], likely.values[: config.proposals_before][large]
+        best.append(boxes[nms(boxes, values, config.rpn_overlap)[: config.proposals_after]])
+    return best
 
 
 def grid_anchors(cells: Tensor, rows: int, columns: int, *, stride: int, offset: float) -> Tensor:
-    """Repeat the anchors of one position at every position of the feature map.
-
-    Returns: boxes of shape (rows * columns * anchors, 4), ordered by rows, then columns, then anchors.
-    """
+    """Repeat the anchors of one position over the map: shape (rows * columns * anchors, 4), ordered in this way."""
     import torch
 
     down, right = torch.meshgrid(
@@ -147,20 +127,6 @@ def grid_anchors(cells: Tensor, rows: int, columns: int, *, stride: int, offset:
     )
     steps = torch.stack((right, down, right, down), dim=-1).reshape(-1, 1, 4)
     return (steps + cells).reshape(-1, 4)
-
-
-def _best(config: Config, scores: Tensor, deltas: Tensor, cells: Tensor, size: tuple[int, int]) -> Tensor:
-    from torchvision.ops import nms
-
-    anchors, rows, columns = scores.shape
-    likely = scores.permute(1, 2, 0).reshape(-1).sort(descending=True, stable=True)
-    order = likely.indices[: config.proposals_before]
-    steps = deltas.reshape(anchors, 4, rows, columns).permute(2, 3, 0, 1).reshape(-1, 4)[order]
-    grid = grid_anchors(cells, rows, columns, stride=config.stride, offset=config.anchor_offset)[order]
-    boxes = clipped(moved(grid, steps, config.rpn_weights), size)
-    large = ((boxes[:, 2:] - boxes[:, :2]) > config.smallest).all(dim=1)
-    boxes, values = boxes[large], likely.values[: config.proposals_before][large]
-    return boxes[nms(boxes, values, config.rpn_overlap)[: config.proposals_after]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -178,57 +144,47 @@ def predicted(heads: Any, config: Config, features: Tensor, boxes: Sequence[Tens
     import torch
     from torchvision.ops import roi_pool
 
-    rows = torch.cat([torch.cat((one.new_full((len(one), 1), place), one), 1) for place, one in enumerate(boxes)])
-    parts = []
+    rows = torch.cat([torch.cat((some.new_full((len(some), 1), place), some), 1) for place, some in enumerate(boxes)])
+    head, parts = heads.box_predictor, []
     for some in torch.split(rows, config.proposals_after):
         inner = roi_pool(features, some, config.pooled, 1 / config.stride)
         for block in heads.res5:
             inner = run_bottleneck(block, inner, [])[0]
-        parts.append(_said(heads.box_predictor, config, inner.mean(dim=(2, 3))))
-    counts = [len(one) for one in boxes]
+        means = inner.mean(dim=(2, 3))
+        objects = head.cls_score(means)
+        # The attribute is predicted from the likeliest object, which may be the last: background.
+        with_object = torch.cat((means, head.cls_embedding(objects.argmax(dim=1))), dim=1)
+        deltas = head.bbox_pred(means).reshape(len(means), -1, 4)
+        best = objects[:, :-1].argmax(dim=1)
+        own = deltas[:, 0] if config.agnostic else deltas[torch.arange(len(deltas), device=deltas.device), best]
+        parts.append((means, objects, head.attr_score(head.fc_attr(with_object).relu()), own))
+    counts = [len(some) for some in boxes]
     joined = [torch.split(torch.cat(pieces), counts) for pieces in zip(*parts, strict=True)]
     return [
-        Predicted(features=one, object_logits=objects, attribute_logits=attributes, deltas=deltas)
-        for one, objects, attributes, deltas in zip(*joined, strict=True)
+        Predicted(features=means, object_logits=objects, attribute_logits=attributes, deltas=deltas)
+        for means, objects, attributes, deltas in zip(*joined, strict=True)
     ]
 
 
-def _said(predictor: Any, config: Config, features: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    import torch
-
-    objects = predictor.cls_score(features)
-    # The attribute is predicted from the likeliest object, which may be the last: background.
-    with_object = torch.cat((features, predictor.cls_embedding(objects.argmax(dim=1))), dim=1)
-    attributes = predictor.attr_score(predictor.fc_attr(with_object).relu())
-    deltas = predictor.bbox_pred(features).reshape(len(features), -1, 4)
-    best = objects[:, :-1].argmax(dim=1)
-    own = deltas[:, 0] if config.agnostic else deltas[torch.arange(len(deltas), device=deltas.device), best]
-    return features, objects, attributes, own
-
-
-def kept(config: Config, said: Predicted, proposals: Tensor, size: tuple[int, int]) -> Regions | None:
-    """Keep the most certain boxes that do not overlap too much.
-
-    Each box is moved as its likeliest object says, and all boxes compete, whatever their objects: LXMERT's features
-    were made this way. The overlaps of ``config`` are tried in order until enough boxes are left.
-
-    Returns: the boxes; None if even the last overlap leaves fewer than ``config.detections``.
-    """
+def kept(config: Config, head: Predicted, proposals: Tensor, size: tuple[int, int]) -> Regions | None:
+    """Keep the most certain boxes that do not overlap too much; None if too few are left."""
     from torchvision.ops import nms
 
-    scores, objects = said.object_logits.softmax(dim=1)[:, :-1].max(dim=1)
-    boxes = clipped(moved(proposals, said.deltas, config.box_weights), size)
+    # Each box is moved as its likeliest object says, and all boxes compete, whatever their objects: LXMERT's features
+    # were made this way.
+    scores, objects = head.object_logits.softmax(dim=1)[:, :-1].max(dim=1)
+    boxes = clipped(moved(proposals, head.deltas, config.box_weights), size)
     for overlap in config.overlaps:
         best = nms(boxes, scores, overlap)[: config.detections]
         if len(best) == config.detections:
             break
     else:
         return None
-    attribute_scores, attributes = said.attribute_logits[best, :-1].softmax(dim=1).max(dim=1)
+    attribute_scores, attributes = head.attribute_logits[best, :-1].softmax(dim=1).max(dim=1)
     height, width = size
     fractions = boxes[best] / boxes.new_tensor((width, height, width, height))
     return Regions(
-        features=np.ascontiguousarray(said.features[best].cpu().numpy(), dtype=np.float32),
+        features=np.ascontiguousarray(head.features[best].cpu().numpy(), dtype=np.float32),
         boxes=np.ascontiguousarray(fractions.cpu().numpy(), dtype=np.float32),
         objects=objects[best].cpu().numpy().astype(np.int64),
         object_scores=scores[best].cpu().numpy().astype(np.float32),

@@ -17,50 +17,12 @@ from numpy.typing import NDArray
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.load_errors import missing_package
-from vlgate.models.regions.feature_records import AGAIN, Record, Records, from_base64
-
-# Reads the entries of an LMDB through a process of its own, which may die of a damaged page while the run goes on.
+from vlgate.models.regions.feature_records import AGAIN, KINDS, Record, Records, from_base64
 
 DATA = "data.mdb"
 """The data file of a database that is a folder."""
 _SCRIPT = Path(__file__).with_name("lmdb_process.py")
 _DIED = "the process that read it was killed, so a page of the file is damaged"
-
-
-class Reader:
-    """An LMDB, open for reading. If its process dies of an entry, the next entry is read by another one."""
-
-    def __init__(self, path: Path) -> None:
-        if find_spec("lmdb") is None:
-            raise missing_package("lmdb", "lmdb")
-        self._path = path
-        try:
-            self._process, listed = self._started()
-            self.keys = [bytes.fromhex(key).decode() for key in listed.decode().split("\n") if key]
-        except (OSError, ValueError) as error:
-            raise ModelLoadError(f"{path}: cannot be read as an LMDB ({error}); {AGAIN}") from None
-
-    def get(self, key: str) -> bytes | None:
-        if self._process.poll() is not None:
-            self._process, _ = self._started()
-        try:
-            self._process.stdin.write(key.encode().hex().encode() + b"\n")  # type: ignore[union-attr]
-            self._process.stdin.flush()  # type: ignore[union-attr]
-        except OSError:
-            raise ValueError(_DIED) from None
-        return _received(self._process)
-
-    def _started(self) -> tuple[subprocess.Popen[bytes], bytes]:
-        command = [sys.executable, "-P", str(_SCRIPT), str(self._path), str(int(self._path.is_dir()))]
-        process = subprocess.Popen(  # noqa: S603  # our own script
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the run
-        )
-        weakref.finalize(self, _end, process)
-        return process, _received(process) or b""
 
 
 def _received(process: subprocess.Popen[bytes]) -> bytes | None:
@@ -83,10 +45,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.communicate()
 
 
-# Reads a pickle of plain values and arrays without running any code that it names.
-#
-# Each name in the pickle gets a stand-in from this module or is refused; not even numpy's own functions can be called.
-# Arrays are built here, from their bytes, their shape and a numeric type.
+# A pickle of plain values and arrays is read without running any code that it names: each name in it gets a stand-in
+# from this module or is refused; not even numpy's own functions can be called. Arrays are built here, from their bytes,
+# their shape and a numeric type.
 
 _TYPES = frozenset(
     {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1", "float32", "float64", "int32", "int64"}
@@ -176,10 +137,6 @@ def _from_buffer(content: object, kind: _Type, shape: tuple[int, ...], order: st
     return made
 
 
-def _scalar(kind: _Type, content: object) -> object:
-    return _array(content, kind, (1,), "C")[0].item()
-
-
 def _bytes(content: str | bytes = b"", encoding: str = "latin1") -> bytes:
     if encoding not in ("latin1", "latin-1") or not isinstance(content, str | bytes):
         raise pickle.UnpicklingError(f"it holds bytes of {type(content).__name__} in {encoding!r}")
@@ -191,7 +148,7 @@ _STAND_INS: Mapping[str, Callable[..., object]] = {
     "numpy.ndarray": _Array,
     "numpy._reconstruct": lambda *_: _Array(),
     "numpy._frombuffer": _from_buffer,
-    "numpy.scalar": _scalar,
+    "numpy.scalar": lambda kind, content: _array(content, kind, (1,), "C")[0].item(),
     "_codecs.encode": _bytes,
     "__builtin__.bytes": _bytes,
     "__builtin__.bytearray": _bytes,
@@ -203,11 +160,8 @@ _CORE = {"_reconstruct": "core.multiarray", "scalar": "core.multiarray", "_fromb
 
 
 def _finished(value: object, done: dict[int, object]) -> object:
-    """Replace the stand-ins of arrays by the arrays, and check that all else is a plain value.
-
-    ``done`` holds the values visited, so that nested lists that share their parts take no time.
-    """
-    if id(value) in done:
+    """Replace the stand-ins of arrays by the arrays, and check that all else is a plain value."""
+    if id(value) in done:  # nested lists that share their parts take no time
         return done[id(value)]
     made = value
     if isinstance(value, _Array):
@@ -222,55 +176,69 @@ def _finished(value: object, done: dict[int, object]) -> object:
     return done.setdefault(id(value), made)
 
 
-# Reads VOLTA's databases of features: an LMDB with one pickled dictionary per image, under the image's number as text.
-#
-# The dictionaries hold img_h, img_w, num_boxes, boxes and features, the last two in base64 or as arrays, boxes in
-# pixels (e-bug/volta, and vilbert before it). Because a pickle can run code, ``plain_values`` reads them instead of
-# Python's ``pickle``.
+# A database of VOLTA (e-bug/volta, and vilbert before it) has one pickled dictionary per image, under its number as
+# text: img_h, img_w, num_boxes, boxes and features, the last two in base64 or as arrays, boxes in pixels.
 
 _LIST_OF_KEYS = "keys"  # the entry that lists all keys and is not an image
-_OTHERS = (
-    ("objects", "objects_id", np.int64),
-    ("object_scores", "objects_conf", np.float32),
-    ("attributes", "attrs_id", np.int64),
-    ("attribute_scores", "attrs_conf", np.float32),
-)
+_NAMES = {
+    "objects": "objects_id", "object_scores": "objects_conf", "attributes": "attrs_id", "attribute_scores": "attrs_conf"
+}  # fmt: skip
 
 
 class Volta(Records):
-    """A database, open for reading: a folder with ``data.mdb``, or a single file."""
+    """A database, open for reading: a folder with ``data.mdb``, or a single file.
+
+    If its process dies of an entry, the next entry is read by another one.
+    """
 
     def __init__(self, path: Path) -> None:
+        if find_spec("lmdb") is None:
+            raise missing_package("lmdb", "lmdb")
         self._path = path
-        self._reader = Reader(path)
-        self._places = {key: key for key in self._reader.keys if key != _LIST_OF_KEYS}
+        try:
+            self._process, listed = self._started()
+            keys = [bytes.fromhex(key).decode() for key in listed.decode().split("\n") if key]
+        except (OSError, ValueError) as error:
+            raise ModelLoadError(f"{path}: cannot be read as an LMDB ({error}); {AGAIN}") from None
+        self._places = {key: key for key in keys if key != _LIST_OF_KEYS}
 
     def _record(self, key: str) -> Record:
-        content = self._reader.get(key)
+        content = self._content(key)
         if content is None:
             raise ValueError("its key leads to no entry")
-        return self._path, *_arrays(plain_values(content))
+        item = plain_values(content)
+        if not isinstance(item, Mapping):
+            raise TypeError(f"it is a {type(item).__name__}, expected a dictionary")
+        count = int(item["num_boxes"])
+        arrays = {name: _numbers(item[name], np.float32) for name in ("features", "boxes")}
+        # A 2-d array keeps all its rows, though vilbert-multi-task counts only certain boxes.
+        arrays = {name: rows if rows.ndim == 2 else rows.reshape(count, -1) for name, rows in arrays.items()}
+        arrays["boxes"] = arrays["boxes"][:, :4]
+        arrays |= {name: _numbers(item[own], KINDS[name]) for name, own in _NAMES.items() if own in item}
+        height, width = (float(item[f"img_{side}" if f"img_{side}" in item else f"image_{side}"]) for side in "hw")
+        return self._path, arrays, (height, width)
 
+    def _content(self, key: str) -> bytes | None:
+        if self._process.poll() is not None:
+            self._process, _ = self._started()
+        try:
+            self._process.stdin.write(key.encode().hex().encode() + b"\n")  # type: ignore[union-attr]
+            self._process.stdin.flush()  # type: ignore[union-attr]
+        except OSError:
+            raise ValueError(_DIED) from None
+        return _received(self._process)
 
-def _arrays(item: object) -> tuple[dict[str, NDArray[Any]], tuple[float, float]]:
-    if not isinstance(item, Mapping):
-        raise TypeError(f"it is a {type(item).__name__}, expected a dictionary")
-    count = int(item["num_boxes"])
-    arrays = {
-        "features": _rows(_numbers(item["features"], np.float32), count),
-        "boxes": _rows(_numbers(item["boxes"], np.float32), count)[:, :4],
-    }
-    arrays |= {name: _numbers(item[own], kind) for name, own, kind in _OTHERS if own in item}
-    return arrays, (_length(item, "h"), _length(item, "w"))
-
-
-def _rows(numbers: NDArray[Any], count: int) -> NDArray[Any]:
-    """Numbers as rows; a 2-d array keeps all its rows, though vilbert-multi-task counts only certain boxes."""
-    return numbers if numbers.ndim == 2 else numbers.reshape(count, -1)
-
-
-def _length(item: Mapping[Any, Any], which: str) -> float:
-    return float(item[f"img_{which}"] if f"img_{which}" in item else item[f"image_{which}"])
+    def _started(self) -> tuple[subprocess.Popen[bytes], bytes]:
+        command = [sys.executable, "-P", str(_SCRIPT), str(self._path), str(int(self._path.is_dir()))]
+        process = subprocess.Popen(  # noqa: S603  # our own script
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the run
+        )
+        weakref.finalize(self, _end, process)
+        return process, _received(process) or b""
 
 
 def _numbers(value: object, kind: type[np.generic]) -> NDArray[Any]:

@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +32,8 @@ _FOLDERS = {
 
 
 def image_name(key: str) -> str:
-    """Reduce an image's key to the part that all names of the same image share.
-
-    This drops folders, the extension, the prefixes of COCO and Visual7W, and leading zeros. It keeps the name of a
-    perturbation: a blurred image never has the features of the sharp one.
-    """
+    """Reduce a key to the part that all names of an image share: no folder, extension, prefix or leading zeros."""
+    # The name of a perturbation stays: a blurred image never has the features of the sharp one.
     name, mark, perturbation = bare_name(key).partition("#")
     for pattern in (_COCO, _VISUAL_7W, _NUMBER):
         if match := pattern.fullmatch(name):
@@ -57,9 +54,6 @@ def bare_name(key: str) -> str:
 def collection(key: str) -> str:
     """Return the collection whose number a key holds, or "": COCO's and Visual Genome's numbers overlap.
 
-    COCO's numbers have 12 digits or a prefix, and Visual7W's have a prefix. Otherwise the nearest folder that is named
-    after a collection decides.
-
     >>> collection("COCO_val2014_000000165831.jpg"), collection("000000165831.jpg"), collection("v7w_165831.jpg")
     ('coco', 'coco', 'vg')
     >>> collection("165831"), collection("images/vg/165831.jpg"), collection("vg/me.jpg")
@@ -70,6 +64,7 @@ def collection(key: str) -> str:
         return "coco"
     if _VISUAL_7W.fullmatch(name):
         return "vg"
+    # The nearest folder that is named after a collection decides.
     folders = _folders(key) if _NUMBER.fullmatch(name) else ()
     return next((_FOLDERS[folder] for folder in folders if folder in _FOLDERS), "")
 
@@ -99,35 +94,33 @@ class Names:
 
 
 def _may_be(key: str, other: str) -> bool:
-    """Whether two keys of the same ``image_name`` can mean one image.
-
-    The benchmarks write COCO's numbers recognisably, and Visual Genome's also bare; so a bare number is never taken
-    for COCO's. A file's name identifies an image only within its folder: ``a/1.jpg`` is not ``b/1.jpg``.
-    """
-    one, two = collection(key), collection(other)
-    if one:
-        return two in (one, "")
-    return two != "coco" and _agree(_folders(key), _folders(other))
+    """Whether two keys of the same ``image_name`` can mean one image."""
+    # The benchmarks write COCO's numbers recognisably, and Visual Genome's also bare; so a bare number is never taken
+    # for COCO's. A file's name identifies an image only within its folder: ``a/1.jpg`` is not ``b/1.jpg``.
+    mine, its = collection(key), collection(other)
+    if mine:
+        return its in (mine, "")
+    return its != "coco" and all(a == b for a, b in zip(_folders(key), _folders(other), strict=False))
 
 
-def _folders(key: str) -> list[str]:
+def _folders(key: str) -> list[str]:  # the nearest first
     return _nfc(key).partition("#")[0].split("/")[-2::-1]
 
 
 def _nfc(key: str) -> str:
-    """A key in the form that own cases and most systems use; macOS names its files in the form NFD."""
+    # Own cases and most systems use this form; macOS names its files in the form NFD.
     return key if key.isascii() else unicodedata.normalize("NFC", key)
-
-
-def _agree(some: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether two lists of folders, the nearest first, agree as far as both go."""
-    return all(one == other for one, other in zip(some, others, strict=False))
 
 
 AGAIN = "make the file again with vlgate features, or download it again"
 _BESIDE = 1e-4  # how far rounding may move a box beyond its image, as a fraction of the side
 
 
+KINDS: Mapping[str, type[np.generic]] = {
+    "objects": np.int64, "object_scores": np.float32, "attributes": np.int64, "attribute_scores": np.float32
+}  # fmt: skip
+"""The type of each field of ``Regions`` that a record may lack."""
+FIELDS = ("features", "boxes", *KINDS)
 Record = tuple[Path, Mapping[str, NDArray[Any]], tuple[float, float] | None]
 """The file, the arrays under the names of ``Regions``, and the height and width if boxes are in pixels."""
 
@@ -151,18 +144,13 @@ class Records:
             raise DataError(
                 self._path, key, f"cannot be read ({getattr(error, 'strerror', None) or error})", AGAIN
             ) from None
-        return checked(file, key, arrays, size)
+        return _checked(file, key, arrays, size)
 
     def _record(self, key: str) -> Record:
         raise NotImplementedError
 
 
-def checked(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], size: tuple[float, float] | None) -> Regions:
-    """Check arrays and return them as regions.
-
-    ``arrays``: ``features`` of shape (n, d), ``boxes`` of shape (n, 4), and any of the other fields of ``Regions``.
-    ``size``: the image's height and width if the boxes are in pixels; None if they are fractions.
-    """
+def _checked(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], size: tuple[float, float] | None) -> Regions:
     features = np.asarray(arrays["features"], np.float32)
     boxes: NDArray[np.float32] = np.asarray(arrays["boxes"], np.float32)
     if features.ndim != 2 or boxes.shape != (len(features), 4):
@@ -175,22 +163,12 @@ def checked(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], size: tupl
         raise DataError(file, key, "holds numbers that are not finite", AGAIN)
     if (boxes < -_BESIDE).any() or (boxes > 1 + _BESIDE).any() or (boxes[:, :2] > boxes[:, 2:]).any():
         raise DataError(file, key, "holds boxes that are not within the image", AGAIN)
-    return Regions(features=features, boxes=boxes.clip(0, 1), **_others(file, key, arrays, len(features)))
-
-
-def _others(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], n: int) -> dict[str, NDArray[Any]]:
-    found = {}
-    for name, kind in (
-        ("objects", np.int64),
-        ("object_scores", np.float32),
-        ("attributes", np.int64),
-        ("attribute_scores", np.float32),
-    ):
-        if name in arrays:
-            if np.shape(arrays[name]) != (n,):
-                raise DataError(file, key, f"{name} of shape {np.shape(arrays[name])} for {n} boxes", AGAIN)
-            found[name] = np.asarray(arrays[name], kind)
-    return found
+    others = {name: arrays[name] for name in KINDS if name in arrays}
+    for name, values in others.items():
+        if np.shape(values) != (len(features),):
+            raise DataError(file, key, f"{name} of shape {np.shape(values)} for {len(features)} boxes", AGAIN)
+        others[name] = np.asarray(values, KINDS[name])
+    return Regions(features=features, boxes=boxes.clip(0, 1), **others)
 
 
 def from_base64(content: bytes | str, kind: type[np.generic]) -> NDArray[Any]:

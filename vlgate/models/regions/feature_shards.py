@@ -6,31 +6,27 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vlgate.asking.batching import out_of_memory
 from vlgate.errors import DataError, ImageError, ModelLoadError, ModelReplyError
 from vlgate.models.checkpoints.fingerprint import digest
 from vlgate.models.checkpoints.load_errors import missing_package
-from vlgate.models.regions.feature_records import AGAIN, Record, Records
-from vlgate.models.regions.regions import Regions
+from vlgate.models.regions.feature_records import AGAIN, FIELDS, Record, Records
+from vlgate.models.regions.regions import Regions, RegionSource
 from vlgate.types import LazyImage
 
-# The files of features that ``vlgate features`` writes: a folder of safetensors, each with some of the images.
-#
-# Each file holds arrays of shape (images, boxes, ...) under the names of ``Regions``, and, as text, the images' keys
-# and the detector's fingerprint. A file appears whole or not at all. One such file can also be read by itself, and so
-# can the same arrays as ``.npz``, with the keys as ``images``.
+# A folder of safetensors, each with some of the images: arrays of shape (images, boxes, ...) under the names of
+# ``Regions``, and, as text, the images' keys and the detector's fingerprint. A file appears whole or not at all. One
+# such file can also be read by itself, and so can the same arrays as ``.npz``, with the keys as ``images``.
 
 PATTERN = "regions-*.safetensors"
-FIELDS = ("features", "boxes", "objects", "object_scores", "attributes", "attribute_scores")
 _SCHEMA = "vlgate regions 1"
 # What numpy and zipfile raise on a broken .npz, found by truncating and altering files.
 _BROKEN = (
@@ -45,12 +41,10 @@ class Shards(Records):
         self._path = path
         places: dict[str, tuple[Path, int]] = {}
         self.detectors: set[str] = set()
-        self._opened: dict[Path, Any] = {}
-        self._sizes: dict[Path, int] = {}
+        self._opened: dict[Path, tuple[Any, int]] = {}
         for file in sorted(path.glob(PATTERN)) if path.is_dir() else [path]:
-            self._opened[file] = _opened(file)
-            self._sizes[file] = file.stat().st_size
-            keys, detector = _head(file, self._opened[file])
+            opened, keys, detector = _opened(file)
+            self._opened[file] = opened, file.stat().st_size
             self.detectors.add(detector)
             for place, key in enumerate(keys):
                 places.setdefault(key, (file, place))
@@ -61,7 +55,7 @@ class Shards(Records):
 
     def _record(self, key: str) -> Record:
         file, place = self._places[key]
-        opened, size = self._opened[file], self._sizes[file]
+        opened, size = self._opened[file]
         if not file.is_file() or file.stat().st_size < size:  # it is mapped: reading beyond its end kills the process
             raise DataError(file, key, f"was cut off after it was opened, when it had {size:,} bytes", AGAIN)
         arrays = {name: opened.get_slice(name)[place] for name in opened.keys() if name in FIELDS}  # noqa: SIM118
@@ -95,7 +89,11 @@ def write_shard(folder: Path, keys: Sequence[str], regions: Sequence[Regions], d
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
-    arrays = {name: np.ascontiguousarray(np.stack(values)) for name, values in _columns(regions)}
+    arrays = {}
+    for name in FIELDS:
+        values = [getattr(of_image, name) for of_image in regions]
+        if all(value is not None for value in values):
+            arrays[name] = np.ascontiguousarray(np.stack(values))
     # The name is a hash of the keys, so that two processes can write into one folder without a clash.
     file = folder / PATTERN.replace("*", digest(*keys)[:16])
     part = file.with_suffix(f".{os.getpid()}.part")
@@ -110,26 +108,16 @@ def write_shard(folder: Path, keys: Sequence[str], regions: Sequence[Regions], d
     return file
 
 
-def _columns(regions: Sequence[Regions]) -> Iterator[tuple[str, list[NDArray[Any]]]]:
-    for name in FIELDS:
-        values = [getattr(one, name) for one in regions]
-        if all(value is not None for value in values):
-            yield name, values
-
-
-def _opened(file: Path) -> Any:
+def _opened(file: Path) -> tuple[Any, list[str], str]:
     try:
         from safetensors import SafetensorError, safe_open
     except ModuleNotFoundError:
         raise missing_package("safetensors", "hf") from None
     try:
-        return safe_open(file, framework="numpy")
+        opened: Any = safe_open(file, framework="numpy")
     except (SafetensorError, OSError) as error:
         remedy = "remove it and run vlgate features again, which makes the missing regions, or download it again"
         raise ModelLoadError(f"{file}: cannot be read as safetensors ({error}); {remedy}") from None
-
-
-def _head(file: Path, opened: Any) -> tuple[list[str], str]:
     head: Mapping[str, str] = opened.metadata() or {}
     names = set(opened.keys())
     if head.get("schema") != _SCHEMA or not {"features", "boxes"} <= names:
@@ -143,51 +131,60 @@ def _head(file: Path, opened: Any) -> tuple[list[str], str]:
         raise ModelLoadError(f"{file}: does not name its images or its detector ({error}); {AGAIN}") from None
     if any(opened.get_slice(name).get_shape()[:1] != [len(keys)] for name in names):
         raise ModelLoadError(f"{file}: names {len(keys)} images, but its arrays hold another number; {AGAIN}")
-    return keys, detector
+    return opened, keys, detector
 
 
 SHARD = 64
 """Images per file: 20 MB. A run that is killed loses at most so many."""
 
 
-class Detector(Protocol):
-    """Finds regions in images."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Identifies everything but the image that the regions depend on."""
-
-    def look(self, images: Sequence[LazyImage]) -> Sequence[Regions | None]:
-        """Find the regions of each image; None if there are too few."""
-
-
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """How many images there are, were done before and are done now; those left out, with the reason, by key."""
+    """How many images there are, were done before and are done now."""
 
     whole: int
     before: int
     made: int = 0
-    left_out: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)  # the reason by key
 
 
 def make_features(
     images: Sequence[LazyImage],
-    detector: Detector,
+    detector: RegionSource,
     folder: Path,
     *,
     batch_size: int = 8,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> Progress:
-    done = _done(folder, detector.fingerprint)
+    """Write the regions of the images that a folder lacks; the batches are halved when memory runs out."""
+    done: frozenset[str] = frozenset()
+    if any(folder.glob(PATTERN)):
+        there = Shards(folder)
+        if there.detectors != {detector.fingerprint}:
+            raise ModelLoadError(
+                f"{folder}: holds regions of another detector or of other weights; name another folder"
+            )
+        done = frozenset(there.keys())
     left = [image for image in images if image.key not in done]
     progress = Progress(whole=len(images), before=len(images) - len(left))
     folder.mkdir(parents=True, exist_ok=True)
     ready: dict[str, Regions] = {}
+    place = 0
     try:
-        for found in _found(left, detector, batch_size, progress):
-            ready |= found
-            progress.made += len(found)
+        while place < len(left):
+            some = left[place : place + batch_size]
+            try:
+                looked = _looked(some, detector, progress)
+            except (MemoryError, RuntimeError) as error:
+                if not out_of_memory(error):
+                    raise
+                if len(some) == 1:
+                    raise ModelReplyError(f"{some[0].key}: the memory is too small for one image ({error})") from error
+                batch_size = len(some) // 2
+                continue
+            place += len(some)
+            ready |= looked
+            progress.made += len(looked)
             if len(ready) >= SHARD:
                 _write(folder, ready, detector)
             tell(progress)
@@ -196,58 +193,27 @@ def make_features(
     return progress
 
 
-def _found(
-    images: Sequence[LazyImage], detector: Detector, batch_size: int, progress: Progress
-) -> Iterator[dict[str, Regions]]:
-    """Yield the regions of the images, batch by batch; halve the batches when memory runs out."""
-    place = 0
-    while place < len(images):
-        some = images[place : place + batch_size]
-        try:
-            found = _looked(some, detector, progress)
-        except (MemoryError, RuntimeError) as error:
-            if not out_of_memory(error):
-                raise
-            if len(some) == 1:
-                raise ModelReplyError(f"{some[0].key}: the memory is too small for one image ({error})") from error
-            batch_size = len(some) // 2
-        else:
-            yield found
-            place += len(some)
-
-
-def _done(folder: Path, fingerprint: str) -> frozenset[str]:
-    if not any(folder.glob(PATTERN)):
-        return frozenset()
-    there = Shards(folder)
-    if there.detectors != {fingerprint}:
-        raise ModelLoadError(f"{folder}: holds regions of another detector or of other weights; name another folder")
-    return frozenset(there.keys())
-
-
-def _looked(images: Sequence[LazyImage], detector: Detector, progress: Progress) -> dict[str, Regions]:
+def _looked(images: Sequence[LazyImage], detector: RegionSource, progress: Progress) -> dict[str, Regions]:
     try:
-        found = zip(images, detector.look(images), strict=True)
+        looked = zip(images, detector.look(images), strict=True)
     except ImageError:
-        whole = [image for image in images if _decodes(image, progress)]
+        whole = []
+        for image in images:
+            try:
+                image.load()
+            except ImageError as error:
+                progress.left_out[image.key] = str(error)
+            else:
+                whole.append(image)
         if len(whole) == len(images):
             raise
         return _looked(whole, detector, progress) if whole else {}
-    seen = {image.key: regions for image, regions in found if regions is not None}
+    seen = {image.key: regions for image, regions in looked if isinstance(regions, Regions)}
     progress.left_out |= {image.key: "too few regions" for image in images if image.key not in seen}
     return seen
 
 
-def _decodes(image: LazyImage, progress: Progress) -> bool:
-    try:
-        image.load()
-    except ImageError as error:
-        progress.left_out[image.key] = str(error)
-        return False
-    return True
-
-
-def _write(folder: Path, ready: dict[str, Regions], detector: Detector) -> None:
+def _write(folder: Path, ready: dict[str, Regions], detector: RegionSource) -> None:
     if ready:
         write_shard(folder, list(ready), list(ready.values()), detector.fingerprint)
         ready.clear()

@@ -16,7 +16,7 @@ from vlgate.models.checkpoints.transformers_loading import load_processor
 from vlgate.models.regions.regions import COUNT, WIDTH, Float32, RegionSource
 from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.models.text.text_only import padded
-from vlgate.types import Ask, FloatArray, LazyImage, Match
+from vlgate.types import FloatArray, LazyImage
 
 if TYPE_CHECKING:
     import torch
@@ -33,21 +33,11 @@ def check_regions(spec: str, folder: Path) -> None:
 
 
 def region_source(
-    spec: str,
-    folder: Path,
-    device: str,
-    dtype: str,  # noqa: ARG001  # the detector always runs in float32
-    *,
-    width: int | None = WIDTH,
-    count: int | None = COUNT,
+    spec: str, folder: Path, device: str, *, width: int | None = WIDTH, count: int | None = COUNT
 ) -> RegionSource:
-    """Open the region features that a user names.
+    """Open the region features that a user names: a detector ("": the published one), a file or a folder of features.
 
-    ``spec``: ``""`` for the published detector (``unc-nlp/frcnn-vg-finetuned``), which runs on each image when it is
-    requested; a folder with the ``config.yaml`` and the weights of such a detector; or features: a ``.tsv`` in LXMERT's
-    format, an LMDB in VOLTA's, or a folder, ``.safetensors`` or ``.npz`` in the format of ``vlgate features``.
-    ``width``: the numbers per box that the model takes; None for any. ``count``: the boxes per image that the model
-    takes; None for any.
+    ``width`` and ``count`` are the numbers per box and the boxes per image that the model takes; None for any.
     """
     from vlgate.models.regions.feature_file import feature_file, is_features
 
@@ -70,39 +60,27 @@ SHORTEST = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenRegions:
-    """The regions of n images, on the model's device, padded on the right to the most boxes m among them.
+    """The regions of n images, on the model's device, padded on the right to the most boxes m among them."""
 
-    ``features`` has shape (n, m, d), ``boxes`` shape (n, m, 4), as x1, y1, x2, y2 in 0..1, and ``mask`` of shape
-    (n, m) is 1 for a box and 0 for padding.
-    """
-
-    features: torch.Tensor
-    boxes: torch.Tensor
-    mask: torch.Tensor
+    features: torch.Tensor  # of shape (n, m, d)
+    boxes: torch.Tensor  # of shape (n, m, 4), x1, y1, x2, y2 in 0..1
+    mask: torch.Tensor  # of shape (n, m): 1 for a box, 0 for padding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionInputs:
-    """Makes the inputs of a model from requests.
-
-    ``length`` is the most tokens of a text, both ends included. ``suffix`` are the tokens before a text's last one;
-    they are never cut. ``width`` is the numbers per box, and ``whose`` names the detectors that give them.
-    ``trained`` is the most tokens of a text in the model's training, None if that is its whole context.
-    """
-
     tokenizer: Any
     source: RegionSource
-    length: int
-    width: int
+    length: int  # the most tokens of a text, both ends included
+    width: int  # the numbers per box
     device: torch.device
     dtype: torch.dtype
-    suffix: tuple[int, ...] = ()
-    whose: str = ""
-    trained: int | None = None
+    suffix: tuple[int, ...] = ()  # the tokens before a text's last one, which are never cut
+    whose: str = ""  # the detectors that give regions of this width
+    trained: int | None = None  # the most tokens of a text in training; None for the whole context
 
     @property
     def fingerprint(self) -> str:
-        """Identifies everything but the requests that the inputs depend on; the tokenizer by its content."""
         return digest(
             self.source.fingerprint, self.tokenizer.backend_tokenizer.to_str(), str(self.length), str(self.suffix)
         )
@@ -137,35 +115,33 @@ class RegionInputs:
                 raise ModelReplyError(f"the region features of {image.key!r} have {problem}; {says}")
         places = {image: place for place, image in enumerate(seen)}
         order = torch.tensor([places[image] for image in images], device=self.device)
-        features = self._tensor(_padded([regions.features for regions in seen.values()]))
-        boxes = self._tensor(_padded([regions.boxes for regions in seen.values()]))
+        most = max(len(regions.boxes) for regions in seen.values())
+
+        def tensor(rows: Sequence[Float32]) -> torch.Tensor:
+            padded = [np.pad(row, ((0, most - len(row)), (0, 0))) if len(row) < most else row for row in rows]
+            return torch.from_numpy(np.stack(padded)).to(self.device, self.dtype)[order]
+
         counts = torch.tensor([len(regions.boxes) for regions in seen.values()], device=self.device)
-        mask = (torch.arange(features.shape[1], device=self.device) < counts[:, None]).long()
-        return SeenRegions(features=features[order], boxes=boxes[order], mask=mask[order])
+        return SeenRegions(
+            features=tensor([regions.features for regions in seen.values()]),
+            boxes=tensor([regions.boxes for regions in seen.values()]),
+            mask=(torch.arange(most, device=self.device) < counts[:, None]).long()[order],
+        )
 
     def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
         return [np.asarray(regions.boxes, dtype=np.float64) for regions in self.source.regions(images)]
 
-    def _tensor(self, array: Float32) -> torch.Tensor:
-        import torch
-
-        return torch.from_numpy(array).to(self.device, self.dtype)
-
-
-def _padded(rows: Sequence[Float32]) -> Float32:
-    most = max(map(len, rows))
-    return np.stack([np.pad(row, ((0, most - len(row)), (0, 0))) if len(row) < most else row for row in rows])
-
-
-def asked_text(request: Match | Ask) -> str:
-    return request.question if isinstance(request, Ask) else request.text
-
 
 def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary: int) -> Any:
-    """Load a model's tokenizer."""
+    """Load a model's tokenizer: the one asked for, its own, or BERT's."""
+    import transformers
+
     place = hub.pretrained(asked, folder, default=BERT) if asked or not _has_tokenizer(source) else source
     try:
-        tokenizer = _with_a_vocabulary(place)
+        # Without a vocabulary the library silently makes a tokenizer to which all words are unknown.
+        if not _has_tokenizer(place):
+            raise ModelLoadError(f"{hub.folder_of(place)} holds none of {', '.join(_VOCABULARIES)}")  # noqa: TRY301
+        tokenizer = load_processor(transformers.AutoTokenizer, place)
     except ModelLoadError as error:
         remedy = "save a tokenizer beside the weights, or name one with tokenizer=FOLDER"
         raise ModelLoadError(f"no tokenizer for {source.asked}: {error}; {remedy}") from error
@@ -184,22 +160,12 @@ def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary:
     return tokenizer
 
 
-def _with_a_vocabulary(place: hub.Pretrained) -> Any:
-    import transformers
-
-    # Without a vocabulary the library silently makes a tokenizer to which all words are unknown.
-    if not _has_tokenizer(place):
-        raise ModelLoadError(f"{hub.folder_of(place)} holds none of {', '.join(_VOCABULARIES)}")
-    return load_processor(transformers.AutoTokenizer, place)
-
-
 def _has_tokenizer(source: hub.Pretrained) -> bool:
     folder = hub.folder_of(source)
     return any((folder / name).is_file() for name in _VOCABULARIES)
 
 
 def text_length(asked: str, context: int) -> int:
-    """Return the most tokens of a text, both ends included: the model's context, or the number asked for."""
     if not asked:
         return context
     if not asked.isascii() or not asked.isdecimal() or not SHORTEST <= int(asked) <= context:

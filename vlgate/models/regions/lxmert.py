@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.attention import Streams, attention, caught, mean_of_heads, two_streams
 from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import load_model
-from vlgate.models.cross.answer_lists import AnswerList, answer_list, answers_file
+from vlgate.models.cross.answer_lists import answer_list, answers_file
 from vlgate.models.regions.inputs import RegionInputs, SeenRegions, load_tokenizer, region_source, text_length
 from vlgate.models.regions.region_models import MATCH, HeadedAnswerer, HeadedMatcher, HeadedModel, checked, rank_of
 from vlgate.models.regions.region_network import has_network, network_source
-from vlgate.models.specs import Options
 from vlgate.types import Attended, FloatArray, Match
 
 if TYPE_CHECKING:
@@ -53,8 +52,6 @@ class Lxmert(HeadedModel):
 
 
 class LxmertMatcher(HeadedMatcher, Lxmert):
-    """LXMERT's matching head."""
-
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
         """Return the attention of the words to each region, the mean over the words and heads of all cross layers."""
         import torch
@@ -92,8 +89,6 @@ class LxmertPretrained(LxmertMatcher, LxmertAnswerer):
     """The pretrained model with the names of its answers: it matches and answers."""
 
 
-# ``lxmert``: LXMERT of transformers on region features, as a matcher and as an answerer.
-#
 # Tan and Bansal, EMNLP 2019. The checkpoint's configuration says which of the two it is. A pretrained one matches, and
 # answers too if a file names its 9,500 answers; one that was fine-tuned on VQA or GQA answers. A folder that holds a
 # network for regions (``region_network.json``) brings its own features.
@@ -118,41 +113,32 @@ def build(
     weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32", *, name: str = "lxmert"
 ) -> Lxmert:
     transformers = library("transformers")
-
     source, options = checked(name, weights, folder)
     file = answers_file(options["answers"], folder, hub.folder_of(source), _ANSWERS)
     answering = _ANSWERER in (hub.read_config(source).get("architectures") or ())
     cls = transformers.LxmertForQuestionAnswering if answering else transformers.LxmertForPreTraining
     may_miss = () if answering else (*_UNUSED, *(() if file else (_ANSWER_HEAD,)))
     model = load_model(cls, source, device=device, dtype=dtype, may_miss=may_miss)
-    answers = _named(model, source, file, options) if answering or file else None
-    inputs = _inputs(model, source, options, folder, (device, dtype))
-    who = f"{hub.identity(source)} {inputs.fingerprint} {dtype} {transformers.__version__}"
-    rank = rank_of(options, source, MATCH, answering=answering)
-    if answers is None:
-        return LxmertMatcher(model, inputs, fingerprint=who, rank=rank)
-    kind = LxmertAnswerer if answering else LxmertPretrained
-    return kind(model, inputs, fingerprint=f"{who} {answers.fingerprint}", rank=rank, answers=answers)
-
-
-def _named(model: Any, source: hub.Pretrained, file: Path | None, options: Options) -> AnswerList:
-    if not hasattr(model, "answer_head"):
-        raise ModelLoadError(f"{source.asked} was trained without answers (task_qa); leave answers=FILE out")
-    config = model.config
-    return answer_list(file, config.id2label, config.num_qa_labels, mode=options["mode"], where=_WHERE)
-
-
-def _inputs(model: Any, source: hub.Pretrained, options: Options, folder: Path, place: tuple[str, str]) -> RegionInputs:
-    config, beside, asked = model.config, hub.folder_of(source), options["regions"]
-    own, width = has_network(beside), model.config.visual_feat_dim
-    return RegionInputs(
+    config, beside, answers = model.config, hub.folder_of(source), None
+    if answering or file:
+        if not hasattr(model, "answer_head"):
+            raise ModelLoadError(f"{source.asked} was trained without answers (task_qa); leave answers=FILE out")
+        answers = answer_list(file, config.id2label, config.num_qa_labels, mode=options["mode"], where=_WHERE)
+    width, own = config.visual_feat_dim, has_network(beside)
+    inputs = RegionInputs(
         tokenizer=load_tokenizer(source, folder, options["tokenizer"], config.vocab_size),
-        source=network_source(beside, place[0], width=width)
-        if own and not asked
-        else region_source(asked, folder, *place, width=width),
+        source=network_source(beside, device, width=width)
+        if own and not options["regions"]
+        else region_source(options["regions"], folder, device, width=width),
         length=text_length(options["max_length"], config.max_position_embeddings),
         width=width,
         device=model.device,
         dtype=model.dtype,
         trained=None if own else TRAINED,
     )
+    who = f"{hub.identity(source)} {inputs.fingerprint} {dtype} {transformers.__version__}"
+    rank = rank_of(options, source, MATCH, answering=answering)
+    if answers is None:
+        return LxmertMatcher(model, inputs, fingerprint=who, rank=rank)
+    kind = LxmertAnswerer if answering else LxmertPretrained
+    return kind(model, inputs, fingerprint=f"{who} {answers.fingerprint}", rank=rank, answers=answers)

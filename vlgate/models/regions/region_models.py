@@ -15,7 +15,7 @@ from vlgate.models.attention import ROLLOUT, attention
 from vlgate.models.checkpoints.hub import Pretrained, requested
 from vlgate.models.cross.answer_lists import AnswerList, check_answers
 from vlgate.models.cross.cross_encoder import OPTION, RankScore, rank_score
-from vlgate.models.regions.inputs import RegionInputs, SeenRegions, asked_text, check_regions
+from vlgate.models.regions.inputs import RegionInputs, SeenRegions, check_regions
 from vlgate.models.specs import Options
 from vlgate.types import Ask, Attended, FloatArray, LazyImage, Match
 
@@ -37,7 +37,6 @@ class RegionModel:
 
     @property
     def image_names(self) -> bool:
-        """Whether the regions are read from a file, by the names of images."""
         return gets_names(self._inputs.source)
 
     @property
@@ -53,20 +52,7 @@ class RegionModel:
         return self._inputs.boxes(images)
 
     def _written(self, text: str) -> str:
-        """The text as in training."""
-        return text
-
-    def _rollouts(self, pairs: Sequence[Match]) -> list[Attended]:
-        """How much of each region is in the token that the score is computed from, through all layers."""
-        maps = []
-        for pair in pairs:
-            regions, (tokens, _) = self._inputs.regions([pair.image]), self._inputs.tokens([pair.text])
-            boxes = self._inputs.boxes([pair.image])[0]
-            maps.append(attention(pair.text, boxes, self._rolled_out(regions, tokens, len(boxes)), ROLLOUT))
-        return maps
-
-    def _rolled_out(self, regions: SeenRegions, tokens: dict[str, torch.Tensor], count: int) -> FloatArray:
-        raise NotImplementedError
+        return text  # the text as in training
 
 
 class HeadedModel(RegionModel):
@@ -89,7 +75,7 @@ class HeadedModel(RegionModel):
     def _scored(self, requests: Sequence[Match] | Sequence[Ask], *, answering: bool) -> FloatArray:
         import torch
 
-        texts = list(map(asked_text, requests))
+        texts = [request.question if isinstance(request, Ask) else request.text for request in requests]
         regions = self._inputs.regions([request.image for request in requests])
         tokens, cut = self._inputs.tokens([self._written(text) for text in texts])
         with torch.inference_mode():
@@ -118,7 +104,16 @@ class HeadedMatcher(HeadedModel):
         return self._rank.of(self._scored(pairs, answering=False))
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        return self._rollouts(pairs)
+        """Return how much of each region is in the token that the score is computed from, through all layers."""
+        maps = []
+        for pair in pairs:
+            regions, (tokens, _) = self._inputs.regions([pair.image]), self._inputs.tokens([pair.text])
+            boxes = self._inputs.boxes([pair.image])[0]
+            maps.append(attention(pair.text, boxes, self._rolled_out(regions, tokens, len(boxes)), ROLLOUT))
+        return maps
+
+    def _rolled_out(self, regions: SeenRegions, tokens: dict[str, torch.Tensor], count: int) -> FloatArray:
+        raise NotImplementedError
 
 
 class HeadedAnswerer(HeadedModel):
@@ -142,7 +137,7 @@ def checked(name: str, weights: str, folder: Path) -> tuple[Pretrained, Options]
 
 
 def rank_of(options: Options, source: Pretrained, match: int, *, answering: bool) -> RankScore | None:
-    """Return what a matcher ranks by; None for a checkpoint that only answers, which does not take the option."""
+    """Return what a matcher ranks by; None for a checkpoint that only answers."""
     if not answering:
         return rank_score(options, match)
     if OPTION in options:

@@ -1,25 +1,175 @@
-"""Region features of a small network of crops: its settings, its layers, and its run over the boxes of images."""
+"""Region features of a small network of crops: the boxes that it is given, its settings, its layers, and its run."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import partial
+from itertools import combinations, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.inputs import prepared
 from vlgate.models.checkpoints.load_errors import damaged, one_line
-from vlgate.models.regions.region_boxes import Boxes, Pixels, overlaps, propose
-from vlgate.models.regions.regions import RegionCache, Regions
+from vlgate.models.regions.regions import Regions, RegionSource
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
     import torch
+    from PIL.Image import Image
+
+
+# Boxes that may hold a thing, from the image alone: what stands out from the background, and its colours and parts.
+# Things that touch stand out together. Their colours separate them: connected areas of one colour, pairs of
+# neighbouring areas, what is left without one of them, and the halves and thirds of the whole.
+
+MOST = 48
+"""The most boxes of an image."""
+LEAST_SIDE = 8  # pixels; smaller boxes are left out
+LEAST_AREA = 40  # pixels of one colour
+STANDS_OUT = 34  # grey levels in some channel between a thing and the background
+MOST_AREAS = 7  # of one thing whose pairs are tried
+GAP = 6  # pixels between areas that still touch
+SAME = 0.9  # boxes that overlap more count once
+BRIDGES = (3, 11)  # pixels; the wider one joins the stripes of a pattern
+
+Pixels = NDArray[np.uint8]
+Boxes = NDArray[np.float32]
+Mask = NDArray[np.uint8]
+_Box = tuple[int, int, int, int]  # left, top, right, bottom
+
+_DARK, _PALE, _GRAY, _BROWN, _SKIN = 1, 2, 3, 4, 5
+_HUES = (8, 20, 33, 85, 126, 151, 170)  # of OpenCV's 180: red, orange, yellow, green, blue, purple, pink
+_FIRST_HUE = 6
+_BLACK, _DIM, _LIGHT = 90, 165, 215  # of 255
+_WEAK, _OF_SKIN = 45, 125  # saturation, of 255
+
+
+def propose(pixels: Pixels) -> Boxes:
+    """Propose at most ``MOST`` boxes for the things in an RGB image of shape (h, w, 3); at least the whole image.
+
+    Returns: boxes of shape (n, 4), left, top, right and bottom in pixels.
+    """
+    import cv2
+
+    smooth: Pixels = np.asarray(cv2.medianBlur(pixels, 3), dtype=np.uint8)
+    median = np.median(smooth[::4, ::4].reshape(-1, 3), axis=0)
+    red, green, blue = cv2.split(cv2.absdiff(smooth, np.array((*median, 0.0))))
+    _, mask = cv2.threshold(cv2.max(cv2.max(red, green), blue), STANDS_OUT, 1, cv2.THRESH_BINARY)
+    apart = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)), dtype=np.uint8)
+    colours = _colours(smooth)
+    contours, _ = cv2.findContours(apart, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    wholes = sorted((_rectangle(cv2.boundingRect(contour)) for contour in contours), key=_area, reverse=True)
+    ranked = [_parts(apart, colours, box) for box in wholes if _large(box)]
+    # The likeliest part of each thing first, then the second of each.
+    boxes = [box for box in wholes if _large(box)]
+    boxes += [box for row in zip_longest(*ranked) for box in row if box is not None]
+    return np.array(_distinct(boxes) or [(0, 0, pixels.shape[1], pixels.shape[0])], dtype=np.float32)
+
+
+def overlaps(some: Boxes, others: Boxes) -> Boxes:
+    """Return the area that boxes of shape (n, 4) share with those of shape (m, 4), as a share of their union."""
+    sides = np.minimum(some[:, None, 2:], others[None, :, 2:]) - np.maximum(some[:, None, :2], others[None, :, :2])
+    both = sides.clip(0).prod(axis=2)
+    one, other = ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]) for boxes in (some, others))
+    shares: Boxes = both / (one[:, None] + other[None, :] - both)
+    return shares
+
+
+def _colours(smooth: Pixels) -> Mask:
+    """Give each pixel the number of a colour: dark, pale, gray, brown, skin, or a hue."""
+    import cv2
+
+    hue, strength, light = cv2.split(cv2.cvtColor(smooth, cv2.COLOR_RGB2HSV))
+    numbers = np.searchsorted(_HUES, np.arange(256), side="right") % len(_HUES) + _FIRST_HUE
+    colours = np.asarray(cv2.LUT(hue, numbers.astype(np.uint8)), dtype=np.uint8)
+    warm, dim, weak = colours == _FIRST_HUE + 1, light < _DIM, strength < _WEAK
+    colours[warm & dim] = _BROWN
+    colours[warm & ~dim & (strength < _OF_SKIN)] = _SKIN
+    colours[weak] = _GRAY
+    colours[weak & (light > _LIGHT)] = _PALE
+    colours[light < _BLACK] = _DARK
+    return colours
+
+
+def _parts(apart: Mask, colours: Mask, whole: _Box) -> list[_Box]:
+    """Propose the parts of what stands out in the box ``whole``, the likeliest things first."""
+    import cv2
+
+    left, top, right, bottom = whole
+    inside, labels = apart[top:bottom, left:right], colours[top:bottom, left:right]
+    areas = _distinct(sorted(_areas(inside, labels), key=_area, reverse=True))[:MOST_AREAS]
+    rest = []
+    for x1, y1, x2, y2 in areas[:4]:  # what stands out without one of them
+        others = inside.copy()
+        others[max(0, y1 - 2) : y2 + 2, max(0, x1 - 2) : x2 + 2] = 0
+        others = np.asarray(cv2.morphologyEx(others, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)), dtype=np.uint8)
+        rest.append(_rectangle(cv2.boundingRect(others)))
+    pairs = []
+    for one, other in combinations(areas, 2):
+        if all(one[i] <= other[i + 2] + GAP and other[i] <= one[i + 2] + GAP for i in (0, 1)):
+            pairs.append((min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])))
+    width, height = right - left, bottom - top
+    cuts = [
+        (0, 0, width, height // 2),
+        (0, height // 2, width, height),
+        (0, height // 3, width, height),
+        (0, 0, width, 2 * height // 3),
+        (0, 0, width // 2, height),
+        (width // 2, 0, width, height),
+    ]
+    parts = [*areas, *filter(_large, rest), *pairs, *cuts]
+    return [(a + left, b + top, c + left, d + top) for a, b, c, d in parts if c - a and d - b]
+
+
+def _areas(inside: Mask, labels: Mask) -> list[_Box]:
+    """The boxes of the connected areas of each colour, with gaps bridged narrowly and widely."""
+    import cv2
+
+    boxes: list[_Box] = []
+    for label in np.flatnonzero(np.bincount((labels * inside).ravel(), minlength=1) >= LEAST_AREA):
+        if label in {0, _DARK, _PALE}:
+            continue
+        mask = ((labels == label) & (inside > 0)).astype(np.uint8)
+        for bridge in BRIDGES:
+            closed = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((bridge, bridge), np.uint8))
+            _, _, stats, _ = cv2.connectedComponentsWithStats(closed, connectivity=8)
+            boxes += [_rectangle(tuple(map(int, box))) for *box, area in stats[1:] if area >= LEAST_AREA]
+        boxes.append(_rectangle(cv2.boundingRect(mask)))
+    return [box for box in boxes if _large(box)]
+
+
+def _distinct(boxes: list[_Box]) -> list[_Box]:
+    large = [box for box in dict.fromkeys(boxes) if _large(box)]
+    if not large:
+        return []
+    same = overlaps(np.array(large, dtype=np.float32), np.array(large, dtype=np.float32)) >= SAME
+    kept: list[_Box] = []
+    free = np.ones(len(large), dtype=bool)
+    for place, box in enumerate(large):
+        if free[place] and len(kept) < MOST:
+            kept.append(box)
+            free &= ~same[place]
+    return kept
+
+
+def _rectangle(box: Sequence[int]) -> _Box:
+    left, top, width, height = box
+    return left, top, left + width, top + height
+
+
+def _area(box: _Box) -> int:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def _large(box: _Box) -> bool:
+    return min(box[2] - box[0], box[3] - box[1]) >= LEAST_SIDE
 
 
 SETTINGS = "region_network.json"
@@ -28,30 +178,22 @@ WEIGHTS = "region_network.safetensors"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a region network is made of.
-
-    ``crop`` is the side of a crop in pixels, ``channels`` and ``strides`` those of the convolutions, ``width`` the
-    numbers per box, ``count`` the most boxes of an image that are kept, ``overlap`` the share that two kept boxes may
-    have in common, and ``sure`` the least probability that a kept box holds anything. ``objects`` and ``attributes``
-    are the words that the network was trained to name.
-    """
-
-    crop: int
-    channels: tuple[int, ...]
+    crop: int  # the side of a crop in pixels
+    channels: tuple[int, ...]  # of the convolutions
     strides: tuple[int, ...]
-    width: int
-    count: int
-    overlap: float
-    sure: float
-    objects: tuple[str, ...]
+    width: int  # numbers per box
+    count: int  # the most boxes of an image that are kept
+    overlap: float  # the share that two kept boxes may have in common
+    sure: float  # the least probability that a kept box holds anything
+    objects: tuple[str, ...]  # words that the network was trained to name
     attributes: tuple[str, ...]
 
 
 def read_settings(folder: Path) -> Settings:
     file = folder / SETTINGS
     try:
-        read = json.loads(file.read_text(encoding="utf-8"))
-        given: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in read.items()}
+        given: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
         return Settings(**given)
     except (OSError, ValueError, TypeError, AttributeError) as error:
         wanted = ", ".join(field.name for field in fields(Settings))
@@ -71,10 +213,7 @@ PLACES = 4
 
 
 def build_network(settings: Settings) -> Any:
-    """Build the network with random weights: ``body`` and ``features``, which ``features_of`` applies, and two heads.
-
-    ``objects`` gives a logit for each object, "nothing" last, and ``attributes`` one for each attribute.
-    """
+    """Build the network with random weights; the last of the logits of ``objects`` is that of "nothing"."""
     from torch import nn
 
     layers: list[nn.Module] = []
@@ -96,11 +235,7 @@ def build_network(settings: Settings) -> Any:
 
 
 def features_of(network: Any, crops: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """Compute the features of n boxes.
-
-    ``crops``: crops of shape (n, 3, side, side), in 0..1. ``places``: shape (n, ``PLACES``), as ``crops_of`` gives
-    them.
-    """
+    """Compute the features of n boxes from their crops, shape (n, 3, side, side) in 0..1, and ``crops_of``'s places."""
     import torch
 
     seen = network["body"]((crops - 0.5) * 2)
@@ -109,10 +244,7 @@ def features_of(network: Any, crops: torch.Tensor, places: torch.Tensor) -> torc
 
 
 def crops_of(pixels: Pixels, boxes: Boxes, side: int) -> tuple[Pixels, Boxes]:
-    """Cut boxes with a margin out of an image of shape (h, w, 3), and resize each to a square.
-
-    Returns: crops of shape (n, side, side, 3), uint8, and the places of shape (n, ``PLACES``).
-    """
+    """Cut out boxes with a margin as squares, shape (n, side, side, 3), with their places, shape (n, ``PLACES``)."""
     import cv2
 
     height, width = pixels.shape[:2]
@@ -133,64 +265,46 @@ VERSION = "1"
 """Changes with the way that boxes are proposed and chosen, on which the features depend."""
 
 
-class NetworkSource:
-    """A ``RegionSource`` that runs a region network on the images it is asked for."""
+def _look(network: Any, settings: Settings, device: str, images: Sequence[LazyImage]) -> list[Regions]:
+    def cut(image: Image) -> tuple[Boxes, Pixels, Boxes]:
+        pixels = np.asarray(image)
+        boxes = propose(pixels)
+        height, width = pixels.shape[:2]
+        scale = np.array([width, height, width, height], np.float32)
+        return (boxes / scale, *crops_of(pixels, boxes, settings.crop))
 
-    def __init__(self, network: Any, settings: Settings, *, fingerprint: str, device: str = "cpu") -> None:
-        self.fingerprint = f"region network {VERSION} {fingerprint}"
-        self.note = "regions found by the model's own network during the run"
-        self._network, self._settings, self._device = network, settings, device
-        self._cache = RegionCache()
-
-    def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
-        return self._cache.regions(images, self.look, "")
-
-    def look(self, images: Sequence[LazyImage]) -> list[Regions]:
-        crops = prepared(images, lambda image: cut(np.asarray(image), self._settings))
-        parts = [crops[start : start + AT_ONCE] for start in range(0, len(crops), AT_ONCE)]
-        return [regions for part in parts for regions in see(self._network, self._settings, part, self._device)]
+    cuts = prepared(images, cut)
+    parts = [cuts[start : start + AT_ONCE] for start in range(0, len(cuts), AT_ONCE)]
+    return [regions for part in parts for regions in _see(network, settings, part, device)]
 
 
-def cut(pixels: Pixels, settings: Settings) -> tuple[Boxes, Pixels, Boxes]:
-    """Propose boxes for an image of shape (h, w, 3), and cut them out."""
-    boxes = propose(pixels)
-    height, width = pixels.shape[:2]
-    scale = np.array([width, height, width, height], np.float32)
-    return (boxes / scale, *crops_of(pixels, boxes, settings.crop))
-
-
-def see(
-    network: Any, settings: Settings, cut: Sequence[tuple[Boxes, Pixels, Boxes]], device: str = "cpu"
-) -> list[Regions]:
+def _see(
+    network: Any, settings: Settings, cuts: Sequence[tuple[Boxes, Pixels, Boxes]], device: str
+) -> Iterator[Regions]:
     import torch
 
-    crops = torch.from_numpy(np.concatenate([one[1] for one in cut])).to(device)
-    places = torch.from_numpy(np.concatenate([one[2] for one in cut])).to(device)
+    boxes_of, crops, places = zip(*cuts, strict=True)
     with torch.inference_mode():
-        features = features_of(network, crops.permute(0, 3, 1, 2).float() / 255, places)
+        pixels = torch.from_numpy(np.concatenate(crops)).to(device).permute(0, 3, 1, 2).float() / 255
+        features = features_of(network, pixels, torch.from_numpy(np.concatenate(places)).to(device))
         shares = network["objects"](features).softmax(dim=1).cpu().numpy()
     rows = features.cpu().numpy()
-    found, start = [], 0
-    for boxes, *_ in cut:
+    start = 0
+    for boxes in boxes_of:
         of = slice(start, start + len(boxes))
         start += len(boxes)
         kept = chosen(boxes, 1 - shares[of, -1], settings)
-        found.append(
-            Regions(
-                features=rows[of][kept],
-                boxes=boxes[kept],
-                objects=shares[of, :-1][kept].argmax(axis=1),
-                object_scores=shares[of, :-1][kept].max(axis=1),
-            )
+        objects = shares[of, :-1][kept]
+        yield Regions(
+            features=rows[of][kept],
+            boxes=boxes[kept],
+            objects=objects.argmax(axis=1),
+            object_scores=objects.max(axis=1),
         )
-    return found
 
 
 def chosen(boxes: Boxes, sure: Boxes, settings: Settings) -> list[int]:
-    """Choose the surest boxes, none of which overlaps a surer one by more than ``settings.overlap``.
-
-    The surest comes first, even if it is less sure than ``settings.sure``; others that are less sure are left out.
-    """
+    """Choose the surest boxes, none of which overlaps a surer one too much; the first one however unsure it is."""
     shares = overlaps(boxes, boxes)
     kept: list[int] = []
     for place in np.argsort(-sure, kind="stable"):
@@ -204,22 +318,22 @@ def chosen(boxes: Boxes, sure: Boxes, settings: Settings) -> list[int]:
 
 
 def has_network(folder: Path) -> bool:
-    """Return whether a folder holds a region network."""
     return (folder / SETTINGS).is_file()
 
 
-def network_source(folder: Path, device: str, *, width: int) -> NetworkSource:
+def network_source(folder: Path, device: str, *, width: int) -> RegionSource:
+    """Open the region network of a folder, which runs on the images it is asked for."""
     settings = read_settings(folder)
     if settings.width != width:
         raise ModelLoadError(
             f"the region network of {folder} gives {settings.width} numbers per box, the model takes {width}; name "
             "features with regions=FILE"
         )
-    return NetworkSource(
-        load_network(folder, settings).to(device),
-        settings,
-        fingerprint=digest(digest_path(folder / SETTINGS), digest_path(folder / WEIGHTS)),
-        device=device,
+    files = digest(digest_path(folder / SETTINGS), digest_path(folder / WEIGHTS))
+    return RegionSource(
+        partial(_look, load_network(folder, settings).to(device), settings, device),
+        fingerprint=f"region network {VERSION} {files}",
+        note="regions found by the model's own network during the run",
     )
 
 

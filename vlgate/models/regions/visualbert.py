@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.attention import mean_of_heads, rolled_out
@@ -14,7 +14,6 @@ from vlgate.models.cross.answer_lists import answer_list, answers_file
 from vlgate.models.regions.inputs import RegionInputs, SeenRegions, load_tokenizer, region_source, text_length
 from vlgate.models.regions.region_models import HeadedAnswerer, HeadedMatcher, HeadedModel, checked, rank_of
 from vlgate.models.regions.regions import COUNT, WIDTH
-from vlgate.models.specs import Options
 from vlgate.types import FloatArray
 
 if TYPE_CHECKING:
@@ -53,18 +52,14 @@ class VisualBert(HeadedModel):
 
 
 class VisualBertMatcher(HeadedMatcher, VisualBert):
-    """VisualBERT's sentence-image head.
-
-    It was trained to decide whether the second of two captions is of the image, too. Here it gets one text only.
-    """
+    """VisualBERT's sentence-image head; in training it got two captions, here it gets one text only."""
 
     @property
     def remark(self) -> str:  # type: ignore[override]
         match = self._rank.match or 0
         return f"logit {match} is read as the match, as {_SAYS[match]} (match={1 - match}: as {_SAYS[1 - match]})"
 
-    def _outputs(self, regions: SeenRegions, tokens: dict[str, torch.Tensor], *, answering: bool) -> torch.Tensor:
-        _ = answering
+    def _outputs(self, regions: SeenRegions, tokens: dict[str, torch.Tensor], *, answering: bool) -> torch.Tensor:  # noqa: ARG002
         # Only this head: the pretraining's other head would score 30,522 words at each position and each box.
         pooled = self._model.visual_bert(**self._given(regions, tokens)).pooler_output
         logits: torch.Tensor = self._model.cls.seq_relationship(pooled)
@@ -80,17 +75,14 @@ class VisualBertMatcher(HeadedMatcher, VisualBert):
 
 
 class VisualBertAnswerer(HeadedAnswerer, VisualBert):
-    """VisualBERT's answering head.
+    """VisualBERT's answering head, which reads the last token before the end: a mask, as in ``vqa_dataset.py``."""
 
-    The head reads the last token before the end. That is a mask, as in the release's ``vqa_dataset.py``, whose
-    questions have no commas, and one question mark at the end: Pythia's tokenizer drops both, the loader adds one.
-    """
-
+    # The questions of the release have no commas, and one question mark at the end: Pythia's tokenizer drops both, the
+    # loader adds one.
     def _written(self, text: str) -> str:
         return f"{text.replace(',', '').replace('?', '')} ?"
 
-    def _outputs(self, regions: SeenRegions, tokens: dict[str, torch.Tensor], *, answering: bool) -> torch.Tensor:
-        _ = answering
+    def _outputs(self, regions: SeenRegions, tokens: dict[str, torch.Tensor], *, answering: bool) -> torch.Tensor:  # noqa: ARG002
         logits: torch.Tensor = self._model(**self._given(regions, tokens)).logits
         return logits
 
@@ -111,57 +103,44 @@ def check(weights: str, folder: Path) -> None:
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> VisualBert:
     transformers = library("transformers")
-
     source, options = checked("visualbert", weights, folder)
-    kind = _kind(source)
+    classes = hub.read_config(source).get("architectures") or ()
+    kind = next((name for name in _CLASSES if name in classes), None)
+    if kind is None:
+        raise ModelLoadError(
+            f"{source.asked} is a {', '.join(classes) or 'model of an unnamed class'}, which neither matches nor "
+            f"answers; name a checkpoint of {' or '.join(_CLASSES)}, such as uclanlp/visualbert-nlvr2-coco-pre or "
+            "uclanlp/visualbert-vqa"
+        )
     model = load_model(getattr(transformers, kind), source, device=device, dtype=dtype, may_miss=_UNUSED)
     answers, config, match = None, model.config, options["match"]
     if kind != _CLASSES[0]:
         file = answers_file(options["answers"], folder, hub.folder_of(source), _ANSWERS)
         answers = answer_list(file, config.id2label, config.num_labels, mode=options["mode"], where=_WHERE)
-    inputs = _inputs(model, source, options, folder, (device, dtype))
-    rank = rank_of(options, source, int(match), answering=answers is not None)
-    who = f"{hub.identity(source)} {inputs.fingerprint} {options['box_type']} {dtype} {transformers.__version__}"
-    who = f"{who} {match if answers is None else answers.fingerprint}"
-    made_of = VisualBertMatcher if answers is None else VisualBertAnswerer
-    found = made_of(model, inputs, fingerprint=who, rank=rank, answers=answers)
-    found.box_type = int(options["box_type"])
-    return found
-
-
-def _kind(source: hub.Pretrained) -> str:
-    found = hub.read_config(source).get("architectures") or ()
-    for kind in _CLASSES:
-        if kind in found:
-            return kind
-    raise ModelLoadError(
-        f"{source.asked} is a {', '.join(found) or 'model of an unnamed class'}, which neither matches nor answers; "
-        f"name a checkpoint of {' or '.join(_CLASSES)}, such as uclanlp/visualbert-nlvr2-coco-pre or "
-        "uclanlp/visualbert-vqa"
-    )
-
-
-def _inputs(model: Any, source: hub.Pretrained, options: Options, folder: Path, place: tuple[str, str]) -> RegionInputs:
-    config = model.config
     tokenizer = load_tokenizer(source, folder, options["tokenizer"], config.vocab_size)
-    answering = not hasattr(model.cls, "seq_relationship")
-    return RegionInputs(
-        tokenizer=tokenizer,
-        source=_regions(config.visual_embedding_dim, options["regions"], folder, place),
-        length=text_length(options["max_length"], config.max_position_embeddings),
-        width=config.visual_embedding_dim,
-        device=model.device,
-        dtype=model.dtype,
-        suffix=(tokenizer.mask_token_id,) if answering else (),
-        whose=DETECTORS,
-    )
-
-
-def _regions(width: int, asked: str, folder: Path, place: tuple[str, str]) -> Any:
-    if not asked and width != WIDTH:
+    regions, width = options["regions"], config.visual_embedding_dim
+    if not regions and width != WIDTH:
         raise ModelLoadError(
             f"the model takes {width} numbers per box, the built-in detector gives {WIDTH}: {DETECTORS}; name features "
             "of the model's own detector with regions=FILE"
         )
-    # Any width is read here: RegionInputs checks it, whose message can name the detector of the features.
-    return region_source(asked, folder, *place, width=None if asked else width, count=None if asked else COUNT)
+    inputs = RegionInputs(
+        tokenizer=tokenizer,
+        # Any width is read here: RegionInputs checks it, whose message can name the detector of the features.
+        source=region_source(
+            regions, folder, device, width=None if regions else width, count=None if regions else COUNT
+        ),
+        length=text_length(options["max_length"], config.max_position_embeddings),
+        width=width,
+        device=model.device,
+        dtype=model.dtype,
+        suffix=() if answers is None else (tokenizer.mask_token_id,),
+        whose=DETECTORS,
+    )
+    rank = rank_of(options, source, int(match), answering=answers is not None)
+    who = f"{hub.identity(source)} {inputs.fingerprint} {options['box_type']} {dtype} {transformers.__version__}"
+    who = f"{who} {match if answers is None else answers.fingerprint}"
+    made_of = VisualBertMatcher if answers is None else VisualBertAnswerer
+    made = made_of(model, inputs, fingerprint=who, rank=rank, answers=answers)
+    made.box_type = int(options["box_type"])
+    return made

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -20,7 +21,7 @@ from vlgate.models.generative.prompts import VQASCORE, choice_question
 from vlgate.models.served.address import Place, key_of, parse
 from vlgate.models.served.chat import Dialect, FirstWord, data_url, first_word, name_of, negotiate, text_of, yes_or_no
 from vlgate.models.served.http import Endpoint, Pace, ServiceError
-from vlgate.types import Ask, Compare, FloatArray, LazyImage, Match
+from vlgate.types import Ask, Compare, FloatArray, LazyImage, Match, images_of
 
 Body = dict[str, object]
 Reply = float | str | FirstWord
@@ -30,97 +31,18 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An image and a question about it, or None and a text alone; ``scored`` asks for the probability of yes."""
+    """A text and the images that it is about; ``scored`` asks for the probability of yes."""
 
-    image: LazyImage | None
+    images: tuple[LazyImage, ...]
     text: str
     scored: bool = False
-    others: tuple[LazyImage, ...] = ()
-
-
-class Questioner:
-    """Asks a service; ``names`` are the names of the models that replied."""
-
-    def __init__(self, place: Place, endpoint: Endpoint, dialect: Dialect) -> None:
-        self.names = {dialect.answers_as} - {""}
-        self._place = place
-        self._endpoint = endpoint
-        self._dialect = dialect
-        # A call is repeated without the requests that have no reply. The other replies are kept: they cost money.
-        self._kept: dict[Question, Outcome] = {}
-
-    def replies(self, asked: Sequence[Question], read: Callable[[Body], Outcome]) -> list[Reply]:
-        distinct = list(dict.fromkeys(asked))
-        if not self._kept.keys() >= set(distinct):
-            self._ask(distinct, read)
-        found = [self._kept[question] for question in asked]
-        problem = next((reply for reply in found if isinstance(reply, Problem)), None)
-        if problem is None:
-            self._kept = {}
-            return [reply for reply in found if not isinstance(reply, Problem)]
-        self._kept = {question: reply for question, reply in self._kept.items() if reply != problem}
-        raise NoReplyError([place for place, reply in enumerate(found) if reply == problem], problem.why)
-
-    def refuses_two(self) -> str:
-        """Ask about two images in one request; return why the service gives no reply, or nothing if it gives one."""
-        from PIL import Image
-
-        url = data_url(Image.new("RGB", (64, 64), "white"), self._place)
-        text = "Are both images white? Answer yes or no."
-        try:
-            self._endpoint.ask(self._dialect.body(url, text, others=(url,)))
-        except ServiceError as error:
-            return str(error)
-        return ""
-
-    def _ask(self, questions: Sequence[Question], read: Callable[[Body], Outcome]) -> None:
-        """Ask all questions in parallel, and keep the replies even if an image cannot be decoded."""
-        threads = DaemonThreads(self._place.concurrency)
-        images: dict[LazyImage | None, Future[str]] = {}
-        replies: dict[Question, Future[Outcome]] = {}
-        broken: list[ImageError] = []
-        self._kept = {}
-        try:
-            for question in questions:
-                shown = (question.image, *question.others)
-                for image in shown:  # submitted first, so that its questions do not wait for it long
-                    if image not in images:
-                        images[image] = threads.submit(partial(self._encoded, image))
-                urls = [images[image] for image in shown]
-                replies[question] = threads.submit(partial(self._reply, question, urls, read))
-            for question, reply in replies.items():
-                try:
-                    self._kept[question] = reply.result()
-                except ImageError as error:
-                    broken.append(error)
-        except KeyboardInterrupt:
-            self._endpoint.stop()
-            raise
-        finally:
-            threads.close()
-        if broken:
-            raise broken[0]
-
-    def _encoded(self, image: LazyImage | None) -> str:
-        return "" if image is None else data_url(image.load(), self._place)
-
-    def _reply(self, question: Question, images: Sequence[Future[str]], read: Callable[[Body], Outcome]) -> Outcome:
-        first, *others = (image.result() for image in images)
-        body = self._dialect.body(first, question.text, scored=question.scored, others=others)
-        try:
-            reply = self._endpoint.ask(body)
-        except ServiceError as error:
-            return Problem(why=str(error))
-        self.names.update({name_of(reply)} - {""})
-        return read(reply)
 
 
 class DaemonThreads:
-    """At most ``most`` daemon threads, which start jobs in the order in which they are submitted.
+    """At most ``most`` daemon threads, which start jobs in the order in which they are submitted."""
 
-    Python waits for the threads of ``concurrent.futures`` at exit. A request that hangs would delay the exit by its
-    timeout and all its retries; daemon threads do not.
-    """
+    # Python waits for the threads of ``concurrent.futures`` at exit. A request that hangs would delay the exit by its
+    # timeout and all its retries; daemon threads do not.
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -128,7 +50,6 @@ class DaemonThreads:
         self._waiting: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
 
     def submit(self, job: Callable[[], Result]) -> Future[Result]:
-        """Queue a job; the future holds what it returns or raises."""
         future: Future[Result] = Future()
         self._waiting.put((future, job))
         if self._started < self._most:
@@ -154,18 +75,14 @@ class DaemonThreads:
                 future.set_exception(error)
 
 
-# A match becomes a question, and its score is the probability that the first word of the answer is yes (VQAScore, Lin
-# et al. 2024, section 3). From a service without log-probabilities the score is 1 for yes and 0 for no; ``note`` says
-# so. The questions are those of ``vlm``, so that the same model can be compared locally and behind a service.
-
-
 class Served:
-    """A model behind a chat-completions service.
+    """A model behind a chat-completions service, asked the questions of ``vlm``.
 
-    ``decision_threshold`` applies to the probability of yes. ``note`` says how the service was asked and which models
-    replied: a service may change the model behind a name, and a fingerprint cannot tell. Therefore its replies are
-    cached only if the user names a cache (``cached_if_named``). ``neither`` holds the pairs so far whose answer
-    probably begins with neither yes nor no.
+    The score of a match is the probability that the first word of the answer is yes (VQAScore, Lin et al. 2024, section
+    3); from a service without log-probabilities it is 1 for yes and 0 for no. ``note`` says how the service was asked
+    and which models replied: a service may change the model behind a name, and a fingerprint cannot tell. Therefore its
+    replies are cached only if the user names a cache (``cached_if_named``). ``neither`` holds the pairs so far whose
+    answer probably begins with neither yes nor no.
     """
 
     decision_threshold = 0.5
@@ -176,7 +93,10 @@ class Served:
         self.fingerprint = f"{place.url} {place.name} {dialect.answers_as} {images} {asked}"
         self._place = place
         self._dialect = dialect
-        self._questioner = Questioner(place, endpoint, dialect)
+        self._endpoint = endpoint
+        self._names = {dialect.answers_as} - {""}
+        # A call is repeated without the requests that have no reply. The other replies are kept: they cost money.
+        self._kept: dict[Question, Outcome] = {}
         self._scores = self._absent = self._weak = 0
         self.neither: set[Match] = set()
         self._text_of = partial(text_of, max_tokens=place.max_tokens)
@@ -187,70 +107,117 @@ class Served:
 
     @property
     def note(self) -> str:
-        parts = [*self._dialect.remarks, *self._of_scores()]
-        if self._place.form != "png":
-            parts.append("images are sent as JPEG")
-        if self._place.size:
-            parts.append(f"images are scaled down to at most {self._place.size} pixels per side")
-        names = self._questioner.names
-        if names - {self._place.name}:
-            parts.append(f"the service replies as {', '.join(sorted(names))}")
-        return "; ".join(parts)
-
-    def _of_scores(self) -> list[str]:
-        if not self._dialect.logprobs:
-            return []
-        parts = [f'the score of a match is the probability of "Yes" to {VQASCORE!r} (VQAScore, Lin et al. 2024)']
+        parts = list(self._dialect.remarks)
+        if self._dialect.logprobs:
+            parts.append(
+                f'the score of a match is the probability of "Yes" to {VQASCORE!r} (VQAScore, Lin et al. 2024)'
+            )
         if self._absent:
             why = "yes was not among the likeliest first words that the service lists"
             parts.append(f"{self._absent} of {self._scores} scores are 0 because {why}")
         if self._weak:
             why = "yes and no together have less than half the probability of the first word"
             parts.append(f"in {self._weak} of {self._scores} replies {why}; try logprobs=0")
-        return parts
+        if self._place.form != "png":
+            parts.append("images are sent as JPEG")
+        if self._place.size:
+            parts.append(f"images are scaled down to at most {self._place.size} pixels per side")
+        if self._names - {self._place.name}:
+            parts.append(f"the service replies as {', '.join(sorted(self._names))}")
+        return "; ".join(parts)
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Return the probability of yes, or 1.0 for yes and 0.0 for no, as an array of shape (n,).
-
-        If the service lists no among the likeliest first words but not yes, the score is 0.0; ``note`` counts these.
-
-        """
         scored, read = self._dialect.logprobs, first_word if self._dialect.logprobs else self._yes_or_no
-        asked = [Question(pair.image, _on_one_line(VQASCORE.format(pair.text)), scored) for pair in pairs]
-        replies = self._questioner.replies(asked, read)
-        return np.array([self._score(pair, reply) for pair, reply in zip(pairs, replies, strict=True)], np.float64)
+        asked = [Question((pair.image,), _on_one_line(VQASCORE.format(pair.text)), scored) for pair in pairs]
+        scores = []
+        for pair, reply in zip(pairs, self._replies(asked, read), strict=True):
+            if isinstance(reply, FirstWord):
+                scores.append(reply.yes or 0.0)
+                self._scores += 1
+                self._absent += reply.yes is None
+                if reply.weak:
+                    self._weak += 1
+                    self.neither.add(pair)
+            else:
+                scores.append(float(reply))
+        return np.array(scores, dtype=np.float64)
 
-    def _score(self, pair: Match, reply: Reply) -> float:
-        if not isinstance(reply, FirstWord):
-            return float(reply)
-        self._scores += 1
-        self._absent += reply.yes is None
-        if reply.weak:
-            self._weak += 1
-            self.neither.add(pair)
-        return reply.yes or 0.0
+    def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
+        return self._written(questions, map(images_of, questions))
 
-    def answer(self, questions: Sequence[Ask]) -> list[str]:
-        return self._written([Question(one.image, _on_one_line(choice_question(one))) for one in questions])
-
-    def compare(self, questions: Sequence[Compare]) -> list[str]:
-        return self._written(
-            [Question(one.images[0], _on_one_line(choice_question(one)), others=one.images[1:]) for one in questions]
-        )
+    compare = answer
 
     def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
-        return self._written([Question(None, _on_one_line(choice_question(one))) for one in questions])
+        return self._written(questions, repeat(()))
 
-    def _written(self, asked: Sequence[Question]) -> list[str]:
-        return [str(reply) for reply in self._questioner.replies(asked, self._text_of)]
+    def _written(self, questions: Sequence[Ask | Compare], images: Iterable[tuple[LazyImage, ...]]) -> list[str]:
+        texts = map(_on_one_line, map(choice_question, questions))
+        asked = [Question(shown, text) for shown, text in zip(images, texts, strict=False)]
+        return [str(reply) for reply in self._replies(asked, self._text_of)]
 
     def check_compare(self) -> None:
-        refused = self._questioner.refuses_two()
-        if refused:
+        from PIL import Image
+
+        url = data_url(Image.new("RGB", (64, 64), "white"), self._place)
+        try:
+            self._endpoint.ask(self._dialect.body([url, url], "Are both images white? Answer yes or no."))
+        except ServiceError as error:
             raise ModelLoadError(
                 f"openai: {self._place.name!r} at {self._place.url} does not take two images in one request "
-                f"({refused}); allow more (vLLM: --limit-mm-per-prompt), or leave out --ask=together"
-            )
+                f"({error}); allow more (vLLM: --limit-mm-per-prompt), or leave out --ask=together"
+            ) from None
+
+    def _replies(self, asked: Sequence[Question], read: Callable[[Body], Outcome]) -> list[Reply]:
+        distinct = list(dict.fromkeys(asked))
+        if not self._kept.keys() >= set(distinct):
+            self._ask(distinct, read)
+        found = [self._kept[question] for question in asked]
+        problem = next((reply for reply in found if isinstance(reply, Problem)), None)
+        if problem is None:
+            self._kept = {}
+            return [reply for reply in found if not isinstance(reply, Problem)]
+        self._kept = {question: reply for question, reply in self._kept.items() if reply != problem}
+        raise NoReplyError([place for place, reply in enumerate(found) if reply == problem], problem.why)
+
+    def _ask(self, questions: Sequence[Question], read: Callable[[Body], Outcome]) -> None:
+        """Ask all questions in parallel, and keep the replies even if an image cannot be decoded."""
+
+        def encoded(image: LazyImage) -> str:
+            return data_url(image.load(), self._place)
+
+        threads = DaemonThreads(self._place.concurrency)
+        images: dict[LazyImage, Future[str]] = {}
+        replies: dict[Question, Future[Outcome]] = {}
+        broken: list[ImageError] = []
+        self._kept = {}
+        try:
+            for question in questions:
+                for image in question.images:  # submitted first, so that its questions do not wait for it long
+                    if image not in images:
+                        images[image] = threads.submit(partial(encoded, image))
+                urls = [images[image] for image in question.images]
+                replies[question] = threads.submit(partial(self._reply, question, urls, read))
+            for question, reply in replies.items():
+                try:
+                    self._kept[question] = reply.result()
+                except ImageError as error:
+                    broken.append(error)
+        except KeyboardInterrupt:
+            self._endpoint.stop()
+            raise
+        finally:
+            threads.close()
+        if broken:
+            raise broken[0]
+
+    def _reply(self, question: Question, images: Sequence[Future[str]], read: Callable[[Body], Outcome]) -> Outcome:
+        body = self._dialect.body([image.result() for image in images], question.text, scored=question.scored)
+        try:
+            reply = self._endpoint.ask(body)
+        except ServiceError as error:
+            return Problem(why=str(error))
+        self._names.update({name_of(reply)} - {""})
+        return read(reply)
 
 
 def _on_one_line(text: str) -> str:
@@ -258,8 +225,7 @@ def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def check(weights: str, folder: Path) -> None:
-    _ = folder
+def check(weights: str, _: Path) -> None:
     key_of(parse(weights))
 
 

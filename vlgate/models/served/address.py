@@ -5,9 +5,10 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.specs import registered, split_options
@@ -64,7 +65,12 @@ class Key:
 
 def parse(weights: str) -> Place:
     """Parse ``URL#MODEL?option=value&...``; use no network."""
-    _check_option_names(weights)
+    tail = weights.partition("?")[2]
+    for option in (part.partition("=")[0] for part in tail.split("&") if tail):
+        if option not in OPTIONS:  # its value is not shown: that of api_key=... must not reach a log
+            known = nearest(option, OPTIONS) if re.fullmatch(r"\w{1,20}", option) else f"known are {', '.join(OPTIONS)}"
+            shown = f"unknown option {option!r}" if re.fullmatch(r"[a-z_]{1,20}", option) else "an unknown option"
+            raise ModelLoadError(f"openai: {shown}; {known}; set the key in the environment; options come last")
     place, options = split_options(weights, OPTIONS)
     address, _, name = place.partition("#")
     loopback = _check_address(address, insecure=_flag(options, "insecure", default=False))
@@ -96,16 +102,6 @@ def key_of(place: Place) -> Key:
     return Key(value)
 
 
-def _check_option_names(weights: str) -> None:
-    """Refuse unknown options without showing their values: the value of ``api_key=...`` must not reach a log."""
-    tail = weights.partition("?")[2]
-    for name in (part.partition("=")[0] for part in tail.split("&") if tail):
-        if name not in OPTIONS:
-            known = nearest(name, OPTIONS) if re.fullmatch(r"\w{1,20}", name) else "known are " + ", ".join(OPTIONS)
-            shown = f"unknown option {name!r}" if re.fullmatch(r"[a-z_]{1,20}", name) else "an unknown option"
-            raise ModelLoadError(f"openai: {shown}; {known}; set the key in the environment; options come last")
-
-
 def _check_address(address: str, *, insecure: bool) -> bool:
     try:
         parts = urlsplit(address)
@@ -117,23 +113,16 @@ def _check_address(address: str, *, insecure: bool) -> bool:
     plain = address.isprintable() and all("!" <= letter <= "~" for letter in parts.path)
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or not plain:
         raise ModelLoadError(f"openai:{address!r} is not the address of a service; {FORM}")
-    loopback = _is_loopback(parts)
+    loopback = parts.hostname == "localhost"
+    with suppress(ValueError):
+        ip = ipaddress.ip_address(parts.hostname)
+        loopback = loopback or ip.is_loopback or ip.is_unspecified  # servers on all interfaces print 0.0.0.0
     if parts.scheme == "http" and not loopback and not insecure:
         raise ModelLoadError(
             f"openai:{address} would send the key and all images unencrypted to another machine; use https, or add "
             "insecure=1 if you trust the network in between"
         )
     return loopback
-
-
-def _is_loopback(parts: SplitResult) -> bool:
-    if parts.hostname == "localhost":
-        return True
-    try:
-        address = ipaddress.ip_address(parts.hostname or "")
-    except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified  # servers that listen on all interfaces print 0.0.0.0
 
 
 def _flag(options: dict[str, str], name: str, *, default: bool) -> bool:

@@ -54,18 +54,14 @@ class Dialect:
     answers_as: str = ""
     remarks: tuple[str, ...] = ()
 
-    def body(self, image: str, text: str, *, scored: bool = False, others: Sequence[str] = ()) -> dict[str, object]:
-        """A request about an image, given as a data URL; ``scored`` asks for the first word's probability.
-
-        An empty URL stands for no image: the request holds the text alone. ``others`` are further images, in order.
-        """
+    def body(self, images: Sequence[str], text: str, *, scored: bool = False) -> dict[str, object]:
+        """A request about images, given as data URLs; ``scored`` asks for the first word's probability."""
         fields = dict(self.fields)
         if not scored:
             fields = {name: value for name, value in fields.items() if "logprobs" not in name}
         elif "max_tokens" in fields:
             fields["max_tokens"] = _MATCH_TOKENS
-        urls = [image, *others] if image else []
-        shown: list[dict[str, object]] = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+        shown: list[dict[str, object]] = [{"type": "image_url", "image_url": {"url": url}} for url in images]
         content = [*shown, {"type": "text", "text": text}]
         return {"model": self.name, "messages": [{"role": "user", "content": content}], **fields}
 
@@ -80,8 +76,7 @@ def negotiate(place: Place, endpoint: Endpoint) -> Dialect:
         fields |= {"logprobs": True, "top_logprobs": 20}
     dialect = Dialect(name=place.name, fields=fields)
     while True:
-        body = dialect.body(image, _WHITE, scored=True)
-        plain = dialect.body(image, _WHITE)
+        body, plain = (dialect.body([image], _WHITE, scored=scored) for scored in (True, False))
         try:
             return _accepted(dialect, endpoint.ask({**body, **dialect.fields}), partial(endpoint.ask, plain))
         except ServiceError as error:
@@ -152,13 +147,16 @@ def data_url(image: Image, place: Place) -> str:
 
 
 def text_of(reply: Mapping[str, object], max_tokens: int = 0) -> str | Problem:
-    """The text of a reply, without the thoughts that a reasoning model writes before it."""
+    # without the thoughts that a reasoning model writes before its answer
     choice = _choice(reply)
     if isinstance(choice, Problem):
         return choice
     content = _content(choice)
     if str(choice.get("finish_reason")).lower() in _CUT_OFF:
-        return Problem(why=_cut_off(reply, content, max_tokens))
+        what = "thought" if thinks(reply) and after_thought(content) in (None, "") else "answer"
+        limit, more = (f"max_tokens={max_tokens}", max(64, 8 * max_tokens)) if max_tokens else ("max_tokens", "N")
+        remedy = f"to raise max_tokens, write ?max_tokens={more} after the model's name"
+        return Problem(why=f"the {what} is cut off at {limit}: {_excerpt(content)}; {remedy}")
     if halved(content):
         return Problem(why=f"the answer {_excerpt(content)} {HALF}")
     text = after_thought(content)
@@ -170,27 +168,17 @@ def text_of(reply: Mapping[str, object], max_tokens: int = 0) -> str | Problem:
     return text.strip()
 
 
-def _cut_off(reply: Mapping[str, object], content: str, max_tokens: int) -> str:
-    """Say what was cut off, how long it might have been, and which option makes it longer."""
-    what = "thought" if thinks(reply) and after_thought(content) in (None, "") else "answer"
-    limit, more = (f"max_tokens={max_tokens}", max(64, 8 * max_tokens)) if max_tokens else ("max_tokens", "N")
-    remedy = f"to raise max_tokens, write ?max_tokens={more} after the model's name"
-    return f"the {what} is cut off at {limit}: {_excerpt(content)}; {remedy}"
-
-
 def _excerpt(text: str) -> str:
     plain = " ".join(text.split())
     return repr(plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}...")
 
 
 def name_of(reply: Mapping[str, object]) -> str:
-    """The name of the model that replies; empty if the service does not name it."""
     name = reply.get("model")
     return printable(name) if isinstance(name, str) else ""
 
 
 def yes_or_no(reply: Mapping[str, object], max_tokens: int = 0) -> float | Problem:
-    """1.0 if the reply says yes, 0.0 if it says no; see ``text_of``."""
     text = text_of(reply, max_tokens)
     if isinstance(text, Problem):
         return text
@@ -209,7 +197,7 @@ class FirstWord:
 
     @property
     def weak(self) -> bool:
-        """Whether another word is likelier than yes and no together."""
+        # whether another word is likelier than yes and no together
         return (self.yes or 0.0) + (self.no or 0.0) < _HALF
 
 
@@ -229,11 +217,14 @@ def first_word(reply: Mapping[str, object]) -> FirstWord | Problem:
     likely = _likeliest(choice)
     if likely is None:
         return Problem(why="this reply has no readable log-probabilities, though the first one had; try logprobs=0")
-    yes, no = _probability(likely, "yes"), _probability(likely, "no")
-    if yes is None and no is None:
+    sums: dict[str, float] = {}
+    for token, probability in likely:
+        word = token.strip(_BLANKS).casefold()
+        sums[word] = min(1.0, sums.get(word, 0.0) + probability)
+    if not sums.keys() & {"yes", "no"}:
         shown = ", ".join(repr(token) for token, _ in likely[:5])
         return Problem(why=f"neither yes nor no is among the likeliest first words ({shown}); try logprobs=0")
-    return FirstWord(yes=yes, no=no)
+    return FirstWord(yes=sums.get("yes"), no=sums.get("no"))
 
 
 def thinks(reply: Mapping[str, object]) -> bool:
@@ -242,19 +233,20 @@ def thinks(reply: Mapping[str, object]) -> bool:
     if isinstance(choice, Problem):
         return False
     fields = {**choice, **choice["message"]}
-    content = fields.get("content")
-    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    aside = any(_THOUGHTS.match(str(name)) and _holds(value) for name, value in fields.items())
+    named = (value for name, value in fields.items() if _THOUGHTS.match(str(name)))
+    logprobs = choice.get("logprobs")  # some services leave special tokens out of the text only
+    tokens = logprobs.get("content") if isinstance(logprobs, dict) else ()
+    written = [str(token.get("token", "")) for token in _dicts(tokens)]
     return (
-        aside
-        or any(_THOUGHTS.match(str(part.get("type", ""))) for part in parts)
+        any(value.strip() if isinstance(value, str) else value for value in named)
+        or any(_THOUGHTS.match(str(part.get("type", ""))) for part in _dicts(fields.get("content")))
         or has_thought(_content(choice))
-        or has_thought("".join(_tokens(choice)))
+        or has_thought("".join(written))
     )
 
 
-def _holds(value: object) -> bool:
-    return bool(value.strip() if isinstance(value, str) else value)
+def _dicts(values: object) -> list[dict[str, object]]:
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
 def _choice(reply: Mapping[str, object]) -> dict[str, Any] | Problem:
@@ -280,14 +272,6 @@ def _content(choice: Mapping[str, Any]) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _tokens(choice: Mapping[str, Any]) -> list[str]:
-    """The tokens of a reply with log-probabilities: some services leave special tokens out of the text only."""
-    match choice.get("logprobs"):
-        case {"content": list(tokens)}:
-            return [str(token.get("token", "")) for token in tokens if isinstance(token, dict)]
-    return []
-
-
 def _likeliest(choice: Mapping[str, Any]) -> list[tuple[str, float]] | None:
     """The likeliest tokens, with their probabilities, at the first place whose token is neither blank nor special."""
     match choice.get("logprobs"):
@@ -311,8 +295,3 @@ def _probabilities(likely: list[object]) -> list[tuple[str, float]] | None:
             case _:
                 return None
     return found
-
-
-def _probability(likely: Sequence[tuple[str, float]], word: str) -> float | None:
-    found = [probability for token, probability in likely if token.strip(_BLANKS).casefold() == word]
-    return min(1.0, sum(found)) if found else None

@@ -1,11 +1,9 @@
 """Requests to a service over HTTP: paced, cut off in time, and sent again if the failure may pass.
 
-``Endpoint.ask`` is the way in. It waits for its turn (``Pace``), sends the request once (``Sender``), and repeats both
-until the service replies or the retries are used up.
-
-The module uses the standard library's ``urllib`` from threads. Another library would keep connections open, but opening
-one costs about a millisecond, and a model takes tenths of a second or more. Redirects are not followed, because the key
-would go with them.
+``Endpoint.ask`` is the way in: it waits for its turn (``Pace``), sends the request, and repeats both until the service
+replies or the retries are used up. It uses ``urllib`` from threads: another library would keep connections open, but
+opening one costs about a millisecond, and a model takes tenths of a second or more. Redirects are not followed, because
+the key would go with them.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPResponse
 from ssl import SSLCertVerificationError
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
@@ -29,7 +27,7 @@ from vlgate.models.served.address import Key, Place
 
 _TOO_MANY = 429
 _TRANSIENT = frozenset({408, 409, 425, _TOO_MANY, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
-"""Statuses after which the same request may succeed: busy, overloaded, a gateway's timeout."""
+# statuses after which the same request may succeed: busy, overloaded, a gateway's timeout
 _NOT_TRUSTED = 495  # nginx's status for it; the service itself sends no status
 _FIRST_PAUSE, _LONGEST_PAUSE, _LONGEST_WAIT = 0.5, 30.0, 300.0  # seconds
 _MOST_BYTES = 1 << 26
@@ -88,10 +86,12 @@ class Endpoint:
 
     def __init__(self, place: Place, key: Key, pace: Pace) -> None:
         self._place = place
+        self._key = key
         self._pace = pace
         self._down = False  # the last request ran out of retries: send the next ones once only
         self._stopped = False
-        self._sender = Sender(place, key, pace.clock)
+        # A proxy from the environment is used, but not to reach a service on this machine.
+        self._opener: OpenerDirector = build_opener(_NoRedirect(), *([ProxyHandler({})] if place.loopback else []))
 
     def stop(self) -> None:
         """Send no more requests, and do not repeat those under way in other threads: the run is interrupted."""
@@ -101,21 +101,18 @@ class Endpoint:
         data = json.dumps(body).encode()
         attempts = 1 if self._down else 1 + self._place.retries
         for attempt in range(1, attempts + 1):
-            self._take_turn()
+            if not self._stopped:
+                self._pace.wait()
+            if self._stopped:  # before the wait, or during it
+                raise ServiceError("the run was interrupted")
             try:
-                reply = self._sender.send(data)
+                reply = self._send(data)
             except TransientError as error:
                 self._pause(error, attempt, attempts, data)
             else:
                 self._down = False
                 return reply
         raise AssertionError(attempts)  # at least one attempt is made
-
-    def _take_turn(self) -> None:
-        if not self._stopped:
-            self._pace.wait()
-        if self._stopped:  # before the wait, or during it
-            raise ServiceError("the run was interrupted")
 
     def _pause(self, error: TransientError, attempt: int, attempts: int, data: bytes) -> None:
         """Wait as long as the service asks for, else longer after each attempt."""
@@ -132,25 +129,14 @@ class Endpoint:
             spread = 0.5 + 0.5 * zlib.crc32(data) / 2**32  # requests that failed together return at different times
             self._pace.sleep(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (attempt - 1)) * spread)
 
-
-class Sender:
-    """Sends requests to a service's address, each of them once; threads may share it."""
-
-    def __init__(self, place: Place, key: Key, clock: Callable[[], float]) -> None:
-        self._place = place
-        self._key = key
-        self._clock = clock
-        # A proxy from the environment is used, but not to reach a service on this machine.
-        self._opener: OpenerDirector = build_opener(_NoRedirect(), *([ProxyHandler({})] if place.loopback else []))
-
-    def send(self, data: bytes) -> dict[str, Any]:
+    def _send(self, data: bytes) -> dict[str, Any]:
         address = f"{self._place.url}/chat/completions"
-        deadline = self._clock() + self._place.timeout
+        deadline = self._pace.clock() + self._place.timeout
         headers = {"Content-Type": "application/json", "User-Agent": f"vlgate/{__version__}", **self._key.headers()}
         request = Request(address, data, headers)  # noqa: S310  # http or https: see place.parse
         try:
             with self._opener.open(request, timeout=self._place.timeout) as response:
-                return self._parsed(_read(response, deadline, self._clock))
+                content = _read(response, deadline, self._pace.clock)
         except HTTPError as error:
             with error:
                 self._refused(error)
@@ -165,8 +151,6 @@ class Sender:
                 why = f"the certificate of {address} is not trusted ({shown}){_CERTIFICATES}"
                 raise ServiceError(why, _NOT_TRUSTED) from None
             raise TransientError(f"the service at {address} cannot be reached ({shown})") from None
-
-    def _parsed(self, content: bytes) -> dict[str, Any]:
         try:
             reply = self._key.cleaned(json.loads(content))
         except (ValueError, RecursionError):
@@ -204,11 +188,8 @@ class Sender:
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
-    ) -> None:  # the signature of urllib
-        """Follow no redirect."""
-        _ = self, req, fp, code, msg, headers, newurl
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        pass
 
 
 def _read(response: HTTPResponse, deadline: float, clock: Callable[[], float]) -> bytes:

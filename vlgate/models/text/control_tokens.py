@@ -20,18 +20,19 @@ class ControlTokens:
         added = _added(tokenizer)
         named = {name: special or name in template for name, (special, _) in added.items()}
         named |= dict.fromkeys(_placeholders(processor), True)
-        self._raw = sorted(name for name, control in named.items() if control and _looks_like_one(name))
+        # a letter or a word is read as text
+        bare = {name: name.strip() for name, control in named.items() if control}
+        self._raw = sorted(name for name, text in bare.items() if len(text) > 1 and not text.replace(" ", "").isalnum())
         self._clean: Callable[[str], str] = getattr(tokenizer, "clean_fn", str)
-        self._normal = _normalizer(tokenizer)
+        inner = getattr(tokenizer, "tokenizer", tokenizer)
+        normalizer: Any = getattr(getattr(inner, "backend_tokenizer", None), "normalizer", None)
+        self._normal: Callable[[str], str] = str if normalizer is None else normalizer.normalize_str
         self._normalized = {self._normal(name): name for name in self._raw if added.get(name, (True, False))[1]}
 
     def check(self, texts: Sequence[Collection[str]]) -> None:
-        held = {place: token for place, some in enumerate(texts) if (token := self._first(some))}
-        reasons = {
-            place: f"a text holds {token!r}, a control token of the model, which does not read it as text; write the "
-            "text without it"
-            for place, token in held.items()
-        }
+        tokens = {place: token for place, some in enumerate(texts) if (token := self._first(some))}
+        remedy = "a control token of the model, which does not read it as text; write the text without it"
+        reasons = {place: f"a text holds {token!r}, {remedy}" for place, token in tokens.items()}
         if reasons:
             raise NoReplyError(reasons, next(iter(reasons.values())), reasons)
 
@@ -62,14 +63,3 @@ def _placeholders(processor: object) -> list[str]:
     names = [name for name in getattr(processor, "__dict__", {}) if name.endswith("_token")]
     tasks = getattr(processor, "tasks_answer_post_processing_type", ())  # Florence-2's
     return [*(value for name in names if isinstance(value := getattr(processor, name), str)), *tasks]
-
-
-def _looks_like_one(token: str) -> bool:
-    letters = token.strip()
-    return len(letters) > 1 and not letters.replace(" ", "").isalnum()
-
-
-def _normalizer(tokenizer: Any) -> Callable[[str], str]:
-    inner = getattr(tokenizer, "tokenizer", tokenizer)
-    found: Any = getattr(getattr(inner, "backend_tokenizer", None), "normalizer", None)
-    return str if found is None else found.normalize_str

@@ -32,13 +32,17 @@ class _Draft:
     filled: tuple[int, ...] = ()
     likely: float = 0.0
 
+    def grown(self, token: int, likely: float) -> _Draft:
+        row, filled = (*self.row[: self.first], token, *self.row[self.first + 1 :]), (*self.filled, token)
+        likely += self.likely
+        return replace(self, row=row, first=self.first + 1, masked=self.masked - 1, filled=filled, likely=likely)
+
 
 class MaskedFiller:
-    """Fills gaps with the tokens that a masked language model finds most probable together.
+    """Fills gaps with the tokens that a masked language model finds most probable together."""
 
-    The probability of several tokens is their joint one by the chain rule: the first one is predicted while the others
-    are masked, the next one with the first in its place. A beam search keeps the best ``top`` beginnings.
-    """
+    # The probability of several tokens is their joint one by the chain rule: the first one is predicted while the
+    # others are masked, the next one with the first in its place. A beam search keeps the best ``top`` beginnings.
 
     def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str) -> None:
         self.fingerprint = fingerprint
@@ -48,11 +52,8 @@ class MaskedFiller:
         self._begins, self._inside = _allowed(model, tokenizer)
 
     def fill(self, gaps: Sequence[Gap], top: int) -> list[list[Filling]]:
-        """Return at most ``top`` fillings of each length for each gap, the most probable first.
-
-        Lengths are counted in the model's tokens, which may be pieces of words; a filling begins a word. A gap
-        whose text is longer than the model's context has no fillings.
-        """
+        """At most ``top`` fillings of each length, in tokens, for each gap, the most probable first."""
+        # A filling begins a word. A gap whose text is longer than the model's context has no fillings.
         found: list[list[Filling]] = [[] for _ in gaps]
         drafts = [draft for place, gap in enumerate(gaps) for draft in self._drafts(place, gap)]
         while drafts:
@@ -66,9 +67,10 @@ class MaskedFiller:
 
     def _drafts(self, place: int, gap: Gap) -> list[_Draft]:
         mask = self._tokenizer.mask_token
+        glues = self._tokenizer.convert_ids_to_tokens(self._tokenizer.mask_token_id) == "<mask>"
         made = []
         for length in gap.lengths:
-            middle = mask * length if self._glues() else " ".join([mask] * length)
+            middle = mask * length if glues else " ".join([mask] * length)
             before = f"{gap.before} " if gap.before else ""
             after = gap.after if gap.after[:1] in _GLUED or not gap.after else f" {gap.after}"
             row = self._tokenizer(f"{before}{middle}{after}", verbose=False)["input_ids"]
@@ -77,9 +79,6 @@ class MaskedFiller:
                 made.append(_Draft(gap=place, row=tuple(row), first=spots[0], masked=length))
         return made
 
-    def _glues(self) -> bool:
-        return bool(self._tokenizer.convert_ids_to_tokens(self._tokenizer.mask_token_id) == "<mask>")
-
     def _grown(self, drafts: Sequence[_Draft], top: int) -> list[_Draft]:
         """Fill one more token of each draft, and keep the best of those with the same gap and length."""
         beams: dict[tuple[int, int], list[_Draft]] = {}
@@ -87,7 +86,7 @@ class MaskedFiller:
             batch = [drafts[place] for place in places]
             for draft, likely, tokens in zip(batch, *self._best(batch, top), strict=True):
                 beam = beams.setdefault((draft.gap, len(draft.filled) + draft.masked), [])
-                beam += [_filled(draft, token, one) for token, one in zip(tokens, likely, strict=True) if one > -1e30]
+                beam += [draft.grown(token, one) for token, one in zip(tokens, likely, strict=True) if one > -1e30]
         return [one for beam in beams.values() for one in sorted(beam, key=lambda one: -one.likely)[:top]]
 
     def _best(self, batch: Sequence[_Draft], top: int) -> tuple[list[list[float]], list[list[int]]]:
@@ -105,19 +104,8 @@ class MaskedFiller:
         return best.values.cpu().tolist(), best.indices.cpu().tolist()
 
 
-def _filled(draft: _Draft, token: int, likely: float) -> _Draft:
-    return replace(
-        draft,
-        row=(*draft.row[: draft.first], token, *draft.row[draft.first + 1 :]),
-        first=draft.first + 1,
-        masked=draft.masked - 1,
-        filled=(*draft.filled, token),
-        likely=draft.likely + likely,
-    )
-
-
 def _allowed(model: Any, tokenizer: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return which tokens may begin a filling and which may go on with it, each of shape (vocabulary,)."""
+    """Which tokens may begin a filling and which may go on with it, each of shape (vocabulary,)."""
     import torch
 
     size = model.config.vocab_size

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from vlgate.models.text import language_models
 from vlgate.models.text.text_only import ENDLESS, loaded, log_probabilities, longest_text
 from vlgate.types import FloatArray
 
-BATCH = 64
-"""Texts per forward pass."""
+BATCH = 64  # texts per forward pass
 
 
 def by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
@@ -31,24 +30,47 @@ def by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
 
 
 def scored(texts: Sequence[Any], columns: int, score: Callable[[list[Any]], FloatArray]) -> FloatArray:
-    """Score items in batches of similar length.
-
-    Returns: the scores in the order of ``texts``, shape (n, columns), each distinct item scored once.
-    """
+    """The scores of items in the order of ``texts``, shape (n, columns), each distinct one scored once."""
     distinct = list(dict.fromkeys(texts))
+    lengths = [len(text) if isinstance(text, str) else sum(map(len, text)) for text in distinct]
     found = np.zeros((len(distinct), columns))
-    for places in by_length([_length(text) for text in distinct]):
+    for places in by_length(lengths):
         found[places] = score([distinct[place] for place in places])
     place_of = {text: place for place, text in enumerate(distinct)}
     return np.asarray(found[[place_of[text] for text in texts]].reshape(len(texts), columns), dtype=np.float64)
 
 
-def _length(text: str | tuple[str, str]) -> int:
-    return len(text) if isinstance(text, str) else sum(map(len, text))
-
-
 class Classifier:
-    """A sequence classification model of transformers whose labels have a known meaning."""
+    """A sequence classification model of transformers whose labels have known ``meanings``, by their beginnings."""
+
+    meanings: tuple[tuple[str, ...], ...] = ()
+
+    @classmethod
+    def load(cls, weights: str, folder: Path, device: str, dtype: str) -> Self:
+        name, chosen = split_options(weights, ("labels",))
+        source = pretrained(name, folder)
+        model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", device, dtype)
+        asked = source.asked
+        if tokenizer.pad_token_id is None:
+            raise ModelLoadError(f"{asked}: its tokenizer has no padding token; save it with the model's own one")
+        labels = [model.config.id2label[place] for place in range(model.config.num_labels)]
+        if "labels" in chosen:
+            given, many = chosen["labels"].split(","), len(labels)
+            if len(given) != many:
+                named = f"labels={chosen['labels']!r} names {len(given)} labels"
+                raise ModelLoadError(f"{asked}: {named}, but the model has {many}")
+            labels = given
+        places = [
+            [place for place, label in enumerate(labels) if label.strip().lower().startswith(beginnings)]
+            for beginnings in cls.meanings
+        ]
+        if len(labels) != len(cls.meanings) or any(len(some) != 1 for some in places):
+            names = ",".join(beginnings[0] for beginnings in cls.meanings)
+            raise ModelLoadError(
+                f"{asked} has the labels {', '.join(labels)}; expected {names}; name another model, or say what its "
+                f"labels are, in its order: {asked}?labels={names}"
+            )
+        return cls(model, tokenizer, columns=[place for [place] in places], fingerprint=f"{what} {','.join(labels)}")
 
     def __init__(self, model: Any, tokenizer: Any, *, columns: Sequence[int], fingerprint: str) -> None:
         self.fingerprint = fingerprint
@@ -58,7 +80,8 @@ class Classifier:
         self._columns = list(columns)
         self._longest = longest_text(model, tokenizer, ENDLESS)
 
-    def probabilities(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> FloatArray:
+    def infer(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> FloatArray:
+        """The probabilities of the meanings, shape (n, meanings)."""
         return scored(texts, len(self._columns), self._batch)
 
     def _batch(self, texts: list[Any]) -> FloatArray:
@@ -73,76 +96,24 @@ class Classifier:
         return np.exp(np.asarray(likely.cpu().numpy(), dtype=np.float64))[:, self._columns]
 
 
-C = TypeVar("C", bound=Classifier)
-
-
-def load_classifier(
-    kind: type[C], weights: str, folder: Path, wanted: Sequence[Sequence[str]], *, place: tuple[str, str]
-) -> C:
-    """Load a classifier."""
-    name, chosen = split_options(weights, ("labels",))
-    source = pretrained(name, folder)
-    model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", *place)
-    if tokenizer.pad_token_id is None:
-        raise ModelLoadError(f"{source.asked}: its tokenizer has no padding token; save it with the model's own one")
-    labels = [model.config.id2label[place] for place in range(model.config.num_labels)]
-    if "labels" in chosen:
-        labels = _given(chosen["labels"], labels, source.asked)
-    columns = _columns(labels, wanted, source.asked)
-    return kind(model, tokenizer, columns=columns, fingerprint=f"{what} {','.join(labels)}")
-
-
-def _given(text: str, labels: Sequence[str], asked: str) -> list[str]:
-    given = text.split(",")
-    if len(given) != len(labels):
-        raise ModelLoadError(f"{asked}: labels={text!r} names {len(given)} labels, but the model has {len(labels)}")
-    return given
-
-
-def _columns(labels: Sequence[str], wanted: Sequence[Sequence[str]], asked: str) -> list[int]:
-    found = []
-    for beginnings in wanted:
-        places = [place for place, label in enumerate(labels) if label.strip().lower().startswith(tuple(beginnings))]
-        if len(places) != 1 or len(labels) != len(wanted):
-            names = ",".join(one[0] for one in wanted)
-            raise ModelLoadError(
-                f"{asked} has the labels {', '.join(labels)}; expected {names}; name another model, or say what its "
-                f"labels are, in its order: {asked}?labels={names}"
-            )
-        found += places
-    return found
-
-
 PAPER = "ynie/albert-xxlarge-v2-snli_mnli_fever_anli_R1_R2_R3-nli"
 """The model of VALSE (section 4.3)."""
 
-_LABELS = (("entail",), ("neutral",), ("contradict",))
-
 
 class EntailmentModel(Classifier):
-    """A model of natural language inference: entailment, neutral and contradiction."""
+    """A model of natural language inference, whose texts are pairs of a premise and a hypothesis."""
 
-    def infer(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        """Return the probabilities of the three labels for (premise, hypothesis), shape (n, 3)."""
-        return self.probabilities(pairs)
+    meanings = (("entail",), ("neutral",), ("contradict",))
 
 
 def entailment(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> EntailmentModel:
-    return load_classifier(EntailmentModel, weights or PAPER, folder, _LABELS, place=(device, dtype))
-
-
-class _LanguageModel(Protocol):
-    fingerprint: str
-
-    def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Return perplexities, shape (n,)."""
-        ...
+    return EntailmentModel.load(weights or PAPER, folder, device, dtype)
 
 
 class Plausibility:
     """A language model that scores any number of texts."""
 
-    def __init__(self, model: _LanguageModel) -> None:
+    def __init__(self, model: language_models.Causal | language_models.Masked) -> None:
         self.fingerprint = model.fingerprint
         self._model = model
 
@@ -169,20 +140,19 @@ def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dt
     return Plausibility(language_models.build(weights, folder, device=device, dtype=dtype))
 
 
-# Grammaticality: a classifier trained on CoLA, and the likelihood of a text against that of its original.
-#
-# GRUEN (Zhu and Bhat 2020), which VALSE applies, adds the two for each sentence. Its sum depends on the models that it
-# was tuned for, so the parts are given here on their own, each in 0..1.
-
-_LABELS_GRAMMATICALITY = (("unacceptable", "ungrammatical"), ("acceptable", "grammatical"))
+# Grammaticality: a classifier trained on CoLA, and the likelihood of a text against that of its original. GRUEN (Zhu
+# and Bhat 2020), which VALSE applies, adds the two for each sentence. Its sum depends on the models that it was tuned
+# for, so the parts are given here on their own, each in 0..1.
 
 
 class Acceptability(Classifier):
     """A classifier of unacceptable and acceptable sentences, as those trained on CoLA (Warstadt et al. 2019)."""
 
+    meanings = (("unacceptable", "ungrammatical"), ("acceptable", "grammatical"))
+
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
-        """Return the probability that each text is acceptable, shape (n,)."""
-        return np.asarray(self.probabilities(texts)[:, 1], dtype=np.float64)
+        # the probability that each text is acceptable, shape (n,)
+        return np.asarray(self.infer(texts)[:, 1], dtype=np.float64)
 
 
 class Likelihood:
@@ -195,10 +165,8 @@ class Likelihood:
         return np.asarray(1 / self._model.perplexity(texts), dtype=np.float64)
 
     def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
-        """Return how likely each text is in proportion to its original, at most 1, shape (n,).
-
-        The original is the caption, which somebody wrote; a foil much less likely than it may be ungrammatical.
-        """
+        """How likely each text is in proportion to its original, which somebody wrote; at most 1, shape (n,)."""
+        # A foil much less likely than its caption may be ungrammatical.
         if len(originals) != len(texts):
             raise NoReplyError((), f"{len(originals)} originals for {len(texts)} texts; give one for each")
         both = self._model.perplexity([*originals, *texts])
@@ -212,7 +180,7 @@ def grammaticality(
     kind, _, name = weights.partition(":")
     if kind == "likelihood" and name:
         return Likelihood(plausibility(name, device, folder=folder, dtype=dtype))
-    return load_classifier(Acceptability, weights, folder, _LABELS_GRAMMATICALITY, place=(device, dtype))
+    return Acceptability.load(weights, folder, device, dtype)
 
 
 _MODULES = "modules.json"
@@ -234,24 +202,19 @@ class SentenceEncoder:
 
 
 def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> SentenceEncoder:
-    """Load a model of sentence-transformers by its hub repository or folder.
-
-    No code of the repository is run, and only modules of sentence-transformers itself are taken.
-    """
+    """Load a model of sentence-transformers by its hub repository or folder."""
+    # No code of the repository is run, and only modules of sentence-transformers itself are taken.
     sentence_transformers, transformers = library("sentence_transformers", "text"), library("transformers", "text")
     source = pretrained(weights, folder)
     place = folder_of(source)
-    _check_modules(source, place)
-    first = replace(source, location=str(_first(place)), local=True)
-    load_model(transformers.AutoModel, first, device="cpu", dtype=dtype, may_miss=_POOLER)
+    first = _first_module(source, place)
+    of_first = replace(source, location=str(first), local=True)
+    load_model(transformers.AutoModel, of_first, device="cpu", dtype=dtype, may_miss=_POOLER)
+    settings = {"dtype": dtype, "use_safetensors": any(first.glob("*.safetensors"))}
     try:
         with no_bars():
             model = sentence_transformers.SentenceTransformer(
-                str(place),
-                device=device,
-                local_files_only=True,
-                trust_remote_code=False,
-                model_kwargs={"dtype": dtype, "use_safetensors": any(_first(place).glob("*.safetensors"))},
+                str(place), device=device, local_files_only=True, trust_remote_code=False, model_kwargs=settings
             )
     except damaged() as error:
         raise ModelLoadError(f"{source.asked} cannot be loaded ({one_line(error)}); download it again") from error
@@ -259,27 +222,25 @@ def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtyp
     return SentenceEncoder(model, fingerprint=what)
 
 
-def _modules(place: Path) -> list[dict[str, Any]]:
+def _first_module(source: Pretrained, place: Path) -> Path:
+    """The folder of the first module, after all of them are checked."""
     file = place / _MODULES
-    found = json.loads(file.read_text(encoding="utf-8"))
-    if not (isinstance(found, list) and found and all(isinstance(one, dict) for one in found)):
-        raise ValueError(f"{file} is not a list of modules")
-    if any(Path(str(one.get("path", ""))).is_absolute() or ".." in str(one.get("path", "")) for one in found):
-        raise ValueError(f"{file} names a folder outside of {place}")
-    return found
-
-
-def _check_modules(source: Pretrained, place: Path) -> None:
+    modules: object = []
+    problem = f"{file} is not a list of modules"
     try:
-        types = [str(one.get("type")) for one in _modules(place)]
+        modules = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
+        problem = str(error)
+    if isinstance(modules, list) and modules and all(isinstance(module, dict) for module in modules):
+        paths = [Path(str(module.get("path", ""))) for module in modules]
+        outside = any(path.is_absolute() or ".." in str(path) for path in paths)
+        problem = f"{file} names a folder outside of {place}" if outside else ""
+    if problem or not isinstance(modules, list):
         raise ModelLoadError(
-            f"{source.asked} is not a model of sentence-transformers ({error}); name one, such as "
+            f"{source.asked} is not a model of sentence-transformers ({problem}); name one, such as "
             "sentence-transformers/all-MiniLM-L6-v2"
-        ) from error
-    if foreign := [one for one in types if not one.startswith("sentence_transformers.")]:
+        )
+    types = [str(module.get("type")) for module in modules]
+    if foreign := [name for name in types if not name.startswith("sentence_transformers.")]:
         raise ModelLoadError(f"{source.asked} runs code of its own, {foreign[0]}; name a model without")
-
-
-def _first(place: Path) -> Path:
-    return place / str(_modules(place)[0].get("path", ""))
+    return place / paths[0]

@@ -23,20 +23,20 @@ class Causal(text_only.TextModel):
     def __init__(self, model: Any, tokenizer: Any, *, variant: str, fingerprint: str) -> None:
         self._bos = tokenizer.bos_token_id if variant == "mean" else None
         self._perplexity = valse_perplexity if variant == "valse" else mean_perplexity
-        first = "is conditioned on the beginning-of-text token" if self._bos is not None else "is not counted"
-        note = f"perplexity: exp of the mean negative log-likelihood per token; the first token {first}"
         if variant == "valse":
             note = (
                 f"perplexity as in VALSE's released script: windows of {STRIDE}, divided by the start of the last one"
             )
+        else:
+            first = "is conditioned on the beginning-of-text token" if self._bos is not None else "is not counted"
+            note = f"perplexity: exp of the mean negative log-likelihood per token; the first token {first}"
         super().__init__(model, tokenizer, note=note, fingerprint=fingerprint)
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
         self._control.check([(text,) for text in texts])
         rows = self._rows(texts)
-        text_only.refuse_short(
-            texts, [len(row) < (STRIDE + 1 if self._perplexity is valse_perplexity else 2) for row in rows]
-        )
+        least = STRIDE + 1 if self._perplexity is valse_perplexity else 2
+        text_only.refuse_short(texts, [len(row) < least for row in rows])
         return np.array([self._perplexity(surprisals) for surprisals in self._surprisals(rows)], dtype=np.float64)
 
     def _rows(self, texts: Sequence[str]) -> list[Sequence[int]]:
@@ -45,7 +45,7 @@ class Causal(text_only.TextModel):
         return self._cut(texts, [start + list(row) for row in alone])
 
     def _surprisals(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Return the negative log-likelihood, in nats, of every token but the first."""
+        # the negative log-likelihood, in nats, of every token but the first
         import torch
 
         ids, mask = text_only.padded(rows, self._model.device)
@@ -59,19 +59,17 @@ class Causal(text_only.TextModel):
 
 
 def mean_perplexity(surprisals: Sequence[float]) -> float:
-    """Return exp of the mean negative log-likelihood, as ``perplexity`` of the library evaluate does (used by BLA)."""
+    # as perplexity of the library evaluate (used by BLA)
     return math.exp(sum(surprisals) / len(surprisals))
 
 
 def valse_perplexity(surprisals: Sequence[float]) -> float:
-    """Return the perplexity as ``compute_ppl`` of ``unimodal_valse_eval.py`` in Heidelberg-NLP/VALSE computes it.
-
-    The script reads windows of three tokens. In the first window the first token is not predicted, and the mean of the
-    other two counts three times. A last window that is not full is filled up with tokens that were already counted. The
-    sum is divided by the position where the last window begins, not by the number of tokens. So the result is higher
-    than the perplexity, most of all for short texts: six tokens of surprisal 1 give exp(6 / 3). The paper's figures are
-    those of gpt2-large and openai-gpt.
-    """
+    """The perplexity as ``compute_ppl`` of ``unimodal_valse_eval.py`` in Heidelberg-NLP/VALSE computes it."""
+    # The script reads windows of three tokens. In the first window the first token is not predicted, and the mean of
+    # the other two counts three times. A last window that is not full is filled up with tokens that were already
+    # counted. The sum is divided by the position where the last window begins, not by the number of tokens. So the
+    # result is higher than the perplexity, most of all for short texts: six tokens of surprisal 1 give exp(6 / 3). The
+    # paper's figures are those of gpt2-large and openai-gpt.
     tokens = len(surprisals) + 1
     total = STRIDE * sum(surprisals[: STRIDE - 1]) / (STRIDE - 1)
     begins = range(STRIDE, tokens, STRIDE)
@@ -111,7 +109,7 @@ class Masked(text_only.TextModel):
         rows: list[list[int]] = made["input_ids"]
         places = [[place for place, special in enumerate(row) if not special] for row in made["special_tokens_mask"]]
         text_only.refuse_short(texts, [not row for row in places])
-        gaps = [(row, place) for row, found in enumerate(places) for place in found]
+        gaps = [(row, place) for row, inside in enumerate(places) for place in inside]
         gaps.sort(key=lambda gap: len(rows[gap[0]]))  # texts of similar length together, to save padding
         sums = np.zeros(len(rows))
         width = max(map(len, rows))
@@ -119,12 +117,10 @@ class Masked(text_only.TextModel):
         for start in range(0, len(gaps), step):
             part = gaps[start : start + step]
             np.add.at(sums, [row for row, _ in part], self._surprisals(rows, part))
-        lengths = np.array([len(found) for found in places], dtype=np.float64)
-        return np.asarray(np.exp(sums / lengths), dtype=np.float64)
+        return np.asarray(np.exp(sums / list(map(len, places))), dtype=np.float64)
 
     def _rows(self, texts: Sequence[str]) -> Sequence[Sequence[int]]:
-        rows: list[list[int]] = self._tokens(texts)["input_ids"]
-        return rows
+        return self._tokens(texts)["input_ids"]  # type: ignore[no-any-return]
 
     def _tokens(self, texts: Sequence[str]) -> Any:
         limits = {"truncation": True, "max_length": self._longest} if self._longest < text_only.ENDLESS else {}
@@ -132,7 +128,7 @@ class Masked(text_only.TextModel):
         return self._tokenizer(list(texts), return_special_tokens_mask=True, **limits)
 
     def _surprisals(self, rows: Sequence[Sequence[int]], gaps: Sequence[tuple[int, int]]) -> FloatArray:
-        """Return the negative log-likelihood, in nats, of one token per gap; only that token of its row is masked."""
+        # the negative log-likelihood, in nats, of one token per gap; only that token of its row is masked
         import torch
 
         ids, mask = text_only.padded([rows[row] for row, _ in gaps], self._model.device)

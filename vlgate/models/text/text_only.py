@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def log_probabilities(logits: torch.Tensor) -> torch.Tensor:
-    """Return the log-softmax over the last axis (natural logarithms), in the widest type of the logits' device."""
+    """The log-softmax over the last axis (natural logarithms), in the widest type of the logits' device."""
     return logits.to(widest(logits.device)).log_softmax(-1)
 
 
 def widest(device: torch.device) -> torch.dtype:
-    """Return the floating-point type for sums: float64, but float32 on Apple's GPUs, which lack float64."""
+    """The floating-point type for sums: float64, but float32 on Apple's GPUs, which lack float64."""
     import torch
 
     return torch.float32 if device.type == "mps" else torch.float64
@@ -32,20 +32,8 @@ def widest(device: torch.device) -> torch.dtype:
 MOST_APART = 0.01
 
 
-def check_size(model: Any, tokenizer: Any, asked: str) -> None:
-    known = model.get_input_embeddings().num_embeddings
-    if len(tokenizer) > known:
-        raise ModelLoadError(
-            f"the tokenizer of {asked} has {len(tokenizer)} tokens, but the model has embeddings for {known}; save the "
-            "tokenizer that it was trained with into the folder of the weights"
-        )
-
-
 def check_left_to_right(model: Any, asked: str) -> None:
-    """Check that each token of a model sees only the tokens before it.
-
-    transformers also loads BERT as a causal model, although its tokens see the token that they should predict.
-    """
+    # transformers also loads BERT as a causal model, although its tokens see the token that they should predict
     import torch
 
     last = model.get_input_embeddings().num_embeddings - 1
@@ -60,7 +48,7 @@ def check_left_to_right(model: Any, asked: str) -> None:
 
 
 def longest_text(model: Any, tokenizer: Any, endless: int) -> int:
-    """Return how many tokens a model takes, special tokens included; ``endless`` if no limit is known."""
+    """How many tokens a model takes, special tokens included; ``endless`` if no limit is known."""
     limits = [getattr(model.config, name, None) for name in ("max_position_embeddings", "n_positions")]
     found = [one for one in (*limits, tokenizer.model_max_length) if isinstance(one, int) and 0 < one < endless]
     # RoBERTa and its relatives number positions from the padding token's id + 1.
@@ -71,15 +59,11 @@ def longest_text(model: Any, tokenizer: Any, endless: int) -> int:
     return min(found, default=endless)
 
 
-# The common part of causal and masked language models, which see no image.
-#
-# They measure how much of a benchmark the texts alone give away: an implausible foil is found without the image.
-
 ENDLESS = 10**9  # more than any limit; a tokenizer without a limit has 10^30
 
 
 class TextModel:
-    """The base of causal and masked language models."""
+    """The base of causal and masked language models: how much of a benchmark do the texts alone give away?"""
 
     def __init__(self, model: Any, tokenizer: Any, *, note: str, fingerprint: str) -> None:
         self.note = note
@@ -102,7 +86,7 @@ class TextModel:
 
 
 def padded(rows: Sequence[Sequence[int]], device: Any, filler: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return token ids and their mask, padded on the right, shape (n, length)."""
+    """Token ids and their mask, padded on the right, shape (n, length)."""
     import torch
 
     width = max(map(len, rows))
@@ -120,7 +104,11 @@ def refuse_short(texts: Sequence[str], short: Sequence[bool]) -> None:
 def loaded(source: Pretrained, cls: str, device: str, dtype: str) -> tuple[Any, Any, str]:
     transformers = library("transformers")
     tokenizer = load_processor(transformers.AutoTokenizer, source)
-    made_by: Callable[..., object] = getattr(transformers, cls)
-    model = load_model(made_by, source, device=device, dtype=dtype)
-    check_size(model, tokenizer, source.asked)
+    model = load_model(getattr(transformers, cls), source, device=device, dtype=dtype)
+    known = model.get_input_embeddings().num_embeddings
+    if len(tokenizer) > known:
+        raise ModelLoadError(
+            f"the tokenizer of {source.asked} has {len(tokenizer)} tokens, but the model has embeddings for {known}; "
+            "save the tokenizer that it was trained with into the folder of the weights"
+        )
     return model, tokenizer, f"{identity(source)} {transformers.__version__} {dtype} {cls}"

@@ -56,13 +56,9 @@ class Canary:
 
     def texts(self, form: str = "There is a {} {}.") -> tuple[str, ...]:
         """Return the text that is true, and three that are not: another colour, another thing, and both."""
-        looks = (
-            (self.colour, self.kind),
-            (self.other, self.kind),
-            (self.colour, self.beside),
-            (self.other, self.beside),
+        return tuple(
+            form.format(colour, kind) for kind in (self.kind, self.beside) for colour in (self.colour, self.other)
         )
-        return tuple(form.format(*look) for look in looks)
 
 
 CANARIES: tuple[Canary, ...] = tuple(
@@ -81,9 +77,6 @@ def drawn(kind: str, colour: str) -> Pixels:
     return pixels
 
 
-# Asks a model about canaries: files in a folder, and arrays of scores.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
     """Writes pictures into a folder and asks a model about them, never from a memory of replies.
@@ -97,17 +90,13 @@ class Asker:
 
     def image(self, name: str, content: bytes | Pixels) -> LazyImage:
         """Write a picture into the folder, as PNG if it is pixels, and return it; a file of that name is replaced."""
-        written = content if isinstance(content, bytes) else as_png(content)
         file = self.folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(written)
+        file.write_bytes(content if isinstance(content, bytes) else as_png(content))
         return file_image(f"canary-{len(self.asked)}-{name}", file)
 
     def scores(self, images: Sequence[LazyImage], texts: Sequence[Sequence[str]]) -> FloatArray:
-        """Ask about n images in one call, k texts each.
-
-        Returns: scores of shape (n, k); NaN for what has no reply.
-        """
+        """Ask about n images in one call, k texts each: scores of shape (n, k), NaN for what has no reply."""
         rows = [[Match(image=image, text=text) for text in some] for image, some in zip(images, texts, strict=True)]
         requests = [request for row in rows for request in row]
         said = replace(self.predictor.bare(), seed=None).predict(requests)  # in this order
@@ -115,16 +104,10 @@ class Asker:
         found = [[said[one].score if said[one].score is not None else np.nan for one in row] for row in rows]
         return np.array(found, dtype=np.float64)
 
-    def views(
-        self,
-        name: str,
-        canaries: Sequence[Canary],
-        view: Callable[[Canary], bytes | Pixels],
-        form: str = "There is a {} {}.",
-    ) -> FloatArray:
+    def views(self, name: str, canaries: Sequence[Canary], view: Callable[[Canary], bytes | Pixels]) -> FloatArray:
         """Ask about a view of each canary, in one call, each with its own texts; scores of shape (n, 4)."""
         images = [self.image(f"{name}/{place}.png", view(canary)) for place, canary in enumerate(canaries)]
-        return self.scores(images, [canary.texts(form) for canary in canaries])
+        return self.scores(images, [canary.texts() for canary in canaries])
 
     def cut(self, image: LazyImage, text: str) -> bool:
         """Return whether the model says that it does not read a text to its end."""
@@ -132,9 +115,6 @@ class Asker:
         said = replace(self.predictor.bare(), seed=None).predict([request])
         self.asked.append(1)
         return said[request].cut
-
-
-# What the canaries found: the names of faults, and what the evidence is.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +127,6 @@ class Finding:
 
     @property
     def says(self) -> str:
-        """The finding in a sentence."""
         return f"{', or '.join((self.bug, *self.or_else))}: {self.why}"
 
 
@@ -156,21 +135,17 @@ class Diagnosis:
     """What the canaries say about a model.
 
     ``recognised`` has 1.0 for each canary whose own text leads, else 0.0, shape (n,); it is empty if there is no reply.
-    ``chance`` is the share that guessing recognises; ``inapplicable`` says why nothing can be said.
+    ``inapplicable`` says why nothing can be said.
     """
 
     findings: tuple[Finding, ...] = ()
-    recognised: FloatArray
-    chance: float
-    requests: int
+    recognised: FloatArray = field(default_factory=lambda: np.zeros(0))
+    requests: int = 0
     inapplicable: str = ""
     notes: tuple[str, ...] = ()
 
 
-# Whether replies are those to one picture or to another, and whether a view of the canaries is understood better.
-
-NEAR = 0.1
-"""Replies are those to a picture if they differ from them by a tenth of what they differ from the others."""
+NEAR = 0.1  # replies are those to a picture if they differ from them by a tenth of what they differ from the others
 LEAST = 0.05
 """The least difference between the replies to two pictures that tells them apart, as a share of their spread."""
 SIGNIFICANT = 0.005
@@ -183,13 +158,7 @@ def distance(some: FloatArray, others: FloatArray) -> float:
 
 
 def follows(replies: FloatArray, twin: FloatArray, right: FloatArray) -> bool:
-    """Return whether replies are those to a wrong twin of some pictures, and not those to the right pictures.
-
-    All are scores of shape (n, k).
-
-    >>> follows(np.array([[1.0, 2.0]]), np.array([[1.0, 2.0]]), np.array([[5.0, 1.0]]))
-    True
-    """
+    """Return whether replies, shape (n, k), are those to a wrong twin of some pictures, and not to the right ones."""
     between = distance(twin, right)
     if not between > LEAST * spread(right):
         return False
@@ -197,7 +166,6 @@ def follows(replies: FloatArray, twin: FloatArray, right: FloatArray) -> bool:
 
 
 def spread(scores: FloatArray) -> float:
-    """Return the standard deviation of scores, without those that are missing."""
     return float(np.nanstd(scores)) if np.isfinite(scores).any() else 0.0
 
 
@@ -212,11 +180,9 @@ def recognised(scores: FloatArray) -> FloatArray:
 
 
 def better(view: FloatArray, plain: FloatArray, by: float) -> bool:
-    """Return whether n canaries are understood better in a view than as they are, from the replies of shape (n, 4).
-
-    The mean lead must be ``by`` times as large, more canaries must lead further than a fair coin would say, and more be
-    recognised than by guessing (one-sided exact binomial tests, p < ``SIGNIFICANT``).
-    """
+    """Return whether n canaries are understood better in a view than as they are, from replies of shape (n, 4)."""
+    # The mean lead must be ``by`` times as large, more canaries must lead further than a fair coin would say, and more
+    # be recognised than by guessing (one-sided exact binomial tests, p < ``SIGNIFICANT``).
     ahead, before = leads(view), leads(plain)
     if not ahead.mean() > max(0.0, by * float(before.mean())):
         return False

@@ -10,8 +10,6 @@ from vlgate.judging.verdicts import judge
 from vlgate.metrics.controlled import ControlledTask
 from vlgate.types import Batch, Case, Metric, Prediction, Request, Task, Ties, Verdict
 
-# What a control is, and what it is given.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
@@ -32,7 +30,6 @@ class Sample:
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """The cases, in the order of the verdicts."""
         return tuple(verdict.case for verdict in self.verdicts)
 
     def judged(self, cases: Iterable[Case], replies: Mapping[Request, Prediction]) -> Sequence[Verdict]:
@@ -63,9 +60,6 @@ class Control:
     about_model: Callable[[ModelPredictor, int], ControlledTask | None] | None = None
 
 
-# What the controls of a run found.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controlled:
     """What one control found in a run.
@@ -83,7 +77,6 @@ class Controlled:
 
     @property
     def requests(self) -> int:
-        """How many requests the control asked."""
         return sum(one.requests for one in (*self.tasks.values(), *([self.model] if self.model else [])))
 
 

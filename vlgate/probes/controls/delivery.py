@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,141 +11,82 @@ import numpy as np
 from vlgate.asking.adapters import match_adapter
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.metrics.controlled import ControlledTask, Figure
+from vlgate.probes.controls import faults
 from vlgate.probes.controls.canaries import CANARIES, Asker, Diagnosis, Finding, behind, recognised
 from vlgate.probes.controls.control import Control
-from vlgate.probes.controls.faults import (
-    LOST,
-    aliased,
-    alone,
-    by_name,
-    frame,
-    kept,
-    lost,
-    misplaced,
-    opened,
-    repaired,
-    truncated,
-    wrong_frame,
-)
 from vlgate.probes.controls.flips import FAMILIES, measure, requests
-from vlgate.types import FloatArray
 
-# Names the fault of a pipeline from the replies to the canaries.
-#
-# The order matters: a fault that spoils every picture is looked for first, and what it would spoil is not looked at.
-
-CHANCE = 0.25
-"""The share of canaries that guessing recognises: one text of four is true."""
-ENOUGH = 0.75
-"""The share of canaries that a model recognises if it knows what is drawn."""
+CHANCE = 0.25  # the share of canaries that guessing recognises: one text of four is true
+ENOUGH = 0.75  # the share of canaries that a model recognises if it knows what is drawn
+MOST_REQUESTS = 940  # the most requests that a diagnosis asks
 BY_NAME = "equal pictures in files of other names get other scores, so it is not the picture alone that decides"
 """Why the canaries tell nothing about a model, and why no gate on its flips can pass."""
-MOST_REQUESTS = 940
-"""The most requests that a diagnosis asks."""
-_NONE = np.zeros(0)
+_BLIND = "answers that do not depend on the picture survive every change of it"
 
 
 def diagnose(predictor: ModelPredictor) -> Diagnosis:
     """Ask a model, never a memory of its replies, about the canaries: at most ``MOST_REQUESTS`` requests."""
     if match_adapter(predictor.model) in {None, "match by perplexity"}:
-        return _nothing(0, "the model compares no text with a picture")
+        return Diagnosis(inapplicable="the model compares no text with a picture")
     with TemporaryDirectory(prefix="vlgate-canaries-") as folder:
-        return _diagnosed(Asker(predictor=predictor, folder=Path(folder)))
+        asker = Asker(predictor=predictor, folder=Path(folder))
+        return replace(_diagnosed(asker), requests=sum(asker.asked))
 
 
 def _diagnosed(asker: Asker) -> Diagnosis:
-    apart = alone(asker)
+    # A fault that spoils every picture is looked for first, and what it would spoil is not looked at.
+    apart = faults.alone(asker)
     if not np.isfinite(apart).all():
-        return _nothing(sum(asker.asked), "the model gives no score to pictures that are not in the tasks of the run")
-    nothing = lost(apart)
-    if nothing is None and by_name(asker, apart):
-        return _nothing(sum(asker.asked), BY_NAME)
-    moved = nothing or misplaced(asker, apart)
-    if moved is not None:
-        return Diagnosis(
-            findings=(moved,),
-            recognised=recognised(_plain(asker)),
-            chance=CHANCE,
-            requests=sum(asker.asked),
-            notes=("because pictures do not arrive, or not in their places, no other fault was looked for",),
-        )
-    plain = _plain(asker)
-    findings = [*kept(asker, apart), *opened(asker, plain), *_of_pixels(asker, plain)]
-    cut = truncated(asker)
-    findings += [cut] if cut else []
-    if not findings:
-        findings += _unclear(plain)
-    return Diagnosis(findings=tuple(findings), recognised=recognised(plain), chance=CHANCE, requests=sum(asker.asked))
-
-
-def _of_pixels(asker: Asker, plain: FloatArray) -> Iterator[Finding]:
-    if behind(plain):  # it sees what is drawn, so the texts are at fault
-        return
-    undone = repaired(asker, plain)
-    if undone is not None:
-        yield undone
-    if undone is not None or recognised(plain).mean() < ENOUGH:
-        return  # what is asked below needs a model that sees the canaries as they are
-    declared = getattr(asker.predictor.model, "aspect", None)
-    found = (wrong_frame(frame(asker), declared or ""), aliased(asker))
-    yield from (one for one in found if one is not None)
-
-
-def _unclear(plain: FloatArray) -> Iterator[Finding]:
-    """Yield a finding if few canaries are recognised, and no change explains why."""
+        return Diagnosis(inapplicable="the model gives no score to pictures that are not in the tasks of the run")
+    nothing = faults.lost(apart)
+    if nothing is None and faults.by_name(asker, apart):
+        return Diagnosis(inapplicable=BY_NAME)
+    moved = nothing or faults.misplaced(asker, apart)
+    plain = asker.views("plain", CANARIES, lambda canary: canary.pixels)
     seen = recognised(plain)
-    if seen.mean() >= ENOUGH:
-        return
-    said = f"{int(seen.sum())} of {len(seen)} canaries are recognised"
-    if behind(plain):
-        why = f"{said}; the true texts score lower than the others, so the texts arrive as something else"
-        yield Finding(bug="wrong template", why=why, or_else=("reversed scores",))
-    else:
-        why = f"{said}, and no change of the pictures helps"
-        yield Finding(bug="wrong template", why=why, or_else=("wrong mean", "a model that does not know drawings"))
-
-
-def _plain(asker: Asker) -> FloatArray:
-    return asker.views("plain", CANARIES, lambda canary: canary.pixels)
-
-
-def _nothing(requests: int, why: str) -> Diagnosis:
-    return Diagnosis(recognised=_NONE, chance=CHANCE, requests=requests, inapplicable=why)
-
-
-# The control ``delivery``: flips under changes that nobody sees, and canaries that name the fault of a pipeline.
-
-_BLIND = "answers that do not depend on the picture survive every change of it"
+    if moved is not None:
+        note = "because pictures do not arrive, or not in their places, no other fault was looked for"
+        return Diagnosis(findings=(moved,), recognised=seen, notes=(note,))
+    findings: list[Finding | None] = [*faults.kept(asker, apart), *faults.opened(asker, plain)]
+    drawings = not behind(plain)  # it sees what is drawn; otherwise the texts are at fault
+    undone = faults.repaired(asker, plain) if drawings else None
+    findings.append(undone)
+    if drawings and undone is None and seen.mean() >= ENOUGH:  # it sees the canaries as they are
+        declared = getattr(asker.predictor.model, "aspect", None)
+        findings += [faults.wrong_frame(faults.frame(asker), declared or ""), faults.aliased(asker)]
+    findings.append(faults.truncated(asker))
+    found = tuple(one for one in findings if one is not None)
+    if not found and seen.mean() < ENOUGH:
+        why = f"{int(seen.sum())} of {len(seen)} canaries are recognised"
+        or_else: tuple[str, ...] = ("wrong mean", "a model that does not know drawings")
+        if drawings:
+            why += ", and no change of the pictures helps"
+        else:
+            why += "; the true texts score lower than the others, so the texts arrive as something else"
+            or_else = ("reversed scores",)
+        found = (Finding(bug="wrong template", why=why, or_else=or_else),)
+    return Diagnosis(findings=found, recognised=seen)
 
 
 def about_model(predictor: ModelPredictor, _: int) -> ControlledTask | None:
     """Ask the model about the canaries; what they say of its pipeline stands in the notes."""
     found = diagnose(predictor)
     n = len(found.recognised)
+    names = tuple(f"{one.colour} {one.kind}" for one in CANARIES[:n])
+    notes = [*(f"canaries: {one.says}" for one in found.findings), *found.notes]
+    if found.inapplicable:
+        notes = [f"canaries: not applicable, because {found.inapplicable}"]
+    doubt = next((f"{_BLIND}: {one.says}" for one in found.findings if one.bug == faults.LOST), "")
     return ControlledTask(
-        cases=tuple(f"{one.colour} {one.kind}" for one in CANARIES[:n]),
-        images=tuple(f"{one.colour} {one.kind}" for one in CANARIES[:n]),
+        cases=names,
+        images=names,
         columns={"canaries": found.recognised} if n else {},
         figures={"canaries": Figure(column="canaries")} if n else {},
-        notes=tuple(_said(found)),
-        beside={"chance": found.chance} if n else {},
+        notes=tuple(notes) or ("canaries: pictures and texts arrive as they are",),
+        beside={"chance": CHANCE} if n else {},
         requests=found.requests,
-        doubt=_doubt(found),
+        doubt=BY_NAME if found.inapplicable == BY_NAME else doubt,
     )
-
-
-def _doubt(found: Diagnosis) -> str:
-    """Why no change of a picture can tell anything."""
-    if found.inapplicable == BY_NAME:
-        return BY_NAME
-    return next((f"{_BLIND}: {one.says}" for one in found.findings if one.bug == LOST), "")
-
-
-def _said(found: Diagnosis) -> list[str]:
-    if found.inapplicable:
-        return [f"canaries: not applicable, because {found.inapplicable}"]
-    said = [f"canaries: {one.says}" for one in found.findings]
-    return [*said, *found.notes] or ["canaries: pictures and texts arrive as they are"]
 
 
 DELIVERY = Control(

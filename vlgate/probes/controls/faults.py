@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 
 import numpy as np
 
@@ -33,20 +31,15 @@ from vlgate.types import FloatArray
 FOR_ARRIVAL = CANARIES[:8]
 TEXTS = (FOR_ARRIVAL[0].texts()[0], FOR_ARRIVAL[4].texts()[0])
 """All pictures are asked the same, so that only the picture can make replies differ."""
-LOST = "lost image"
-"""The fault of a model whose replies do not depend on the picture."""
+LOST = "lost image"  # the fault of a model whose replies do not depend on the picture
 _SAME = 1e-6
 _PAIR = 2
 
 
-def alone(asker: Asker) -> FloatArray:
-    """Return the replies to each picture in a call of its own, shape (8, 2)."""
-    return np.concatenate(
-        [
-            asker.scores([asker.image(f"alone/{place}.png", one.pixels)], [TEXTS])
-            for place, one in enumerate(FOR_ARRIVAL)
-        ]
-    )
+def alone(asker: Asker, name: str = "alone/{}.png", most: int = len(FOR_ARRIVAL)) -> FloatArray:
+    """Return the replies to each of the first pictures, in a file of its own and a call of its own, shape (most, 2)."""
+    images = ((name.format(place), one.pixels) for place, one in enumerate(FOR_ARRIVAL[:most]))
+    return np.concatenate([asker.scores([asker.image(*image)], [TEXTS]) for image in images])
 
 
 def lost(apart: FloatArray) -> Finding | None:
@@ -59,13 +52,7 @@ def lost(apart: FloatArray) -> Finding | None:
 
 def by_name(asker: Asker, apart: FloatArray) -> bool:
     """Return whether a copy of a picture in a file of another name gets another reply."""
-    copies = np.concatenate(
-        [
-            asker.scores([asker.image(f"copy-of-{place}.png", FOR_ARRIVAL[place].pixels)], [TEXTS])
-            for place in range(_PAIR)
-        ]
-    )
-    return distance(copies, apart[:_PAIR]) > LEAST * spread(apart)
+    return distance(alone(asker, "copy-of-{}.png", _PAIR), apart[:_PAIR]) > LEAST * spread(apart)
 
 
 def misplaced(asker: Asker, apart: FloatArray) -> Finding | None:
@@ -80,17 +67,12 @@ def misplaced(asker: Asker, apart: FloatArray) -> Finding | None:
         return None
     moved = int((got != np.arange(len(got))).sum())
     said = f"in one call {moved} of {len(got)} pictures get the reply that another one gets in a call of its own"
-    if not _all_differ(apart, near):
+    between = np.abs(apart[:, None] - apart[None]).mean(axis=2)
+    if not bool((between[~np.eye(len(apart), dtype=bool)] > near).all()):
         return Finding(bug="image order swapped", why=said, or_else=("wrong image",))
     if len(set(got.tolist())) == len(got):
         return Finding(bug="image order swapped", why=f"{said}, each another one")
     return Finding(bug="wrong image", why=f"{said}, and several get that of the same one")
-
-
-def _all_differ(apart: FloatArray, near: float) -> bool:
-    """Return whether the replies to each picture are unlike those to any other, so that they tell which one it was."""
-    between = np.abs(apart[:, None] - apart[None]).mean(axis=2)
-    return bool((between[~np.eye(len(apart), dtype=bool)] > near).all())
 
 
 def kept(asker: Asker, apart: FloatArray) -> Iterator[Finding]:
@@ -117,8 +99,7 @@ def kept(asker: Asker, apart: FloatArray) -> Iterator[Finding]:
 # Only a model that opens files by itself can fail here: ``LazyImage.load`` does both.
 
 FOR_OPENING = CANARIES[:6]
-HIDDEN = (90, 160, 90)
-"""The colour under the transparent pixels: no colour of a thing, neither white nor black."""
+HIDDEN = (90, 160, 90)  # the colour under the transparent pixels: no colour of a thing, neither white nor black
 _SEEN = {
     (True, False): "transparent pixels are seen as black ones",
     (False, True): "transparent pixels show the colour that is stored under them, which is black in most files",
@@ -127,10 +108,7 @@ _SEEN = {
 
 
 def opened(asker: Asker, plain: FloatArray) -> Iterator[Finding]:
-    """Yield what is wrong with the way in which files are opened.
-
-    ``plain`` are the replies to all canaries as they are, shape (12, 4).
-    """
+    """Yield what is wrong with the way in which files are opened; ``plain`` are the replies to all canaries."""
     right = plain[: len(FOR_OPENING)]
     replies = asker.views("alpha", FOR_OPENING, lambda one: as_transparent(one.pixels, HIDDEN))
     black = follows(replies, asker.views("black", FOR_OPENING, lambda one: _instead(one, (0, 0, 0))), right)
@@ -150,19 +128,14 @@ def _instead(canary: Canary, colour: tuple[int, int, int]) -> Pixels:
     return np.where(white, np.array(colour, np.uint8), pixels)
 
 
-# Is a text read to its end?
-
 FOR_WORDING = CANARIES[:4]
 _BEFORE = "This is a picture on white paper."  # seven words, true of every canary
-REPEATED = (0, 1, 2)
-"""How many times these words stand before the words that decide: the texts have 5, 12 and 19 words."""
+REPEATED = (0, 1, 2)  # how many times these words stand before the words that decide: the texts have 5, 12 and 19 words
 
 
 def truncated(asker: Asker) -> Finding | None:
-    """Return a finding if texts that differ only in their end get the same scores.
-
-    If the model says that it cut a text, there is no finding.
-    """
+    """Return a finding if texts that differ only in their end get the same scores."""
+    # If the model says that it cut a text, there is no finding.
     for times in REPEATED:
         texts = [tuple(" ".join([*[_BEFORE] * times, text]) for text in one.texts()) for one in FOR_WORDING]
         images = [asker.image(f"long-{times}-{place}.png", one.pixels) for place, one in enumerate(FOR_WORDING)]
@@ -184,22 +157,33 @@ def truncated(asker: Asker) -> Finding | None:
 FOR_GEOMETRY = CANARIES[:6]
 ENLARGED = 2
 _BLOCK = 4  # pixels of a block in which the texture has the mean of the plain colour
-_ALIASED = (
-    0.65  # of what picked pixels change; the models of the package 0.22 and 0.43, with the nearest pixel 0.92, 0.82
-)
+# Of what picked pixels change; the models of the package 0.22 and 0.43, with the nearest pixel 0.92, 0.82.
+_ALIASED = 0.65
 _OTHER_PIXELS = 0.2  # of the same; with the nearest pixel 0.36 and 0.93, and 0 for a model that does not resize
 
 
 def frame(asker: Asker) -> str:
-    """Return how a picture of 2 : 1 becomes square: "stretched", "cropped" or "padded", or "" if it is none of these.
+    """Return how a picture of 2 : 1 becomes square: "stretched", "cropped" or "padded", or "" for none of these."""
+    from PIL import Image
 
-    The replies to it are compared with those to squares that were made of it in each way.
-    """
-    wide = asker.views("wide", FOR_GEOMETRY, _wide)
-    ways = {"stretched": _stretched, "cropped": _cropped, "padded": _padded}
-    apart = {name: distance(wide, asker.views(name, FOR_GEOMETRY, way)) for name, way in ways.items()}
+    side = CANARIES[0].pixels.shape[0]
+    half = side // 2
+    ways: Mapping[str, Callable[[Pixels], Pixels]] = {
+        "stretched": lambda pixels: np.array(Image.fromarray(pixels).resize((side, side), Image.Resampling.BICUBIC)),
+        "cropped": lambda pixels: pixels[:, half : half + side],
+        "padded": lambda pixels: np.pad(pixels, ((half, half), (0, 0), (0, 0)), constant_values=255),
+    }
+
+    def wide(canary: Canary, way: Callable[[Pixels], Pixels] = np.asarray) -> Pixels:
+        after = CANARIES[(CANARIES.index(canary) + 1) % len(CANARIES)]
+        return way(np.concatenate([canary.pixels, after.pixels], axis=1))
+
+    # The replies to it are compared with those to squares that were made of it in each way.
+    as_it_is = asker.views("wide", FOR_GEOMETRY, wide)
+    squares = {name: asker.views(name, FOR_GEOMETRY, partial(wide, way=way)) for name, way in ways.items()}
+    apart = {name: distance(as_it_is, square) for name, square in squares.items()}
     nearest, second, last = sorted(apart, key=lambda name: apart[name])
-    clear = apart[nearest] <= NEAR * apart[second] and apart[last] > LEAST * spread(wide)
+    clear = apart[nearest] <= NEAR * apart[second] and apart[last] > LEAST * spread(as_it_is)
     return nearest if clear else ""
 
 
@@ -221,7 +205,10 @@ def aliased(asker: Asker) -> Finding | None:
     """
     fine = asker.views("fine", FOR_GEOMETRY, _textured)
     plain = asker.views("mean", FOR_GEOMETRY, lambda one: _averaged(_textured(one)))
-    picked = distance(asker.views("every-4th", FOR_GEOMETRY, lambda one: _every_4th(_textured(one))), plain)
+    every_4th = asker.views(
+        "every-4th", FOR_GEOMETRY, lambda one: _blocks(_textured(one)[1::_BLOCK, 2::_BLOCK], _BLOCK)
+    )
+    picked = distance(every_4th, plain)
     if not (picked > LEAST * spread(plain) and distance(fine, plain) > _ALIASED * picked):
         return None
     if distance(fine, asker.views("exchanged", FOR_GEOMETRY, lambda one: _textured(one, -1))) <= _OTHER_PIXELS * picked:
@@ -230,33 +217,9 @@ def aliased(asker: Asker) -> Finding | None:
     return Finding(bug="wrong resize filter", why=why)
 
 
-def _wide(canary: Canary) -> Pixels:
-    after = CANARIES[(CANARIES.index(canary) + 1) % len(CANARIES)]
-    return np.concatenate([canary.pixels, after.pixels], axis=1)
-
-
-def _stretched(canary: Canary) -> Pixels:
-    from PIL import Image
-
-    side = canary.pixels.shape[0]
-    return np.array(Image.fromarray(_wide(canary)).resize((side, side), Image.Resampling.BICUBIC))
-
-
-def _cropped(canary: Canary) -> Pixels:
-    side = canary.pixels.shape[0]
-    return _wide(canary)[:, side // 2 : side // 2 + side]
-
-
-def _padded(canary: Canary) -> Pixels:
-    half = canary.pixels.shape[0] // 2
-    return np.pad(_wide(canary), ((half, half), (0, 0), (0, 0)), constant_values=255)
-
-
 def _textured(canary: Canary, first: int = 1) -> Pixels:
-    """Return a canary at twice its size with a chequered texture whose mean over each block is the canary's colour.
-
-    ``first`` is 1 or -1, which exchanges the light and the dark pixels.
-    """
+    """A canary at twice its size with a chequered texture whose mean over each block is the canary's colour."""
+    # ``first`` is 1 or -1, which exchanges the light and the dark pixels
     pixels = _blocks(canary.pixels, ENLARGED).astype(np.int64)
     height, width = pixels.shape[:2]
     down, across = np.indices((height, width))
@@ -271,10 +234,6 @@ def _averaged(pixels: Pixels) -> Pixels:
     return _blocks(np.rint(means).astype(np.uint8), _BLOCK)
 
 
-def _every_4th(pixels: Pixels) -> Pixels:
-    return _blocks(pixels[1::_BLOCK, 2::_BLOCK], _BLOCK)
-
-
 def _blocks(pixels: Pixels, side: int) -> Pixels:
     return pixels.repeat(side, axis=0).repeat(side, axis=1)
 
@@ -282,20 +241,6 @@ def _blocks(pixels: Pixels, side: int) -> Pixels:
 # Which change of the pictures, or of the texts, lets a model recognise the canaries better than they are?
 #
 # A change that undoes the fault of a pipeline does: exchanged channels, if the pipeline exchanges them once more.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
-    """A change of pixels that undoes a fault; ``by`` is how many times as large the lead of the true texts becomes."""
-
-    bug: str
-    says: str
-    change: Callable[[Pixels], Pixels]
-    by: float = 1.2
-
-
-def _turned(times: int, pixels: Pixels) -> Pixels:
-    return np.ascontiguousarray(np.rot90(pixels, times))
 
 
 Levels = tuple[float, float, float]
@@ -313,59 +258,44 @@ def _renormalised(used: tuple[Levels, Levels], right: tuple[Levels, Levels]) -> 
     return lambda pixels: np.clip(np.rint(mean + (pixels - right_mean) * scale), 0, 255).astype(np.uint8)
 
 
-REPAIRS: Mapping[str, Repair] = MappingProxyType(
-    {
-        "swapped": Repair(
-            bug="BGR for RGB",
-            says="red and blue are exchanged",
-            change=lambda pixels: np.ascontiguousarray(pixels[..., ::-1]),
-        ),
-        **{
-            f"turned-{90 * times}": Repair(
-                bug="turned image",
-                says=f"they are turned by {90 * times} degrees",
-                change=partial(_turned, times),
-            )
-            for times in (1, 2, 3)
-        },
-        **{
-            name: Repair(bug="wrong mean", says=f"their pixels make up for {says}", change=_renormalised(used, right))
-            for name, says, used, right in (
-                ("twice", "a mean that is subtracted twice", _HALF, _UNCHANGED),
-                ("clip", "the mean of CLIP or of ImageNet in place of 0.5", _CLIP, _HALF),
-                ("imagenet", "the mean of CLIP or of ImageNet in place of 0.5", _IMAGENET, _HALF),
-                # The next one nearly undoes 0.5 in place of one of the others, too.
-                ("none", "a mean that is not subtracted", _UNCHANGED, _HALF),
-            )
-        },
-    }
+_MEAN = "the mean of CLIP or of ImageNet in place of 0.5"
+_MEANS = (
+    ("twice", "a mean that is subtracted twice", _HALF, _UNCHANGED),
+    ("clip", _MEAN, _CLIP, _HALF),
+    ("imagenet", _MEAN, _IMAGENET, _HALF),
+    ("none", "a mean that is not subtracted", _UNCHANGED, _HALF),  # nearly undoes 0.5 in place of the others, too
 )
-"""The changes that are tried, by name."""
+_REPAIRS: tuple[tuple[str, str, str, Callable[[Pixels], Pixels]], ...] = (
+    ("swapped", "BGR for RGB", "red and blue are exchanged", lambda pixels: pixels[..., ::-1]),
+    *(
+        (f"turned-{90 * times}", "turned image", f"they are turned by {90 * times} degrees", partial(np.rot90, k=times))
+        for times in (1, 2, 3)
+    ),
+    *(
+        (name, "wrong mean", f"their pixels make up for {says}", _renormalised(used, right))
+        for name, says, used, right in _MEANS
+    ),
+)  # the name of each change that is tried, the fault that it undoes, what it does, and the change
+_BY = 1.2  # how many times as large the lead of the true texts becomes, at least
 _FORMS = ("a photo of a {} {}.", "{} {}")
 _BY_WORDS = 2.5  # intact models may like one wording better: up to 1.2 times the lead, for those in the package
 
 
 def repaired(asker: Asker, plain: FloatArray) -> Finding | None:
-    """Return the fault that the most helpful change undoes, if a change helps.
-
-    ``plain`` are the replies to all canaries as they are, shape (12, 4).
-    """
+    """Return the fault that the most helpful change undoes, if a change helps; ``plain`` as for ``opened``."""
     best: tuple[float, Finding] | None = None
-    for name, repair in REPAIRS.items():
-        view = asker.views(name, CANARIES, lambda canary, change=repair.change: change(canary.pixels))  # type: ignore[misc]
+    for name, bug, says, change in _REPAIRS:
+        view = asker.views(name, CANARIES, lambda one, change=change: np.ascontiguousarray(change(one.pixels)))  # type: ignore[misc]
         led = float(leads(view).mean())
-        if better(view, plain, repair.by) and (best is None or led > best[0]):
-            best = led, Finding(bug=repair.bug, why=_why(repair.says, view, plain))
-    return best[1] if best else _by_words(asker, plain)
-
-
-def _by_words(asker: Asker, plain: FloatArray) -> Finding | None:
+        if better(view, plain, _BY) and (best is None or led > best[0]):
+            best = led, Finding(bug=bug, why=_why(says, view, plain))
+    if best:
+        return best[1]
     images = [asker.image(f"words/{place}.png", one.pixels) for place, one in enumerate(CANARIES)]
     for form in _FORMS:
         view = asker.scores(images, [one.texts(form) for one in CANARIES])
         if better(view, plain, _BY_WORDS):
-            says = f"the texts are {form.format('red', 'cup')!r}"
-            return Finding(bug="wrong template", why=_why(says, view, plain))
+            return Finding(bug="wrong template", why=_why(f"the texts are {form.format('red', 'cup')!r}", view, plain))
     return None
 
 

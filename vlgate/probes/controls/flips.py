@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 
 import numpy as np
 
@@ -45,10 +44,7 @@ from vlgate.types import (
     with_images,
 )
 
-# The variants of an image that a control shows instead of it: each a file, drawn by the seed and the image's key.
-
-OWN = ""
-"""The reference of a variant that is compared with the image itself."""
+OWN = ""  # the reference of a variant that is compared with the image itself
 _FACTORS = (0.98, 0.99, 1.01, 1.02)
 Make = Callable[[Pixels, np.random.Generator], bytes | None]
 
@@ -70,47 +66,34 @@ def _encoded(encode: Encoding) -> Make:
     return lambda pixels, _: encode(pixels)
 
 
-def _padded(pixels: Pixels, chance: np.random.Generator) -> bytes:
-    return as_png(pad(pixels, int(chance.integers(1, MOST_PIXELS + 1))))
-
-
 def _shifted(pixels: Pixels, chance: np.random.Generator) -> bytes:
     right, down = (int(one) for one in chance.integers(1, MOST_PIXELS + 1, 2) * chance.choice((-1, 1), 2))
     return as_png(shift(pixels, right, down))
 
 
-def _rescaled(pixels: Pixels, chance: np.random.Generator) -> bytes:
-    return as_png(rescale(pixels, float(chance.choice(_FACTORS))))
+VARIANTS: Mapping[str, Variant] = {
+    **{name: Variant(family="reencoded", make=_encoded(encode)) for name, encode in LOSSLESS.items()},
+    "jpeg": Variant(family="jpeg", make=_encoded(as_jpeg)),
+    "progressive": Variant(family="reencoded", make=_encoded(as_progressive), reference="jpeg"),
+    "shift": Variant(family="shift", make=_shifted),
+    "pad": Variant(
+        family="pad", make=lambda pixels, chance: as_png(pad(pixels, int(chance.integers(1, MOST_PIXELS + 1))))
+    ),
+    "rescale": Variant(
+        family="rescale", make=lambda pixels, chance: as_png(rescale(pixels, float(chance.choice(_FACTORS))))
+    ),
+}  # all variants, by name; one that another one refers to comes before it
+FAMILIES: Mapping[str, str] = {
+    "reencoded": "the same pixels in another file: PNG, turned by EXIF, palette, transparent white, CMYK; "
+    "progressive against baseline JPEG",
+    "shift": "moved by 1 to 4 pixels across and down",
+    "pad": "a border of 1 to 4 pixels",
+    "rescale": "1 or 2 % larger or smaller",
+    "jpeg": "JPEG of quality 95",
+}  # what the variants of each family are
 
 
-VARIANTS: Mapping[str, Variant] = MappingProxyType(
-    {
-        **{name: Variant(family="reencoded", make=_encoded(encode)) for name, encode in LOSSLESS.items()},
-        "jpeg": Variant(family="jpeg", make=_encoded(as_jpeg)),
-        "progressive": Variant(family="reencoded", make=_encoded(as_progressive), reference="jpeg"),
-        "shift": Variant(family="shift", make=_shifted),
-        "pad": Variant(family="pad", make=_padded),
-        "rescale": Variant(family="rescale", make=_rescaled),
-    }
-)
-"""All variants, by name; one that another one refers to comes before it."""
-FAMILIES: Mapping[str, str] = MappingProxyType(
-    {
-        "reencoded": "the same pixels in another file: PNG, turned by EXIF, palette, transparent white, CMYK; "
-        "progressive against baseline JPEG",
-        "shift": "moved by 1 to 4 pixels across and down",
-        "pad": "a border of 1 to 4 pixels",
-        "rescale": "1 or 2 % larger or smaller",
-        "jpeg": "JPEG of quality 95",
-    }
-)
-"""What the variants of each family are."""
-
-
-# Asks the cases of a task about variants of their images, and counts the verdicts that change.
-
-Verdicts = Mapping[str, Verdict]
-"""Judged verdicts by the ids of their cases."""
+Verdicts = Mapping[str, Verdict]  # judged verdicts by the ids of their cases
 
 
 def requests(cases: Sequence[Case]) -> int:
@@ -119,34 +102,27 @@ def requests(cases: Sequence[Case]) -> int:
 
 
 def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
-    """Ask the cases of a sample about every variant of their images, in a call for each variant.
-
-    Exceptions of the model pass through.
-    """
+    """Ask the cases of a sample about every variant of their images, in a call for each variant."""
     with TemporaryDirectory(prefix="vlgate-variants-") as folder:
-        return _measured(sample, predictor, Path(folder))
-
-
-def _measured(sample: Sample, predictor: ModelPredictor, folder: Path) -> ControlledTask:
-    files, left_out = _written(sample, folder)
-    judged: dict[str, Verdicts] = {OWN: {verdict.case.id: verdict for verdict in sample.verdicts}}
-    asked = 0
-    for name in VARIANTS:
-        cases = [found for case in sample.cases if (found := _with(case, files.get(name, {}))) is not None]
-        wanted = dict.fromkeys(request for case in cases for request in case.requests)
-        asked += len(wanted)
-        verdicts = sample.judged(cases, predictor.predict(wanted)) if cases else ()
-        judged[name] = {verdict.case.id: verdict for verdict in verdicts if verdict.state == "judged"}
-        left_out["variants of cases without a reply"] += len(cases) - len(judged[name])
-    columns = _columns(sample, judged)
-    return ControlledTask(
-        cases=tuple(case.id for case in sample.cases),
-        images=case_clusters(sample.cases),
-        columns=columns,
-        figures={name: Figure(column=name) for name in columns},
-        left_out={**sample.left_out, **{why: number for why, number in left_out.items() if number}},
-        requests=asked,
-    )
+        files, left_out = _written(sample, Path(folder))
+        judged: dict[str, Verdicts] = {OWN: {verdict.case.id: verdict for verdict in sample.verdicts}}
+        asked = 0
+        for name in VARIANTS:
+            cases = [found for case in sample.cases if (found := _with(case, files.get(name, {}))) is not None]
+            wanted = dict.fromkeys(request for case in cases for request in case.requests)
+            asked += len(wanted)
+            verdicts = sample.judged(cases, predictor.predict(wanted)) if cases else ()
+            judged[name] = {verdict.case.id: verdict for verdict in verdicts if verdict.state == "judged"}
+            left_out["variants of cases without a reply"] += len(cases) - len(judged[name])
+        columns = _columns(sample, judged)
+        return ControlledTask(
+            cases=tuple(case.id for case in sample.cases),
+            images=case_clusters(sample.cases),
+            columns=columns,
+            figures={name: Figure(column=name) for name in columns},
+            left_out={**sample.left_out, **{why: number for why, number in left_out.items() if number}},
+            requests=asked,
+        )
 
 
 def _written(sample: Sample, folder: Path) -> tuple[dict[str, dict[LazyImage, LazyImage]], Counter[str]]:
@@ -180,20 +156,25 @@ def _with(case: Case, shown: Mapping[LazyImage, LazyImage]) -> Case | None:
 
 def _columns(sample: Sample, judged: Mapping[str, Verdicts]) -> dict[str, FloatArray]:
     """The columns: for each case the share of its variants that changes the verdict, or a reply beyond rounding."""
-    pairs: dict[str, list[list[tuple[Verdict, Verdict]]]] = {family: [] for family in FAMILIES}
+    rates = {family: f"flip_rate_{family}" for family in FAMILIES}
+    columns: dict[str, list[float]] = {
+        name: [] for name in ("flip_rate", *rates.values(), "unstable", "replies_changed")
+    }
     for case in sample.cases:
-        for family, found in pairs.items():
+        flipped: list[bool] = []
+        changed: list[bool] = []
+        for family, rate in rates.items():
             names = [(name, one.reference) for name, one in VARIANTS.items() if one.family == family]
             both = [(judged[reference].get(case.id), judged[name].get(case.id)) for name, reference in names]
-            found.append([(one, other) for one, other in both if one is not None and other is not None])
-    together = [[pair for some in row for pair in some] for row in zip(*pairs.values(), strict=True)]
-    flips = {"flip_rate": together, **{f"flip_rate_{family}": found for family, found in pairs.items()}}
-    columns = {
-        name: np.array([_share([_flips(a, b) for a, b in some]) for some in rows]) for name, rows in flips.items()
-    }
-    columns["unstable"] = np.array([float(max(_flips(a, b) for a, b in row)) if row else np.nan for row in together])
-    columns["replies_changed"] = np.array([_share([_changed(a, b) for a, b in row]) for row in together])
-    return columns
+            pairs = [(one, other) for one, other in both if one is not None and other is not None]
+            flips = [_flips(one, other) for one, other in pairs]
+            columns[rate].append(_share(flips))
+            flipped += flips
+            changed += [any(map(differ, one.predictions, other.predictions)) for one, other in pairs]
+        columns["flip_rate"].append(_share(flipped))
+        columns["unstable"].append(float(any(flipped)) if flipped else np.nan)
+        columns["replies_changed"].append(_share(changed))
+    return {name: np.array(values, dtype=np.float64) for name, values in columns.items()}
 
 
 def _flips(verdict: Verdict, other: Verdict) -> bool:
@@ -208,10 +189,6 @@ def _answered(verdict: Verdict) -> bool:
 
 def _share(happened: Sequence[bool]) -> float:
     return sum(happened) / len(happened) if happened else float("nan")
-
-
-def _changed(verdict: Verdict, other: Verdict) -> bool:
-    return any(differ(one, two) for one, two in zip(verdict.predictions, other.predictions, strict=True))
 
 
 def differ(reply: Prediction, other: Prediction) -> bool:

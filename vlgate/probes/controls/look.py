@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -38,10 +39,7 @@ from vlgate.types import (
     with_images,
 )
 
-# A model that can be asked without any image: its protocol, and its answers if it is told that there is none.
-
 TOLD = "There is no image with this question. Answer it as well as you can."
-CALLED = "answer_without_image"
 
 
 @runtime_checkable
@@ -52,94 +50,62 @@ class ImagelessAnswerer(Protocol):
         """Return n answers as ``Answerer.answer`` does; the images of the questions are not looked at."""
 
 
-def told(case: Case) -> Case | None:
-    """Return a case that says in each question that there is no image; None if it asks no questions.
-
-    The image stands for none: it is a blank one, which no model is shown.
-    """
-    asked = [request for request in case.requests if isinstance(request, Ask)]
-    if len(asked) < len(case.requests):
-        return None
-    blank = uniform("blank")
-    return replace(case, requests=tuple(replace(one, image=blank, question=f"{TOLD} {one.question}") for one in asked))
-
-
 def answers_without_image(predictor: ModelPredictor, questions: Sequence[Ask]) -> dict[Request, Prediction]:
-    """Ask a model some questions without an image, in batches and through its memory; each distinct one once.
-
-    Returns: a prediction per question; empty if the model cannot be asked so.
-    """
+    """Ask a model some questions without an image, in batches and through its memory; each distinct one once."""
     model = predictor.model
     if not isinstance(model, ImagelessAnswerer):
         return {}
     distinct = list(dict.fromkeys(questions))
-    call = Call(called=CALLED, method=model.answer_without_image, kind="strings")
+    call = Call(called="answer_without_image", method=model.answer_without_image, kind="strings")
     replies = predictor.through_chain()(call, distinct)
-    return {one: _prediction(one, reply) for one, reply in zip(distinct, replies, strict=True)}
+    return {
+        question: Prediction(request=question, problem=reply.why)
+        if isinstance(reply, Problem)
+        else Prediction(request=question, answer=None if reply == TIED else reply)
+        for question, reply in zip(distinct, replies, strict=True)
+    }
 
-
-def _prediction(question: Ask, reply: str | Problem) -> Prediction:
-    if isinstance(reply, Problem):
-        return Prediction(request=question, problem=reply.why)
-    return Prediction(request=question, answer=None if reply == TIED else reply)
-
-
-# Another case's image in the place of a case's own: a derangement of the cases by seed.
 
 _TRIED = 64  # cases; a task in which so many share an image or a true text with a case has no other one to show
 
 
 def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping[LazyImage, LazyImage]]:
-    """Choose for each case the images of another case of its task; cases without one are absent.
-
-    The cases of the task are put in a random order, and each is shown the images of the next one that shares neither an
-    image nor a true text nor a question with its answer. So a case never sees its own image, a part of it or a
-    perturbed copy, and what is true of it is not known to be true of what it sees. It may still be true by chance.
-    """
+    """Choose for each case the images of another case of its task; cases without one are absent."""
+    # The cases of the task are put in a random order, and each is shown the images of the next one that shares neither
+    # an image nor a true text nor a question with its answer. So a case never sees its own image, a part of it or a
+    # perturbed copy, and what is true of it is not known to be true of what it sees. It may still be true by chance.
     order = generator(f"{seed}:look:{task.id}").permutation(len(task.cases)).tolist()
     places = {task.cases[number].id: place for place, number in enumerate(order)}
     found: dict[str, Mapping[LazyImage, LazyImage]] = {}
     for case in cases:
         following = (order[(places[case.id] + step) % len(order)] for step in range(1, min(_TRIED, len(order))))
-        own, true = _bases(case), _true(case)
-        other = next(
-            (
-                task.cases[number]
-                for number in following
-                if own.isdisjoint(_bases(task.cases[number])) and true.isdisjoint(_true(task.cases[number]))
-            ),
-            None,
-        )
+        known = _known(case)
+        others = (task.cases[number] for number in following)
+        other = next((one for one in others if known.isdisjoint(_known(one))), None)
         if other is not None:
             shown = images_of_case(other)
             found[case.id] = {image: shown[place % len(shown)] for place, image in enumerate(images_of_case(case))}
     return found
 
 
-def _bases(case: Case) -> set[str]:
-    return {photograph(image.key) for image in images_of_case(case)}
-
-
-def _true(case: Case) -> set[tuple[str, str]]:
+def _known(case: Case) -> set[tuple[str, ...]]:
+    """The photographs of a case, and its true texts, and questions with their answers."""
     pairs = zip(case.requests, case.truths, strict=True)
-    return {(text_of(request), str(truth)) for request, truth in pairs if truth is not False}
+    true = ((text_of(request), str(truth)) for request, truth in pairs if truth is not False)
+    return {*((photograph(image.key),) for image in images_of_case(case)), *true}
 
-
-# The conditions of the control ``look``: what a model is shown, or told, in the place of the image of a case.
 
 TELLS = "told"
-SHOWN: Mapping[str, str] = MappingProxyType(
-    {
-        "grey": "that with a uniform grey image in its place, untold",
-        "blank": "that with a white image in its place, untold",
-        "other": "that with the image of another case in its place, untold",
-        "blurred": "that with the image blurred beyond recognition, untold",
-    }
-)
-"""What each condition is that shows the model an image."""
-CONDITIONS: Mapping[str, str] = MappingProxyType(
-    {**SHOWN, TELLS: "that of questions which say that there is no image, if the model can be asked without one"}
-)
+SHOWN: Mapping[str, str] = {
+    "grey": "that with a uniform grey image in its place, untold",
+    "blank": "that with a white image in its place, untold",
+    "other": "that with the image of another case in its place, untold",
+    "blurred": "that with the image blurred beyond recognition, untold",
+}  # what each condition is that shows the model an image
+CONDITIONS: Mapping[str, str] = {
+    **SHOWN,
+    TELLS: "that of questions which say that there is no image, if the model can be asked without one",
+}
 WITHOUT = ("grey", "blank", "other", TELLS)
 """The conditions under which nothing of the image is left; one that is blurred keeps its colours."""
 
@@ -148,7 +114,7 @@ def changed(condition: str, sample: Sample) -> dict[str, Case]:
     """Return the cases of a sample under a condition, by their ids; a case that it does not apply to is absent."""
     cases = [case for case in sample.cases if images_of_case(case)]
     if condition == TELLS:
-        return {case.id: instead for case in cases if (instead := told(case)) is not None}
+        return {case.id: _told(case) for case in cases if all(isinstance(one, Ask) for one in case.requests)}
     if condition == "other":
         others = others_of(sample.task, cases, sample.seed)
         return {case.id: _with(case, others[case.id].__getitem__) for case in cases if case.id in others}
@@ -158,48 +124,26 @@ def changed(condition: str, sample: Sample) -> dict[str, Case]:
     return {case.id: _with(case, lambda image: perturbed(image, AWAY)) for case in cases}
 
 
+def _told(case: Case) -> Case:
+    """A case that says in each question that there is no image; a blank placeholder is never sent to a model."""
+    asked = [replace(one, image=uniform("blank")) for one in case.requests if isinstance(one, Ask)]
+    return replace(case, requests=tuple(replace(one, question=f"{TOLD} {one.question}") for one in asked))
+
+
 def _with(case: Case, shown: Callable[[LazyImage], LazyImage]) -> Case:
     return replace(case, requests=tuple(with_images(request, shown) for request in case.requests))
 
 
 # Does a model describe an image that is not there? A fixed list of questions about "the image", asked without one.
 
-QUESTIONS = (
-    "What does the image show?",
-    "What is in the middle of the image?",
-    "What is in the background of the image?",
-    "Which colours does the image have?",
-    "How many people are in the image?",
-    "What is the person in the image doing?",
-    "Which animal is in the image?",
-    "What is written in the image?",
-    "Where was the image taken?",
-    "What is the weather like in the image?",
-    "What is to the left of the largest object in the image?",
-    "What time of day is it in the image?",
-)
-REFUSALS = (
-    "no image", "no picture", "no photo", "not an image", "no visual", "no attachment", "without an image",
-    "without the image", "without seeing", "can't see", "cannot see", "can not see", "don't see", "do not see",
-    "can't view", "cannot view", "can not view", "unable to", "not able to", "can't tell", "cannot tell",
-    "can't determine", "cannot determine", "can't answer", "cannot answer", "can't describe", "cannot describe",
-    "can't identify", "cannot identify", "not provided", "n't provided", "not attached", "n't attach", "not attach",
-    "not receive", "n't receive", "not upload", "n't upload", "not included", "not available", "not visible",
-    "not shown", "not given", "not specified", "not possible", "impossible to", "please upload", "please provide",
-    "please share", "please attach", "please send", "don't have access", "do not have access", "is missing",
-    "don't know", "do not know", "unknown", "unanswerable", "not sure", "unclear",
-)  # fmt: skip
-"""An answer that has one of these, in lower case, does not describe an image."""
-NOTHING = ("nothing", "none", "no", "no one", "nobody", "n/a", "0", "zero", "null")
-"""An answer that is one of these as a whole, without marks at its ends, does not describe an image either."""
+_TABLE = tomllib.loads(Path(__file__).with_name("look.toml").read_text(encoding="utf-8"))
+QUESTIONS, REFUSALS, NOTHING = (tuple[str, ...](_TABLE[name]) for name in ("questions", "refusals", "nothing"))
 _SHOWN = 80  # characters of an answer in a note
 
 
 def about_model(predictor: ModelPredictor, seed: int) -> ControlledTask | None:  # noqa: ARG001  # the list is fixed
-    """Return the share of answers without an image that describe one; None if the model cannot be asked so.
-
-    An empty answer, or one that was not given, counts neither way.
-    """
+    """Return the share of answers without an image that describe one; None if the model cannot be asked so."""
+    # an empty answer, or one that was not given, counts neither way
     asked = [Ask(image=uniform("blank"), question=question) for question in QUESTIONS]
     replies = answers_without_image(predictor, asked)
     if not replies:
@@ -207,25 +151,24 @@ def about_model(predictor: ModelPredictor, seed: int) -> ControlledTask | None: 
     answers = [replies[one].answer or "" for one in asked]
     read = [bool(answer.strip()) for answer in answers]
     described = [describes(answer) for answer in answers]
-    first = next((place for place, says in enumerate(described) if says), None)
-    said = () if first is None else (f"to {QUESTIONS[first]!r} without an image it says {_short(answers[first])!r}",)
+    examples = [
+        f"to {question!r} without an image it says {_short(answer)!r}"
+        for question, answer, says in zip(QUESTIONS, answers, described, strict=True)
+        if says
+    ]
     return ControlledTask(
         cases=QUESTIONS,
         images=QUESTIONS,
         columns={"described": np.where(read, np.array(described, dtype=np.float64), np.nan)},
         figures={"describes_absent": Figure(column="described")},
         left_out={} if all(read) else {"questions without an answer": read.count(False)},
-        notes=said,
+        notes=tuple(examples[:1]),
         requests=len(asked),
     )
 
 
 def describes(answer: str) -> bool:
-    """Return whether an answer describes an image: it has no phrase of ``REFUSALS``, and is none of ``NOTHING``.
-
-    >>> describes("A dog on a beach."), describes("I can\u2019t see an image."), describes("None."), describes(" ")
-    (True, False, False, False)
-    """
+    """Return whether an answer describes an image: it refuses nowhere, and does not say that there is nothing."""
     plain = " ".join(answer.replace("\u2019", "'").casefold().split())
     bare = re.sub(r"^\W+|\W+$", "", plain)
     return bool(bare) and bare not in NOTHING and not any(phrase in plain for phrase in REFUSALS)
@@ -235,8 +178,6 @@ def _short(answer: str) -> str:
     plain = printable(" ".join(answer.split()))
     return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 3]}..."
 
-
-# It looked: the same cases without the image, with another case's, and with one that is blurred beyond recognition.
 
 GAIN = "visual_gain"
 IMAGE = "image"
@@ -256,21 +197,22 @@ def requests(cases: Sequence[Case]) -> int:
 
 
 def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
-    """Ask the cases of a sample under each condition, and judge them by the task's own metric.
-
-    Exceptions of the model pass through.
-    """
+    """Ask the cases of a sample under each condition, and judge them by the task's own metric."""
     metric = SHAPES[sample.task.shape].headline
     names = [name for name in CONDITIONS if name != TELLS or isinstance(predictor.model, ImagelessAnswerer)]
     asked = {name: cases for name in names if (cases := changed(name, sample)) or name != TELLS}
-    replies, n = _replies(asked, predictor)
+    # The images of those that are told are not shown.
+    texts = [one for case in asked.get(TELLS, {}).values() for one in case.requests if isinstance(one, Ask)]
+    seen = [one for name in asked if name != TELLS for case in asked[name].values() for one in case.requests]
+    replies = {**predictor.predict(seen), **answers_without_image(predictor, texts)}
     columns = {IMAGE: np.array([one.facts.get(metric, np.nan) for one in sample.verdicts], dtype=np.float64)}
     left_out = dict(sample.left_out)
     several = any(len(images_of_case(case)) > 1 for case in sample.cases)
     notes, silent = [_ONE_IMAGE] if several else [], dict[str, int]()
     for name, cases in asked.items():
         verdicts = sample.judged(cases.values(), replies)
-        columns[name] = _values(sample, verdicts, metric)
+        known = {one.case.id: one.facts.get(metric, np.nan) for one in verdicts if one.state == "judged"}
+        columns[name] = np.array([known.get(case.id, np.nan) for case in sample.cases], dtype=np.float64)
         if lacking := int(np.isnan(columns[name]).sum()):
             left_out[f"without a value for {name}"] = lacking
         quiet = _silent(sample, verdicts)
@@ -281,6 +223,8 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     if _silent(sample, sample.verdicts).mean() > _MOST_SILENT:
         silent = {}  # a model that says nothing anyway has no condition to leave out
     figures = _figures(columns, silent, several=several)
+    beside = {"blind": sample.blind[metric].value} if metric in sample.blind else {}
+    beside |= {"chance": sample.chance[metric]} if metric in sample.chance else {}
     return ControlledTask(
         cases=tuple(case.id for case in sample.cases),
         images=case_clusters(sample.cases),
@@ -288,25 +232,10 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
         figures=figures,
         left_out=left_out,
         notes=tuple(notes),
-        beside=_beside(sample, metric),
-        requests=n,
+        beside=beside,
+        requests=len(replies),
         doubt="" if GAIN in figures or not silent else _NOTHING_READ,
     )
-
-
-def _replies(
-    asked: Mapping[str, Mapping[str, Case]], predictor: ModelPredictor
-) -> tuple[dict[Request, Prediction], int]:
-    """The replies under all conditions, and their number; the images of those that are told are not shown."""
-    texts = [one for case in asked.get(TELLS, {}).values() for one in case.requests if isinstance(one, Ask)]
-    seen = [one for name in asked if name != TELLS for case in asked[name].values() for one in case.requests]
-    replies = {**predictor.predict(seen), **answers_without_image(predictor, texts)}
-    return replies, len(replies)
-
-
-def _values(sample: Sample, verdicts: Sequence[Verdict], metric: str) -> FloatArray:
-    known = {one.case.id: one.facts.get(metric, np.nan) for one in verdicts if one.state == "judged"}
-    return np.array([known.get(case.id, np.nan) for case in sample.cases], dtype=np.float64)
 
 
 def _silent(sample: Sample, verdicts: Sequence[Verdict]) -> NDArray[np.bool_]:
@@ -316,11 +245,9 @@ def _silent(sample: Sample, verdicts: Sequence[Verdict]) -> NDArray[np.bool_]:
 
 
 def _figures(columns: Mapping[str, FloatArray], silent: Mapping[str, int], *, several: bool) -> dict[str, Figure]:
-    """The metric under each condition, the gain over each, and the gain over the one in which the model keeps most.
-
-    A model could gain by refusing to answer without the image. So such a case counts for ``visual_gain`` as it does
-    with the image. A condition in which a model that otherwise speaks leaves most answers unread cannot be compared.
-    """
+    """The metric under each condition, the gain over each, and the gain over the one in which the model keeps most."""
+    # A model could gain by refusing to answer without the image. So such a case counts for ``visual_gain`` as it does
+    # with the image. A condition in which a model that otherwise speaks leaves most answers unread cannot be compared.
     names = [name for name in columns if not name.endswith(_IF_READ)]
     figures = {name: Figure(column=name) for name in names}
     figures |= {f"gain_{name}": Figure(column=IMAGE, before=name) for name in names if name != IMAGE}
@@ -334,11 +261,6 @@ def _figures(columns: Mapping[str, FloatArray], silent: Mapping[str, int], *, se
     if kept and (any(name.startswith("other") for name in kept) or not several):
         figures[GAIN] = Figure(column=IMAGE, before=max(kept, key=lambda name: kept[name]), others=tuple(kept))
     return figures
-
-
-def _beside(sample: Sample, metric: str) -> dict[str, float]:
-    found = {"blind": sample.blind[metric].value} if metric in sample.blind else {}
-    return found | ({"chance": sample.chance[metric]} if metric in sample.chance else {})
 
 
 LOOK = Control(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from vlgate.errors import OptionError, UnknownNameError
@@ -12,22 +11,18 @@ from vlgate.errors import OptionError, UnknownNameError
 if TYPE_CHECKING:  # the names are read before every run, and nothing else is needed then
     from vlgate.probes.controls.control import Control
 
-NONE = "none"
-"""What ``--controls`` takes for no control."""
-LIMIT = 100
-"""The most cases of a task that a control is asked about, if the user does not say."""
+NONE = "none"  # what ``--controls`` takes for no control
+LIMIT = 100  # the most cases of a task that a control is asked about, if the user does not say
 BY_DEFAULT, DEFAULT_LIMIT = ("look",), 30
 """The controls that the embedded model is asked on the embedded scenes without an option, and their limit."""
 
-_CONTROLS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "look": ("vlgate.probes.controls.look:LOOK", "what the model knows without the image"),
-        "delivery": (
-            "vlgate.probes.controls.delivery:DELIVERY",
-            "whether pictures arrive as they are, and answers survive changes that nobody sees",
-        ),
-    }
-)
+_CONTROLS: Mapping[str, tuple[str, str]] = {
+    "look": ("vlgate.probes.controls.look:LOOK", "what the model knows without the image"),
+    "delivery": (
+        "vlgate.probes.controls.delivery:DELIVERY",
+        "whether pictures arrive as they are, and answers survive changes that nobody sees",
+    ),
+}
 
 
 def known_controls() -> dict[str, str]:
@@ -36,11 +31,7 @@ def known_controls() -> dict[str, str]:
 
 
 def chosen(named: Iterable[str]) -> tuple[str, ...]:
-    """Return the controls that ``--controls`` names, each once; none of them for ``none``.
-
-    >>> chosen(["look", "look"]), chosen(["none"])
-    (('look',), ())
-    """
+    """Return the controls that ``--controls`` names, each once; none of them for ``none``."""
     names = tuple(dict.fromkeys(named))
     if NONE in names and len(names) > 1:
         raise OptionError(f"--controls={','.join(names)}: leave out {NONE}, or the others")

@@ -12,16 +12,11 @@ from vlgate.metrics.shapes import SHAPES
 from vlgate.probes.explaining.margin import Margin, margin_of
 from vlgate.probes.explaining.record import Method, Part
 from vlgate.probes.explaining.regions import WINDOWS, from_another, hidden
-from vlgate.types import Ask, Box, Case, Compare, LazyImage, Match, Request, Shape, text_of, with_images
+from vlgate.types import Ask, Box, Case, Compare, LazyImage, Request, Shape, text_of, with_images
 
-# The words of a text that are changed one at a time: left out, exchanged for a neutral one, or for another text's.
-
-NEUTRAL = "thing"
-"""What a word is exchanged for: a word that names nothing in particular."""
-MOST_WORDS = 40
-"""The most words of a case that are changed, the first ones."""
-MOST_PLACES = 8
-"""The most places in which two texts differ that are exchanged, the first ones."""
+NEUTRAL = "thing"  # what a word is exchanged for: a word that names nothing in particular
+MOST_WORDS = 40  # the most words of a case that are changed, the first ones
+MOST_PLACES = 8  # the most places in which two texts differ that are exchanged, the first ones
 _WORD = re.compile(r"[\w'\u2019-]+")
 
 
@@ -34,43 +29,26 @@ class Swap:
 
 
 def words_of(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the different words of some texts in lower case, by first appearance, at most ``MOST_WORDS``.
-
-    >>> words_of(["A dog chases a man.", "A man chases a dog."])
-    ('a', 'dog', 'chases', 'man')
-    """
+    """Return the different words of some texts in lower case, by first appearance, at most ``MOST_WORDS``."""
     found = (word.lower() for text in texts for word in _WORD.findall(text))
     return tuple(dict.fromkeys(found))[:MOST_WORDS]
 
 
 def left_out(text: str, word: str) -> str | None:
-    """Return the text without a word, wherever it stands; None if it has no such word, or none but it.
-
-    >>> left_out("A dog chases a man.", "dog")
-    'A chases a man.'
-    """
+    """Return the text without a word, wherever it stands; None if it has no such word, or none but it."""
     changed = re.sub(r"\s+([.,;:?!])", r"\1", " ".join(_changed(text, word, "").split()))
     return changed if changed != text and _WORD.search(changed) else None
 
 
 def exchanged(text: str, word: str) -> str | None:
-    """Return the text with ``NEUTRAL`` for a word, wherever it stands; None if it has no such word.
-
-    >>> exchanged("A dog chases a man.", "man")
-    'A dog chases a thing.'
-    """
+    """Return the text with ``NEUTRAL`` for a word, wherever it stands; None if it has no such word."""
     changed = _changed(text, word, NEUTRAL)
     return None if changed == text else changed
 
 
 def swaps(one: str, other: str) -> tuple[Swap, ...]:
-    """Return two texts with their words exchanged in each place in which they differ, at most ``MOST_PLACES``.
-
-    There are none if they differ in fewer than two: the exchange would only change the roles of the texts.
-
-    >>> [swap.texts[0] for swap in swaps("A dog chases a man", "A man chases a dog")]
-    ['A man chases a man', 'A dog chases a dog']
-    """
+    """Return two texts with their words exchanged in each place in which they differ, at most ``MOST_PLACES``."""
+    # There are none if they differ in fewer than two: the exchange would only change the roles of the texts.
     mine, yours = one.split(), other.split()
     apart = [code for code in SequenceMatcher(None, mine, yours, autojunk=False).get_opcodes() if code[0] != "equal"]
     if len(apart) < 2:
@@ -86,8 +64,6 @@ def swaps(one: str, other: str) -> tuple[Swap, ...]:
 def _changed(text: str, word: str, instead: str) -> str:
     return _WORD.sub(lambda found: instead if found[0].lower() == word else found[0], text)
 
-
-# The changed copies of a case: one part of an image, or of a text, hidden or exchanged in all of its requests.
 
 Boxes = Mapping[LazyImage, Sequence[Box]]
 """Boxes by image: those that a model looks at (an image without them has windows), or the segments."""
@@ -119,10 +95,7 @@ class Subject:
 
 
 def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes, segments: Boxes) -> Subject | None:
-    """Return a case with all the changes that explain it, or None if it has no margin; nothing is asked yet.
-
-    ``boxes`` are those that the model looks at; they and ``segments`` may be empty.
-    """
+    """Return a case with all the changes that explain it, or None if it has no margin; nothing is asked yet."""
     margin = margin_of(case, shape, model)
     if margin is None:
         return None
@@ -140,98 +113,59 @@ def texts_of(case: Case) -> tuple[str, ...]:
 
 
 def text_swaps(case: Case, shape: Shape) -> Iterator[tuple[tuple[int, int], Swap]]:
-    """Yield the exchanges between a true text of a case and the false one beside it, with their places in the case.
-
-    In questions, it is the two questions whose words are exchanged.
-    """
+    """Yield the exchanges between a true text of a case and the false one beside it, with their places in the case."""
     for one, other in SHAPES[shape].word_pairs:
         for swap in swaps(*texts_at(case, (one, other))):
             yield (one, other), swap
 
 
 def texts_at(case: Case, places: tuple[int, int]) -> tuple[str, str]:
-    """Return the texts of two requests of a case."""
     return text_of(case.requests[places[0]]), text_of(case.requests[places[1]])
 
 
 def _copies(case: Case, shape: Shape, boxes: Boxes, segments: Boxes) -> Iterator[tuple[Method, Part, Case]]:
-    yield from _without_regions(case, boxes, segments)
-    yield from _with_other_regions(case, boxes)
-    if any(isinstance(one, Compare) for one in case.requests):
-        return  # the words of a question about several images are mostly not those of the case
-    yield from _without_words(case)
-    yield from _with_other_words(case, shape)
-
-
-def _without_regions(case: Case, boxes: Boxes, segments: Boxes) -> Iterator[tuple[Method, Part, Case]]:
-    for number, image in enumerate(images_of_case(case)):
-        first: Method = "hide boxes" if image in boxes else "hide windows"
-        parts: tuple[tuple[Method, Sequence[Box]], ...] = (
-            (first, boxes.get(image, WINDOWS)),
+    images = images_of_case(case)
+    for number, image in enumerate(images):
+        hidden_parts: tuple[tuple[Method, Sequence[Box]], ...] = (
+            ("hide boxes" if image in boxes else "hide windows", boxes.get(image, WINDOWS)),
             ("hide segments", segments.get(image, ())),
         )
-        for method, places in parts:
+        for method, places in hidden_parts:
             for region in hidden(image, places):
+                yield method, Part(effect=None, box=region.box, image=number), _showing(case, image, region.changed)
+    if len(images) == 2:  # one with a part of the other
+        for number, image in enumerate(images):
+            for region in from_another(image, images[1 - number], boxes.get(image, WINDOWS)):
                 part = Part(effect=None, box=region.box, image=number)
-                yield method, part, _mapped(case, _shown_instead(image, region.changed))
+                yield "exchange between images", part, _showing(case, image, region.changed)
+    if not any(isinstance(one, Compare) for one in case.requests):
+        yield from _reworded(case, shape)  # the words of a question about several images are mostly not the case's
 
 
-def _with_other_regions(case: Case, boxes: Boxes) -> Iterator[tuple[Method, Part, Case]]:
-    """Copies of a case of two images, one with a part of the other."""
-    images = images_of_case(case)
-    if len(images) != 2:
-        return
-    for number, image in enumerate(images):
-        for region in from_another(image, images[1 - number], boxes.get(image, WINDOWS)):
-            part = Part(effect=None, box=region.box, image=number)
-            yield "exchange between images", part, _mapped(case, _shown_instead(image, region.changed))
-
-
-def _with_other_words(case: Case, shape: Shape) -> Iterator[tuple[Method, Part, Case]]:
-    """Copies of a case whose texts have exchanged the words of one place."""
-    for (one, other), swap in text_swaps(case, shape):
-        instead = dict(zip(texts_at(case, (one, other)), swap.texts, strict=True))
-        part = Part(effect=None, word=swap.words)
-        yield "exchange between texts", part, _mapped(case, _with_text(instead))
-
-
-def _without_words(case: Case) -> Iterator[tuple[Method, Part, Case]]:
-    methods: tuple[tuple[Method, Callable[[str, str], str | None]], ...] = (
+def _reworded(case: Case, shape: Shape) -> Iterator[tuple[Method, Part, Case]]:
+    texts = texts_of(case)
+    word_changes: tuple[tuple[Method, Callable[[str, str], str | None]], ...] = (
         ("leave words out", left_out),
         ("exchange words", exchanged),
     )
-    for method, change in methods:
-        for word in words_of(texts_of(case)):
-            copy = _mapped(case, _said_instead(change, word))
+    for method, change in word_changes:
+        for word in words_of(texts):
+            copy = _saying(case, {text: change(text, word) or text for text in texts})
             if copy.requests != case.requests:
                 yield method, Part(effect=None, word=word), copy
+    for places, swap in text_swaps(case, shape):
+        copy = _saying(case, dict(zip(texts_at(case, places), swap.texts, strict=True)))
+        yield "exchange between texts", Part(effect=None, word=swap.words), copy
 
 
-def _mapped(case: Case, change: Callable[[Request], Request]) -> Case:
-    return replace(case, requests=tuple(change(request) for request in case.requests))
+def _showing(case: Case, image: LazyImage, instead: LazyImage) -> Case:
+    requests = (with_images(one, lambda own: instead if own == image else own) for one in case.requests)
+    return replace(case, requests=tuple(requests))
 
 
-def _shown_instead(image: LazyImage, hidden: LazyImage) -> Callable[[Request], Request]:
-    def change(request: Request) -> Request:
-        return with_images(request, lambda own: hidden if own == image else own)
-
-    return change
-
-
-def _with_text(instead: Mapping[str, str]) -> Callable[[Request], Request]:
+def _saying(case: Case, instead: Mapping[str, str]) -> Case:
     def change(request: Request) -> Request:
         text = instead.get(text_of(request), text_of(request))
         return replace(request, question=text) if isinstance(request, Ask | Compare) else replace(request, text=text)
 
-    return change
-
-
-def _said_instead(how: Callable[[str, str], str | None], word: str) -> Callable[[Request], Request]:
-    def change(request: Request) -> Request:
-        if isinstance(request, Ask):
-            return replace(request, question=how(request.question, word) or request.question)
-        if isinstance(request, Match):
-            return replace(request, text=how(request.text, word) or request.text)
-        return request
-
-    return change
+    return replace(case, requests=tuple(map(change, case.requests)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,68 +33,62 @@ class Deciding:
     boxes: tuple[Box, ...]
     decides: tuple[bool, ...]
 
-    @property
-    def deciding(self) -> tuple[Box, ...]:
-        """The boxes of the objects that decide."""
-        return tuple(box for box, decides in zip(self.boxes, self.decides, strict=True) if decides)
-
 
 def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
-    """Return which objects of an image decide a case.
-
-    An object decides if one of the case's texts about this image is true with it and false without it, or the other way
-    round, or if a question has another answer without it.
-
-    Returns: the objects; None if the image is not drawn, a text cannot be read, or no single object decides: there is
-        none in "There are no dogs", and none of two cups decides "There is a cup".
-    """
+    """Return which objects of an image decide a case; None if it is not drawn or read, or no single object decides."""
+    # An object decides if one of the case's texts about this image is true with it and false without it, or the other
+    # way round, or if a question has another answer without it.
+    # None decides in "There are no dogs", and none of two cups "There is a cup".
     view = view_of(image)
-    if view is None or not view.scene.width or not view.scene.height:
+    if view is None:
         return None
-    texts = _texts(case, image)
-    try:
-        whole = _said(view.scene, texts, reading)
-        decides = tuple(_said(_less(view.scene, one), texts, reading) != whole for one in view.scene.objects.values())
-    except UnreadableError:
-        return None
-    if not any(decides):
-        return None
-    size = (view.scene.width, view.scene.height)
-    return Deciding(boxes=tuple(_share(one.box, size) for one in view.scene.objects.values()), decides=decides)
+    scene = view.scene
+
+    def less(name: str) -> SceneGraph:
+        return without(scene, lambda thing: thing.id != name)
+
+    things = scene.objects.values()
+    edited = (less(thing.id) for thing in things)
+    return _deciding(scene, edited, [thing.box for thing in things], _texts(case, image), reading)
 
 
 def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: Reading) -> Deciding | None:
-    """Return in which places an exchange with another image of a case decides.
-
-    The places are those of the things of both images. An exchange in a place gives the image those things of the other
-    image that have their middle there, for its own. It decides if one of the case's texts about the image is then true
-    in place of false, or false in place of true, or if a question has another answer.
-
-    Returns: the places; None if an image is not drawn, a text cannot be read, or no exchange in a single place decides.
-    """
+    """Return in which places an exchange with another image of a case decides."""
+    # The places are those of the things of both images. An exchange in a place gives the image those things of the
+    # other image that have their middle there, for its own. It decides if one of the case's texts about the image is
+    # then true in place of false, or false in place of true, or if a question has another answer.
     views = view_of(image), view_of(other)
     if views[0] is None or views[1] is None:
         return None
     own, others = views[0].scene, views[1].scene
-    if not own.width or not own.height or (own.width, own.height) != (others.width, others.height):
+    if (own.width, own.height) != (others.width, others.height):
         return None
-    texts = _texts(case, image)
     boxes = tuple(dict.fromkeys(one.box for scene in (own, others) for one in scene.objects.values()))
+    return _deciding(own, (_exchanged(own, others, box) for box in boxes), boxes, _texts(case, image), reading)
+
+
+def _deciding(
+    scene: SceneGraph,
+    edited: Iterable[SceneGraph],
+    boxes: Sequence[GraphBox],
+    texts: Sequence[str],
+    reading: Reading,
+) -> Deciding | None:
+    """Which of some edits of a scene, one for each box, decide what the texts say of it; None if none does."""
+    width, height = scene.width, scene.height
+    if not width or not height:
+        return None
     try:
-        whole = _said(own, texts, reading)
-        decides = tuple(_said(_exchanged(own, others, box), texts, reading) != whole for box in boxes)
+        whole = _said(scene, texts, reading)
+        decides = tuple(_said(one, texts, reading) != whole for one in edited)
     except UnreadableError:
         return None
-    if not any(decides):
-        return None
-    return Deciding(boxes=tuple(_share(box, (own.width, own.height)) for box in boxes), decides=decides)
+    shares = tuple((box.x / width, box.y / height, (box.x + box.w) / width, (box.y + box.h) / height) for box in boxes)
+    return Deciding(boxes=shares, decides=decides) if any(decides) else None
 
 
 def deciding_words(case: Case, texts: Mapping[str, str], reading: Reading) -> bool | None:
-    """Return whether other texts in place of those of a case would say something else; None if one cannot be read.
-
-    ``texts`` holds the new text by the old one.
-    """
+    """Return whether other texts, by the old ones, would say something else; None if one cannot be read."""
     try:
         for image in images_of_case(case):
             view = view_of(image)
@@ -113,7 +107,6 @@ def _texts(case: Case, image: LazyImage) -> list[str]:
 
 
 def _exchanged(own: SceneGraph, others: SceneGraph, box: GraphBox) -> SceneGraph:
-
     def there(thing: SceneObject) -> bool:
         across, down = thing.box.x + thing.box.w / 2, thing.box.y + thing.box.h / 2
         return box.x <= across <= box.x + box.w and box.y <= down <= box.y + box.h
@@ -143,23 +136,9 @@ def _said(scene: SceneGraph, texts: Sequence[str], reading: Reading) -> list[_Tr
     return found
 
 
-def _less(scene: SceneGraph, one: SceneObject) -> SceneGraph:
-    return without(scene, lambda thing: thing.id != one.id)
-
-
-def _share(box: GraphBox, size: tuple[int, int]) -> Box:
-    width, height = size
-    return (box.x / width, box.y / height, (box.x + box.w) / width, (box.y + box.h) / height)
-
-
-# Whether explanations of right answers point at the object that decides, which the scene graph tells.
-
-
 def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
-    """Yield each method of an explanation with whether it points at what decides, for each image, or for the texts.
-
-    Maps of attention count for texts that are true, or for the first text of an image about which none is.
-    """
+    """Yield each method of an explanation with whether it points at what decides, for each image, or for the texts."""
+    # Maps of attention count for texts that are true, or for the first text of an image about which none is.
     images = images_of_case(case)
     for which, image in enumerate(images):
         whole = deciding(case, image, reading)
@@ -175,10 +154,8 @@ def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iter
 
 
 def _words(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
-    """Whether the exchange of words with the largest effect is one that changes what the texts say.
-
-    A case counts if its exchanged texts can be read, and some of them say something else and some do not.
-    """
+    """Whether the exchange of words with the largest effect is one that changes what the texts say."""
+    # A case counts if its exchanged texts can be read, and some of them say something else and some do not.
     effects = {
         part.word: part.effect
         for finding in found.findings
@@ -186,10 +163,10 @@ def _words(found: Explanation, case: Case, shape: Shape, reading: Reading) -> It
         for part in finding.measured
         if part.effect is not None
     }
-    told: dict[str, bool | None] = {}
-    for (one, other), swap in text_swaps(case, shape):
-        texts = texts_at(case, (one, other))
-        told[swap.words] = deciding_words(case, dict(zip(texts, swap.texts, strict=True)), reading)
+    told = {
+        swap.words: deciding_words(case, dict(zip(texts_at(case, places), swap.texts, strict=True)), reading)
+        for places, swap in text_swaps(case, shape)
+    }
     if set(told.values()) != {True, False} or set(told) - set(effects):
         return
     strongest = max(told, key=lambda words: effects[words])

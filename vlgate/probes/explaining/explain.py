@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from vlgate.asking.items import images_of_case
@@ -26,52 +26,37 @@ from vlgate.types import (
     Verdict,
 )
 
-# Maps of what a model attends to, for models that offer them.
-
 
 def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Attended, ...], ...], str]:
-    """Return what a model attends to in the pairs of each case; nothing for a model that offers no maps, or questions.
-
-    Returns: n tuples, each with one map per method and different pair of the case, in the order of its requests; and
-        why there are none, if the model raised. That must not cost the interventions, which are worth more.
-    """
+    """Return what a model attends to in the pairs of each case, and why there are no maps, if the model raised."""
+    # one map per method and different pair of a case; an error must not cost the interventions, which are worth more
     pairs = [tuple(dict.fromkeys(one for one in case.requests if isinstance(one, Match))) for case in cases]
     asked = list(dict.fromkeys(pair for some in pairs for pair in some))
     found: dict[Match, list[Attended]] = {pair: [] for pair in asked}
     problems = []
-    for name, ask in _asked_of(model):
-        maps, problem = _maps(name, ask, asked)
-        problems += [problem] if problem else []
-        for pair, one in maps.items():
+    ways: list[tuple[str, Callable[[Sequence[Match]], Sequence[Attended]]]] = []
+    if isinstance(model, Attends):
+        ways.append(("attended", model.attended))
+    if isinstance(model, RollsOut):
+        ways.append(("attention_rollout", model.attention_rollout))
+    for name, ask in ways if asked else ():
+        try:
+            maps = ask(asked)
+        except Exception as error:  # noqa: BLE001  # a foreign model may raise anything
+            problems.append(f"{name}() of the model raised {described(error)}")
+            continue
+        if maps and len(maps) != len(asked):
+            problems.append(
+                f"{name}() of the model returned {len(maps)} maps for {len(asked)} pairs; return one per pair"
+            )
+            continue
+        for pair, one in zip(asked, maps, strict=False):  # a model may have no maps at all
             found[pair].append(one)
     return tuple(
         tuple(replace(one, image=images_of_case(case).index(pair.image)) for pair in some for one in found[pair])
         for case, some in zip(cases, pairs, strict=True)
     ), "; ".join(problems)
 
-
-def _asked_of(model: object) -> Iterator[tuple[str, Callable[[Sequence[Match]], Sequence[Attended]]]]:
-    if isinstance(model, Attends):
-        yield "attended", model.attended
-    if isinstance(model, RollsOut):
-        yield "attention_rollout", model.attention_rollout
-
-
-def _maps(
-    name: str, ask: Callable[[Sequence[Match]], Sequence[Attended]], pairs: Sequence[Match]
-) -> tuple[dict[Match, Attended], str]:
-    if not pairs:
-        return {}, ""
-    try:
-        maps = ask(pairs)
-    except Exception as error:  # noqa: BLE001  # a foreign model may raise anything
-        return {}, f"{name}() of the model raised {described(error)}"
-    if maps and len(maps) != len(pairs):
-        return {}, f"{name}() of the model returned {len(maps)} maps for {len(pairs)} pairs; return one per pair"
-    return dict(zip(pairs, maps, strict=True)) if maps else {}, ""
-
-
-# What an explanation found, as one sentence.
 
 _NAMED = 3  # the most parts that a sentence names
 _SAID = {
@@ -95,30 +80,23 @@ def says(found: Explanation) -> str:
     ]
     if turns:
         return f"The case is {outcome} {_joined(turns)}."
-    strongest = [text for finding in found.findings if (text := _strongest(found, finding))]
+    strongest = []
+    for finding in found.findings:
+        moved = [(part.effect, part) for part in finding.measured if part.effect]
+        if moved:
+            effect, part = max(moved, key=lambda one: abs(one[0]))
+            strongest.append(f"{_said(found, finding, part)} ({-effect:+.3g})")
     if not strongest:
         return "No change could be measured, or none moves the reply."
     return f"No single change makes the case {outcome}; it moves most {_joined(strongest)}."
 
 
 def place_of(box: Box) -> str:
-    """Return the place of the middle of a box in words.
-
-    >>> place_of((0.0, 0.0, 0.25, 0.25)), place_of((0.4, 0.4, 0.6, 0.6)), place_of((0.7, 0.4, 0.9, 0.6))
-    ('top left', 'middle', 'right')
-    """
+    """Return the place of the middle of a box in words."""
     across, down = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
     row = "top" if down < 1 / 3 else "bottom" if down > 2 / 3 else ""
     column = "left" if across < 1 / 3 else "right" if across > 2 / 3 else ""
     return f"{row} {column}".strip() or "middle"
-
-
-def _strongest(found: Explanation, finding: Finding) -> str:
-    moved = [part for part in finding.measured if part.effect]
-    if not moved:
-        return ""
-    part = max(moved, key=lambda one: abs(one.effect or 0.0))
-    return f"{_said(found, finding, part)} ({-(part.effect or 0.0):+.3g})"
 
 
 def _said(found: Explanation, finding: Finding, part: Part) -> str:
@@ -131,17 +109,13 @@ def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"
 
 
-# Explain cases: ask the model about all changed copies at once, and measure how far the margin moves.
-
-Told = tuple[str, Shape, Verdict]
-"""A verdict to explain, with the id and the shape of its task."""
+Told = tuple[str, Shape, Verdict]  # A verdict to explain, with the id and the shape of its task
 
 
 def subjects(told: Sequence[Told], model: object) -> tuple[Subject, ...]:
-    """Return what to ask about each verdict; those that have no margin are left out.
-
-    The images are decoded here, for their segments, and a model with boxes is asked for those of the unchanged images.
-    """
+    """Return what to ask about each verdict; those that have no margin are left out."""
+    # The images are decoded here, for their segments, and a model with boxes is asked for those of the unchanged
+    # images.
     images = dict.fromkeys(image for _, _, verdict in told for image in images_of_case(verdict.case))
     boxes = _boxes(model, list(images))
     parts = {image: some for image in images if (some := _segments(image))}
@@ -150,7 +124,6 @@ def subjects(told: Sequence[Told], model: object) -> tuple[Subject, ...]:
 
 
 def number_of_requests(asked: Sequence[Subject]) -> int:
-    """Return how many different requests the explanations ask."""
     return len({request for subject in asked for request in subject.requests})
 
 
@@ -158,8 +131,30 @@ def explain(asked: Sequence[Subject], predictor: Predictor, model: object) -> tu
     """Explain cases that have a reply to their own requests; ``model`` is asked what it attends to."""
     said = predictor.predict(request for subject in asked for request in subject.requests)
     maps, unseen = attended_in([subject.case for subject in asked], model)
-    found = (_explained(subject, said, seen, unseen) for subject, seen in zip(asked, maps, strict=True))
-    return tuple(one for one in found if one is not None)
+    found = []
+    for subject, seen in zip(asked, maps, strict=True):
+        base = subject.margin.of(said)
+        if base is None:
+            continue
+        by_method = {
+            method: [change for change in subject.changes if change.method == method] for method in INTERVENTIONS
+        }
+        made = Explanation(
+            task=subject.task,
+            case=subject.case.id,
+            right=subject.margin.right(base),
+            images=tuple(image.key for image in images_of_case(subject.case)),
+            texts=texts_of(subject.case),
+            margin=base,
+            graded=subject.margin.graded,
+            findings=tuple(_finding(subject, changes, said, base) for changes in by_method.values() if changes),
+            attended=seen,
+            unseen=unseen,
+            requests=len(subject.requests),
+            says="",
+        )
+        found.append(replace(made, says=says(made)))
+    return tuple(found)
 
 
 def _boxes(model: object, images: Sequence[LazyImage]) -> Boxes:
@@ -180,35 +175,6 @@ def _segments(image: LazyImage) -> tuple[Box, ...]:
         return segments(Decoded(image).pixels)
     except VlgateError:  # an image that cannot be decoded: its requests have no reply, and say why
         return ()
-
-
-def _explained(
-    subject: Subject, said: Mapping[Request, Prediction], seen: tuple[Attended, ...], unseen: str
-) -> Explanation | None:
-    base = subject.margin.of(said)
-    if base is None:
-        return None
-    findings = tuple(
-        _finding(subject, [change for change in subject.changes if change.method == method], said, base)
-        for method in INTERVENTIONS
-        if any(change.method == method for change in subject.changes)
-    )
-    right = subject.margin.right(base)
-    made = Explanation(
-        task=subject.task,
-        case=subject.case.id,
-        right=right,
-        images=tuple(image.key for image in images_of_case(subject.case)),
-        texts=texts_of(subject.case),
-        margin=base,
-        graded=subject.margin.graded,
-        findings=findings,
-        attended=seen,
-        unseen=unseen,
-        requests=len(subject.requests),
-        says="",
-    )
-    return replace(made, says=says(made))
 
 
 def _finding(subject: Subject, changes: Sequence[Change], said: Mapping[Request, Prediction], base: float) -> Finding:

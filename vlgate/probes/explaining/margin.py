@@ -10,8 +10,6 @@ from vlgate.judging.answers import normal_choice, read_reply
 from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Ask, Case, Compare, Match, Prediction, Request, Shape, Verdict
 
-# How far a case is from being missed, as one number that a change of the image or the text can move.
-
 Compared = tuple[Request, tuple[Request, ...]]
 """A request that should score highest, and those that it is compared with."""
 
@@ -54,43 +52,36 @@ class Margin:
         return sum(known) / len(known) if known and len(known) == len(scores) else None
 
     def right(self, margin: float) -> bool:
-        """Whether a case with this margin is right."""
         return margin > 0 if self.graded else margin == 1
 
 
 def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
-    """Return the margin of a case; None if it has a ``Read`` request, or no false text.
-
-    Questions are compared by the scores of their choices if the model answers by matching, so that the margin tells
-    more than whether the answer is right.
-    """
+    """Return the margin of a case; None if it has a ``Read`` request, or no false text."""
+    # Questions are compared by the scores of their choices if the model answers by matching, so that the margin tells
+    # more than whether the answer is right.
     asked = case.requests
     if any(isinstance(one, Compare) for one in asked):
         kinds = Compare if SHAPES[shape].headline == "image" else Ask | Compare
-        pairs = zip(asked, case.truths, strict=True)
-        return Margin(answers=tuple((one, str(truth)) for one, truth in pairs if isinstance(one, kinds)))
+        truths = zip(asked, case.truths, strict=True)
+        return Margin(answers=tuple((one, str(truth)) for one, truth in truths if isinstance(one, kinds)))
     spec = SHAPES[shape]
     if spec.compared or spec.candidates:
         if not all(isinstance(one, Match) for one in asked):
             return None
-        if spec.candidates:
-            return Margin(compared=((asked[0], asked[1:]),))
-        return Margin(compared=tuple((asked[true], (asked[false],)) for true, false in spec.compared))
+        pairs = tuple((asked[true], (asked[false],)) for true, false in spec.compared)
+        return Margin(compared=((asked[0], asked[1:]),) if spec.candidates else pairs)
     questions = [(one, str(truth)) for one, truth in zip(asked, case.truths, strict=True) if isinstance(one, Ask)]
     if ask_adapter(model) == "answer by match":
-        compared = [_choices(question, truth) for question, truth in questions]
-        known = [one for one in compared if one is not None]
-        return Margin(compared=tuple(known)) if known and len(known) == len(compared) else None
+        compared: list[Compared] = []
+        for question, truth in questions:
+            choices = question.choices
+            right = [one for one in choices if normal_choice(one, choices) == normal_choice(truth, choices)]
+            others = tuple(completed(question, choice) for choice in choices if choice not in right)
+            if not right or not others:
+                return None
+            compared.append((completed(question, right[0]), others))
+        return Margin(compared=tuple(compared)) if compared else None
     return Margin(answers=tuple(questions)) if questions else None
-
-
-def _choices(question: Ask, truth: str) -> Compared | None:
-    choices = question.choices
-    right = [one for one in choices if normal_choice(one, choices) == normal_choice(truth, choices)]
-    others = [choice for choice in question.choices if choice not in right]
-    if not right or not others:
-        return None
-    return completed(question, right[0]), tuple(completed(question, choice) for choice in others)
 
 
 def _lead(true: Prediction, others: Sequence[Prediction]) -> float:
@@ -107,25 +98,16 @@ def _right(reply: Prediction, truth: str) -> bool:
     return said is not None and normal_choice(said, choices) == normal_choice(truth, choices)
 
 
-# How far a case is from another verdict.
-
-
 def margin(verdict: Verdict, shape: Shape) -> float | None:
-    """Return how far a case is from another verdict, None if it cannot be told from its own replies.
-
-    It is the smallest lead of a true text over the false ones that the rule of the shape compares it with, and for
-    questions the share of right answers.
-    """
+    """Return how far a case is from another verdict, None if it cannot be told from its own replies."""
+    # It is the smallest lead of a true text over the false ones that the rule of the shape compares it with, and for
+    # questions the share of right answers.
     if shape == "single":
         return None
     try:
-        known = margin_of(verdict.case, shape, None)
-        asked = known or Margin(answers=_questions(verdict))
+        pairs = zip(verdict.case.requests, verdict.case.truths, strict=True)
+        questions = tuple((request, str(truth)) for request, truth in pairs if isinstance(request, Ask))
+        asked = margin_of(verdict.case, shape, None) or Margin(answers=questions)
         return asked.of({reply.request: reply for reply in verdict.predictions}) if asked.requests else None
     except (KeyError, ValueError):  # a reply has no score
         return None
-
-
-def _questions(verdict: Verdict) -> tuple[tuple[Ask, str], ...]:
-    asked = zip(verdict.case.requests, verdict.case.truths, strict=True)
-    return tuple((request, str(truth)) for request, truth in asked if isinstance(request, Ask))

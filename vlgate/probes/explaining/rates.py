@@ -12,7 +12,7 @@ import numpy as np
 
 from vlgate.metrics.stats import wilson
 from vlgate.probes.explaining.record import Method
-from vlgate.probes.explaining.regions import heat, places
+from vlgate.probes.explaining.regions import heat, overlap, places
 from vlgate.types import Box, FloatArray
 
 WORDS: Method = "exchange between texts"
@@ -80,7 +80,7 @@ def hit(parts: Sequence[Box], effects: FloatArray, objects: Sequence[Box], decid
     (True, False, 0.5)
     """
     own = [box for box, one in zip(objects, decides, strict=True) if one]
-    touching = np.array([any(_overlap(part, box) for box in own) for part in parts])
+    touching = np.array([any(overlap(part, box) > 0 for box in own) for part in parts])
     pointing = np.array([any(_within(part, box) for box in own) for part in parts])
     top, moved = int(np.argmax(effects)), bool(np.max(effects) > 0)
     shown = heat(parts, effects)
@@ -115,10 +115,6 @@ def measured() -> tuple[Rate, ...]:
 def beside(method: str) -> tuple[Rate, ...]:
     """Return the rates that are printed beside the pictures of a method; empty if it was not measured."""
     return tuple(one for one in measured() if one.method == method)
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    return min(one[2], other[2]) > max(one[0], other[0]) and min(one[3], other[3]) > max(one[1], other[1])
 
 
 def _within(part: Box, box: Box) -> bool:

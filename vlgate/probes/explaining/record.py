@@ -10,8 +10,6 @@ import numpy as np
 
 from vlgate.types import Attended, Box, FloatArray
 
-# Explanations, in one record that the reports and ``explanations/index.json`` share.
-
 Method = Literal[
     "hide windows",
     "hide boxes",
@@ -67,14 +65,10 @@ class Finding:
 
     @property
     def measured(self) -> tuple[Part, ...]:
-        """The parts that have an effect."""
         return tuple(part for part in self.parts if part.effect is not None)
 
     def of_image(self, image: int) -> Iterator[tuple[str, tuple[Box, ...], FloatArray]]:
-        """Yield what the method measured about the parts of an image: its name, n boxes, and n numbers.
-
-        The effects on the margin come first, then those on the score of the true text, if there are any.
-        """
+        """Yield what the method measured about the parts of an image: its name, n boxes, and n numbers."""
         parts = [part for part in self.measured if part.image == image and part.box is not None]
         boxes = tuple(part.box for part in parts if part.box is not None)
         if parts:

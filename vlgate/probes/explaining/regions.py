@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -18,23 +18,18 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# Changed pixels of an image: a box painted over with what is around it, or with what another image shows there.
-
-SIDE = 112
-"""The longer side at which a box is painted: the smooth colours that fill it need no more pixels."""
-RADIUS = 3
-"""How far the painting looks from each pixel."""
+SIDE = 112  # the longer side at which a box is painted: the smooth colours that fill it need no more pixels
+RADIUS = 3  # how far the painting looks from each pixel
 
 
 class Decoded:
-    """The pixels of an image, decoded once for all of its changed copies."""
+    """The pixels of an image, shape (h, w, 3), decoded once for all of its changed copies."""
 
     def __init__(self, image: LazyImage) -> None:
         self.image = image
 
     @cached_property
     def pixels(self) -> Pixels:
-        """The pixels, shape (h, w, 3)."""
         found: Pixels = np.asarray(self.image.load())
         return found
 
@@ -47,49 +42,31 @@ class Decoded:
 
     @cached_property
     def mean(self) -> Pixels:
-        """The mean colour, shape (3,)."""
         colour: Pixels = np.rint(self.pixels.reshape(-1, 3).mean(axis=0)).astype(np.uint8)
         return colour
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HiddenLoad:
-    """Loads an image with one box painted over with what is around it."""
+def _painted_over(decoded: Decoded, box: Box) -> Image:
+    from PIL import Image
 
-    decoded: Decoded
-    box: Box
-
-    def __call__(self) -> Image:
-        from PIL import Image
-
-        pixels = self.decoded.pixels.copy()
-        rows, columns = places(self.box, pixels.shape[0], pixels.shape[1])
-        pixels[rows, columns] = resized(painted(self.decoded, self.box), *pixels[rows, columns].shape[:2])
-        return Image.fromarray(pixels)
+    pixels = decoded.pixels.copy()
+    place = places(box, *pixels.shape[:2])
+    pixels[place] = resized(painted(decoded, box), *pixels[place].shape[:2])
+    return Image.fromarray(pixels)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExchangedLoad:
-    """Loads an image with one box from another image, which is stretched to the size of the first."""
+def _exchanged(decoded: Decoded, other: Decoded, box: Box) -> Image:
+    from PIL import Image
 
-    decoded: Decoded
-    other: Decoded
-    box: Box
-
-    def __call__(self) -> Image:
-        from PIL import Image
-
-        pixels = self.decoded.pixels.copy()
-        place = places(self.box, pixels.shape[0], pixels.shape[1])
-        pixels[place] = resized(self.other.pixels, *pixels.shape[:2])[place]
-        return Image.fromarray(pixels)
+    pixels = decoded.pixels.copy()
+    place = places(box, *pixels.shape[:2])
+    pixels[place] = resized(other.pixels, *pixels.shape[:2])[place]  # the other image is stretched to the same size
+    return Image.fromarray(pixels)
 
 
 def painted(decoded: Decoded, box: Box) -> Pixels:
-    """Return the pixels of a box: colours that run in from its edges (Telea 2004, in OpenCV), or the mean colour.
-
-    A patch of one colour would be a new thing in many images. What runs in from the edges is hardly one.
-    """
+    """Return the pixels of a box: colours that run in from its edges (Telea 2004, in OpenCV), or the mean colour."""
+    # A patch of one colour would be a new thing in many images. What runs in from the edges is hardly one.
     import cv2
 
     small = decoded.small
@@ -117,11 +94,7 @@ def resized(pixels: Pixels, height: int, width: int) -> Pixels:
 
 
 def places(box: Box, height: int, width: int) -> tuple[slice, slice]:
-    """Return the rows and columns of a box in an image of this size: at least one of each.
-
-    >>> places((0.0, 0.5, 0.25, 1.0), 100, 200)
-    (slice(50, 100, None), slice(0, 50, None))
-    """
+    """Return the rows and columns of a box in an image of this size: at least one of each."""
     return _span(box[1], box[3], height), _span(box[0], box[2], width)
 
 
@@ -130,14 +103,10 @@ def _span(start: float, stop: float, length: int) -> slice:
     return slice(first, min(max(round(stop * length), first + 1), length))
 
 
-# The regions of an image that are changed one at a time: overlapping windows, or the boxes that a model looks at.
-
-ACROSS = 4
-"""The side of a window is this part of the image's."""
+ACROSS = 4  # the side of a window is this part of the image's
 WINDOWS: tuple[Box, ...] = tuple(
     (x / 8, y / 8, x / 8 + 1 / ACROSS, y / 8 + 1 / ACROSS) for y in range(7) for x in range(7)
-)
-"""Windows of a quarter of the image's width and height, each half a window from the next: 7 rows of 7."""
+)  # windows of a quarter of the image's width and height, each half a window from the next: 7 rows of 7
 MOST_BOXES = 49
 """The most boxes of an image that are changed, the first ones, so that a case costs the same for every model."""
 
@@ -151,39 +120,23 @@ class Region:
 
 
 def hidden(image: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ...]:
-    """Return a copy of an image for each box, with that box painted over; nothing is decoded yet.
-
-    >>> [region.changed.key for region in hidden(LazyImage(key="7.jpg", load=lambda: None), [(0, 0, 0.5, 0.5)])]
-    ['7.jpg#hidden-0,0,0.5,0.5']
-    """
+    """Return a copy of an image for each box, with that box painted over; nothing is decoded yet."""
     decoded = Decoded(image)
-    return tuple(_region(image, box, "hidden", HiddenLoad(decoded=decoded, box=box)) for box in boxes[:MOST_BOXES])
+    return tuple(_region(image, box, "hidden", partial(_painted_over, decoded, box)) for box in boxes[:MOST_BOXES])
 
 
 def from_another(image: LazyImage, other: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ...]:
-    """Return a copy of an image for each box, with what another image shows there; nothing is decoded yet.
-
-    >>> one, other = (LazyImage(key=f"{number}.jpg", load=lambda: None) for number in (7, 8))
-    >>> [region.changed.key for region in from_another(one, other, [(0, 0, 0.5, 0.5)])]
-    ['7.jpg#from-8.jpg-0,0,0.5,0.5']
-    """
+    """Return a copy of an image for each box, with what another image shows there; nothing is decoded yet."""
     decoded, source = Decoded(image), Decoded(other)
-    loads = [ExchangedLoad(decoded=decoded, other=source, box=box) for box in boxes[:MOST_BOXES]]
-    return tuple(_region(image, load.box, f"from-{other.key}", load) for load in loads)
+    return tuple(
+        _region(image, box, f"from-{other.key}", partial(_exchanged, decoded, source, box))
+        for box in boxes[:MOST_BOXES]
+    )
 
 
 def heat(boxes: Sequence[Box], effects: FloatArray, side: int = 64) -> FloatArray:
-    """Return a map of the image: each pixel has the effect of the smallest box that covers it, or 0 if none does.
-
-    If several of the smallest have the same size, as windows have, it is the mean of their effects.
-
-    Returns: an array of shape (side, side).
-
-    >>> heat([(0, 0, 0.5, 1), (0, 0, 1, 1)], np.array([1.0, 0.5]), side=2).tolist()
-    [[1.0, 0.5], [1.0, 0.5]]
-    >>> heat([(0, 0, 1, 1), (0, 0, 1, 1)], np.array([1.0, 0.5]), side=1).tolist()
-    [[0.75]]
-    """
+    """Return a map of shape (side, side): each pixel has the effect of the smallest box that covers it, or 0."""
+    # if several of the smallest have the same size, as windows have, the mean of their effects
     sizes = [round((right - left) * (bottom - top), 6) for left, top, right, bottom in boxes]
     found = np.zeros((side, side))
     for size in sorted(set(sizes), reverse=True):
@@ -204,30 +157,20 @@ def _region(image: LazyImage, box: Box, how: str, load: Callable[[], Image]) -> 
     return Region(box=box, changed=changed)
 
 
-# Parts of an image by its colours, large ones and the smaller ones in them: what stands out, or has one colour.
-
-MOST_SEGMENTS = 49
-"""The most parts of an image, the largest ones."""
-SEGMENTED_SIDE = 160
-"""The longer side at which an image is cut into parts."""
-APART = (15, 30, 60)
-"""How far the colour of what stands out is from the image's median colour, in CIELAB of OpenCV."""
-COLOURS = (4, 8)
-"""The numbers of colours that the image is reduced to."""
-LEAST, MOST = 1 / 400, 0.6
-"""The least share of the image that a part covers, and the largest share of its box."""
-SAME = 0.8
-"""Boxes that share more of their area count once."""
+MOST_SEGMENTS = 49  # the most parts of an image, the largest ones
+SEGMENTED_SIDE = 160  # the longer side at which an image is cut into parts
+APART = (15, 30, 60)  # how far the colour of what stands out is from the image's median colour, in CIELAB of OpenCV
+COLOURS = (4, 8)  # the numbers of colours that the image is reduced to
+LEAST, MOST = 1 / 400, 0.6  # the least share of the image that a part covers, and the largest share of its box
+SAME = 0.8  # boxes that share more of their area count once
 _ROUNDS = 10
 
 
 def segments(pixels: Pixels) -> tuple[Box, ...]:
-    """Return the boxes of the parts of an image of shape (h, w, 3), the largest first, at most ``MOST_SEGMENTS``.
-
-    A part is a connected area that stands out from the image's median colour, at one of three thresholds, or a
-    connected area of one of a few colours, which are found by k-means (Lloyd 1982). So things, and their parts, are
-    likely among the boxes, whatever the image shows.
-    """
+    """Return the boxes of the parts of an image of shape (h, w, 3), the largest first, at most ``MOST_SEGMENTS``."""
+    # A part is a connected area that stands out from the image's median colour, at one of three thresholds, or a
+    # connected area of one of a few colours, which are found by k-means (Lloyd 1982). So things, and their parts, are
+    # likely among the boxes, whatever the image shows.
     import cv2
 
     height, width = pixels.shape[:2]
@@ -237,7 +180,7 @@ def segments(pixels: Pixels) -> tuple[Box, ...]:
     found = sorted((box for mask in _masks(colours) for box in _boxes(mask)), key=_area, reverse=True)
     kept: list[Box] = []
     for box in found:
-        if len(kept) < MOST_SEGMENTS and all(_overlap(box, other) <= SAME for other in kept):
+        if len(kept) < MOST_SEGMENTS and all(overlap(box, other) <= SAME for other in kept):
             kept.append(box)
     return tuple(kept)
 
@@ -286,7 +229,7 @@ def _area(box: Box) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def _overlap(one: Box, other: Box) -> float:
+def overlap(one: Box, other: Box) -> float:
     across = max(0.0, min(one[2], other[2]) - max(one[0], other[0]))
     both = across * max(0.0, min(one[3], other[3]) - max(one[1], other[1]))
     return both / (_area(one) + _area(other) - both)

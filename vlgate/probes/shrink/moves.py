@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import MappingProxyType
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,16 +22,11 @@ from vlgate.perturb.images.corruptions import compress, crop_margin, scale_brigh
 from vlgate.perturb.images.pixels import IMAGENET_MEAN, Pixels
 from vlgate.perturb.images.registry import PerturbedLoad
 from vlgate.perturb.scene_graph import Box
-from vlgate.probes.shrink.families import Family
+from vlgate.probes.shrink import Family
 from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, images_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from vlgate.fixtures.scenes.graph import Graph
-
-
-# The text of a request, with its choices.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +42,6 @@ def text_of(request: Request) -> Text:
     return Text(words=types.text_of(request), choices=request.choices if isinstance(request, Ask) else ())
 
 
-# Whether an edited scene leaves the truths of a case as they were, by the reader that knows the edited graph.
-
-
 class Truth:
     """Decides the truth of each text of a case by itself: it reads the text and looks at the graph of the image."""
 
@@ -58,7 +50,8 @@ class Truth:
 
     def keeps(self, case: Case) -> bool:
         """Return whether every text is as true, and every answer as right, as the case says; False if unknown."""
-        pairs, questions = [], []
+        pairs: list[tuple[Match, bool | str]] = []
+        questions: list[tuple[Ask, bool | str]] = []
         for request, truth in zip(case.requests, case.truths, strict=True):
             if isinstance(request, Read | Compare):  # the reader reads texts about one image
                 return False
@@ -66,21 +59,12 @@ class Truth:
                 pairs.append((request, truth))
             else:
                 questions.append((request, truth))
-        return self._pairs(pairs) and self._questions(questions)
-
-    def _pairs(self, pairs: list[tuple[Match, bool | str]]) -> bool:
         try:
             scores = self._reader.match([pair for pair, _ in pairs])
-        except NoReplyError:
-            return False
-        return all(bool(score) is truth for score, (_, truth) in zip(scores, pairs, strict=True))
-
-    def _questions(self, questions: list[tuple[Ask, bool | str]]) -> bool:
-        try:
             answers = self._reader.answer([question for question, _ in questions])
         except NoReplyError:
             return False
-        return all(
+        return all(bool(score) is truth for score, (_, truth) in zip(scores, pairs, strict=True)) and all(
             normal_answer(answer) == normal_answer(str(truth))
             for answer, (_, truth) in zip(answers, questions, strict=True)
         )
@@ -93,9 +77,6 @@ def graph_of(image: LazyImage) -> Graph | None:
         return load.graph
     made = getattr(load, "made", None)
     return graph_of(made) if isinstance(made, LazyImage) else None
-
-
-# The changes that a search can make: moves, grouped in directions from the weakest to the strongest.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,22 +104,19 @@ class Move:
 
 
 def perturbed(case: Case, moves: Sequence[Move]) -> Case:
-    """Return the case with the same changes, of different kinds, to all its images and texts; its truths stay the same.
-
-    The key of an image names its changes (``2357834#blur1.3``).
-    """
+    """Return the case with the same changes, of different kinds, to all its images and texts; its truths stay."""
+    # The key of an image names its changes (``2357834#blur1.3``).
     texts = {move.text: move.instead for move in moves if move.text is not None and move.instead is not None}
-    return replace(case, requests=tuple(_changed(request, moves, texts) for request in case.requests))
 
+    def changed(request: Request) -> Request:
+        text = texts.get(text_of(request), text_of(request))
+        if isinstance(request, Ask):
+            return replace(request, image=_altered(request.image, moves), question=text.words, choices=text.choices)
+        if isinstance(request, Match):
+            return Match(image=_altered(request.image, moves), text=text.words)
+        return Read(text=text.words)
 
-def _changed(request: Request, moves: Sequence[Move], texts: dict[Text, Text]) -> Request:
-    said = texts.get(text_of(request), text_of(request))
-    if isinstance(request, Ask):
-        image = _altered(request.image, moves)
-        return replace(request, image=image, question=said.words, choices=said.choices)
-    if isinstance(request, Match):
-        return Match(image=_altered(request.image, moves), text=said.words)
-    return Read(text=said.words)
+    return replace(case, requests=tuple(map(changed, case.requests)))
 
 
 def _altered(image: LazyImage, moves: Sequence[Move]) -> LazyImage:
@@ -186,17 +164,15 @@ def _along(
     return kind, moves
 
 
-IMAGE_MOVES = MappingProxyType(
-    dict(
-        (
-            _along("blur", "blur with sigma {:g}", (step / 10 for step in range(1, 121)), gaussian_blur),
-            _along("crop", "{:.1%} cropped from each side", (step / 200 for step in range(1, 21)), crop_margin),
-            _along("dark", "brightness times {:g}", (1 - step / 100 for step in range(1, 81)), scale_brightness),
-            _along("bright", "brightness times {:g}", (1 + step / 100 for step in range(1, 101)), scale_brightness),
-            _along("contrast", "contrast times {:g}", (1 - step / 100 for step in range(1, 91)), scale_contrast),
-            _along("jpeg", "JPEG of quality {:g}", range(95, 4, -1), lambda pixels, q: compress(pixels, int(q))),
-            _along("turn", "turned by {:g} degrees", (step / 2 for step in range(1, 21)), turn),
-        )
+IMAGE_MOVES = dict(
+    (
+        _along("blur", "blur with sigma {:g}", (step / 10 for step in range(1, 121)), gaussian_blur),
+        _along("crop", "{:.1%} cropped from each side", (step / 200 for step in range(1, 21)), crop_margin),
+        _along("dark", "brightness times {:g}", (1 - step / 100 for step in range(1, 81)), scale_brightness),
+        _along("bright", "brightness times {:g}", (1 + step / 100 for step in range(1, 101)), scale_brightness),
+        _along("contrast", "contrast times {:g}", (1 - step / 100 for step in range(1, 91)), scale_contrast),
+        _along("jpeg", "JPEG of quality {:g}", range(95, 4, -1), lambda pixels, q: compress(pixels, int(q))),
+        _along("turn", "turned by {:g} degrees", (step / 2 for step in range(1, 21)), turn),
     )
 )
 """The changes of an image by kind, each from the weakest to the strongest.
@@ -206,25 +182,17 @@ places of the objects are unknown; a rotation by 10 degrees loses about as much 
 """
 
 
-# Regions of a photograph that may be covered: those that touch nothing that the texts of the case name.
-
-ROWS = 5
-"""Regions grow around the centres of ``ROWS`` x ``ROWS`` cells of the image."""
+ROWS = 5  # regions grow around the centres of ``ROWS`` x ``ROWS`` cells of the image
 SIDES = tuple(share / 100 for share in range(5, 51, 5))
 """The side of a region as a share of the image's; the largest covers a quarter of the image, which has the size 1."""
-AROUND = 0.02
-"""A region keeps this share of the image's longer side away from the boxes of what the texts name."""
+AROUND = 0.02  # A region keeps this share of the image's longer side away from the boxes of what the texts name
 UNKNOWN = "the data has no boxes of what the texts name"
 
 
 def region_moves(case: Case) -> tuple[tuple[tuple[Move, ...], ...], str]:
-    """Return the regions of a case's images that may be covered, in directions, each from the smallest to the largest.
-
-    What the texts name is known from ``Case.named``, or from a perturbation of the image that the case itself has. A
-    drawn scene has none: covering a thing would say nothing that removing it does not say better.
-
-    Returns: the directions, and why there are none; empty if there are some, or no image could have any.
-    """
+    """Return directions of regions that may be covered, the smallest region first, and why there are none."""
+    # What the texts name is known from ``Case.named``, or from a perturbation of the image that the case itself has. A
+    # drawn scene has none: covering a thing would say nothing that removing it does not say better.
     images = {image.key: image for request in case.requests for image in images_of(request)}
     photographs = {key: image for key, image in images.items() if graph_of(_original(image)) is None}
     placed = {key: _known(case, image, images.values()) for key, image in photographs.items()}
@@ -268,47 +236,33 @@ def _directions(key: str, number: int, boxes: Iterable[Box], size: tuple[int, in
         ]
     except ValueError:  # no box is on the image
         return
-    for row in range(ROWS):
-        for column in range(ROWS):
-            middle = (column + 0.5) / ROWS, (row + 0.5) / ROWS
-            moves: list[Move] = []
-            for side in SIDES:
-                region = _region(middle, side)
-                left, top, right, low = (edge * (width, height)[at % 2] for at, edge in enumerate(region))
-                if any(left < b[2] and right > b[0] and top < b[3] and low > b[1] for b in kept):
-                    break
-                moves.append(_cover(key, f"cover {number}.{row}{column} ", side, region))
-            if moves:
-                yield tuple(moves)
-
-
-def _region(middle: tuple[float, float], side: float) -> tuple[float, float, float, float]:
-    x, y = middle
-    return max(0.0, x - side / 2), max(0.0, y - side / 2), min(1.0, x + side / 2), min(1.0, y + side / 2)
-
-
-def _cover(key: str, kind: str, side: float, region: tuple[float, float, float, float]) -> Move:
-    share = (region[2] - region[0]) * (region[3] - region[1])
-    return Move(
-        kind=kind,
-        strength=round(side, 2),
-        says=f"{share:.1%} of the image covered, at {region[0]:.0%} from the left and {region[1]:.0%} from the top",
-        distance=share / SIDES[-1] ** 2,
-        alter=partial(covered, region=region),
-        of=key,
-        family="region",
-        about="a region that the texts do not name",
-    )
+    for row, column in product(range(ROWS), range(ROWS)):
+        x, y = (column + 0.5) / ROWS, (row + 0.5) / ROWS
+        moves: list[Move] = []
+        for side in SIDES:
+            region = max(0.0, x - side / 2), max(0.0, y - side / 2), min(1.0, x + side / 2), min(1.0, y + side / 2)
+            left, top, right, low = (edge * (width, height)[at % 2] for at, edge in enumerate(region))
+            if any(left < b[2] and right > b[0] and top < b[3] and low > b[1] for b in kept):
+                break
+            share = (region[2] - region[0]) * (region[3] - region[1])
+            at = f"at {region[0]:.0%} from the left and {region[1]:.0%} from the top"
+            cover = Move(
+                kind=f"cover {number}.{row}{column} ",
+                strength=round(side, 2),
+                says=f"{share:.1%} of the image covered, {at}",
+                distance=share / SIDES[-1] ** 2,
+                alter=partial(covered, region=region),
+                of=key,
+                family="region",
+                about="a region that the texts do not name",
+            )
+            moves.append(cover)
+        if moves:
+            yield tuple(moves)
 
 
 def covered(pixels: Pixels, *, region: tuple[float, float, float, float]) -> Pixels:
-    """Paint a region of an image of shape (h, w, 3) with the mean colour of ImageNet.
-
-    ``region`` is left, top, right and bottom as shares of the width and height.
-
-    >>> covered(np.zeros((2, 2, 3), np.uint8), region=(0, 0, 0.5, 0.5))[:, :, 0].tolist()
-    [[124, 0], [0, 0]]
-    """
+    """Paint a region, given as shares of the width and height, of an image of shape (h, w, 3) with one mean colour."""
     height, width = pixels.shape[:2]
     left, right = (round(edge * width) for edge in region[::2])
     top, low = (round(edge * height) for edge in region[1::2])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from vlgate.metrics.clusters import image_of
@@ -13,14 +13,15 @@ from vlgate.probes.shrink.moves import Move, text_of
 from vlgate.types import Batch, Prediction
 
 if TYPE_CHECKING:
-    from vlgate.probes.shrink.moves import Move
     from vlgate.probes.shrink.search import Search
 
 
-# Why a change breaks a case: the kind of edit, what was edited, and what the case asks of the model.
-
-_ACTS = {"move": "moved", "enlarge": "resized", "reduce": "resized", "recolour": "recoloured", "remove": "removed"}
-_IMAGES = {
+_EDITS = {
+    "move": "moved",
+    "enlarge": "resized",
+    "reduce": "resized",
+    "recolour": "recoloured",
+    "remove": "removed",
     "dark": "brightness",
     "bright": "brightness",
     "turn": "rotation",
@@ -45,7 +46,8 @@ class Cause:
 
 def cause_of(moves: Sequence[Move], task: str) -> Cause:
     """Return the cause of a find; changes of several kinds together, or of several things, are "several"."""
-    edits = dict.fromkeys(_edit(move.kind) for move in moves)
+    words = [move.kind.split(maxsplit=1)[0] for move in moves]
+    edits = dict.fromkeys(_EDITS.get(word, word) for word in words)
     what = dict.fromkeys(move.about for move in moves)
     return Cause(
         edit=next(iter(edits)) if len(edits) == 1 else SEVERAL,
@@ -60,31 +62,12 @@ def clusters(causes: Sequence[Cause]) -> list[tuple[Cause, int]]:
     return sorted(counted.items(), key=lambda found: (-found[1], found[0].edit, found[0].what, found[0].faculty))
 
 
-def _edit(kind: str) -> str:
-    word = kind.split(maxsplit=1)[0]
-    return _ACTS.get(word) or _IMAGES.get(word, word)
-
-
-# A search as plain values, in which a worker sends it to the main process, and ``shrunk.jsonl`` holds it.
-
-Value = str | float | bool | None | tuple[str, ...]
-"""The types of a record's values."""
+Value = str | float | bool | None | tuple[str, ...]  # the types of a record's values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrunk:
-    """The search of one case.
-
-    ``ending``, ``calls``, ``budget``, ``changes`` and ``note`` are those of ``Search``; ``says`` describes the search.
-    If a change was found, ``steps`` holds its moves (family, kind, strength, says, distance) and ``distance`` the sum
-    of their distances. ``requests`` then has one entry per request of the case: the truth, and the image, text, choices
-    and reply before and after the change, and as ``picture`` and ``changed_picture`` the files of the images in the
-    folder of the run. ``why`` and ``why_changed`` are the sentences of the two verdicts. ``margin`` is the smallest
-    lead of a true text over the false ones that it is compared with, for questions the share of right answers, and
-    ``margin_changed`` that after the change. ``cause`` says which finds it belongs with: ``edit``, ``what`` and
-    ``faculty``. ``shape`` and ``capability`` are those of the task, ``model`` is the one that was asked, and ``seed``
-    that of the search. ``no_parts`` says why no region of a photograph was covered.
-    """
+    """The search of one case; ``ending``, ``calls``, ``budget``, ``changes`` and ``note`` are those of ``Search``."""
 
     task: str
     case: str
@@ -94,45 +77,57 @@ class Shrunk:
     budget: int
     changes: int
     note: str
-    distance: float | None = None
-    steps: tuple[Mapping[str, Value], ...] = ()
+    distance: float | None = None  # the sum of the distances of ``steps``
+    steps: tuple[Mapping[str, Value], ...] = ()  # the moves of a find: family, kind, strength, says, distance
+    # For each request of a find its truth; image, text, choices and reply before and after the change, with the prefix
+    # ``changed_``; and ``picture`` and ``changed_picture``, the files of the images in the folder of the run.
     requests: tuple[Mapping[str, Value], ...] = ()
-    why: str = ""
+    why: str = ""  # the sentences of the verdicts before and after the change
     why_changed: str = ""
     shape: str = ""
     capability: str = ""
-    margin: float | None = None
+    margin: float | None = None  # the least lead of a true text, or the share of right answers, before and after
     margin_changed: float | None = None
-    cause: Mapping[str, str] = field(default_factory=dict)
+    cause: Mapping[str, str] = field(default_factory=dict)  # which finds it belongs with; see ``Cause``
     model: str = ""
     seed: int = 0
-    no_parts: str = ""
+    no_parts: str = ""  # why no region of a photograph was covered
 
 
 def recorded(batch: Batch, search: Search) -> Shrunk:
     """Turn the search of a batch's one case into plain values."""
-    found = search.find
-    return Shrunk(
+    original, find, shape = search.original, search.find, batch.task.shape
+    shrunk = Shrunk(
         task=batch.task.id,
-        case=search.original.case.id,
+        case=original.case.id,
         ending=search.ending,
         says=says(search),
         calls=search.calls,
         budget=search.budget,
         changes=search.changes,
         note=search.note,
-        distance=None if found is None else found.distance,
-        steps=() if found is None else tuple(_step(move) for move in found.moves),
-        requests=_requests(search),
-        why=search.original.why,
-        why_changed="" if found is None else found.verdict.why,
-        shape=batch.task.shape,
+        why=original.why,
+        shape=shape,
         capability=batch.task.capability,
-        margin=None if found is None else margin(search.original, batch.task.shape),
-        margin_changed=None if found is None else margin(found.verdict, batch.task.shape),
-        cause={} if found is None else asdict(cause_of(found.moves, batch.task.id)),
         seed=search.seed,
         no_parts=search.no_parts,
+    )
+    if find is None:
+        return shrunk
+    before_and_after = zip(original.case.truths, original.predictions, find.verdict.predictions, strict=True)
+    named = ("family", "kind", "strength", "says", "distance")
+    return replace(
+        shrunk,
+        distance=find.distance,
+        steps=tuple({name: getattr(move, name) for name in named} for move in find.moves),
+        requests=tuple(
+            {"truth": truth, **_reply(before), **{f"changed_{name}": value for name, value in _reply(after).items()}}
+            for truth, before, after in before_and_after
+        ),
+        why_changed=find.verdict.why,
+        margin=margin(original, shape),
+        margin_changed=margin(find.verdict, shape),
+        cause=asdict(cause_of(find.moves, batch.task.id)),
     )
 
 
@@ -149,39 +144,7 @@ def says(search: Search) -> str:
     return f"not searched: {search.note or search.original.why}"
 
 
-def _step(move: Move) -> Mapping[str, Value]:
-    return {
-        "family": move.family,
-        "kind": move.kind,
-        "strength": move.strength,
-        "says": move.says,
-        "distance": move.distance,
-    }
-
-
-def _requests(search: Search) -> tuple[Mapping[str, Value], ...]:
-    if search.find is None:
-        return ()
-    before, after = search.original, search.find.verdict
-    return tuple(
-        {
-            "truth": truth,
-            **_reply(one),
-            **{f"changed_{name}": value for name, value in _reply(other).items()},
-        }
-        for truth, one, other in zip(before.case.truths, before.predictions, after.predictions, strict=True)
-    )
-
-
 def _reply(reply: Prediction) -> dict[str, Value]:
-    request = reply.request
-    said = text_of(request)
-    image = image_of(request)
-    return {
-        "image": image,
-        "text": said.words,
-        "choices": said.choices,
-        "score": reply.score,
-        "answer": reply.answer,
-        "accepted": reply.accepted,
-    }
+    text = text_of(reply.request)
+    known = {name: getattr(reply, name) for name in ("score", "answer", "accepted")}
+    return {"image": image_of(reply.request), "text": text.words, "choices": text.choices, **known}

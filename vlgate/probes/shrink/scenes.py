@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import cos, inf, log2, radians, sin
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,10 +18,6 @@ from vlgate.perturb.text.grammar import either_number
 from vlgate.probes.shrink.moves import Move, Truth, graph_of, perturbed, text_of
 from vlgate.types import Case, images_of
 
-if TYPE_CHECKING:
-    from vlgate.fixtures.scenes.graph import Graph
-
-
 # Edits of a drawn scene: one thing moved, resized, recoloured or removed, with the scene's graph as the only source.
 #
 # Here an edit only has to leave a scene that the world itself could have made: every thing whole, apart from the
@@ -32,8 +27,7 @@ MARGIN = 4  # pixels between a thing and the border, as in every scene
 GAP = 8  # pixels between two things, as in every scene
 SKY = 0.4  # the upper share of a scene: clouds and the sun stay there
 SMALLEST = 28  # pixels of the longer side; smaller things are hard to recognise
-FARTHEST = 48
-"""The most pixels that a thing is moved by; such a move has the size 1."""
+FARTHEST = 48  # the most pixels that a thing is moved by; such a move has the size 1
 STEPS = (*range(1, 17), *range(18, FARTHEST + 1, 2))
 FACTORS = tuple(1 + step / 20 for step in range(1, 21))
 """A thing becomes this many times as large or as small; twice has the size 1."""
@@ -59,14 +53,11 @@ class SceneEdit:
 
 
 def scene_edits(graph: Graph) -> Iterator[tuple[SceneEdit, ...]]:
-    """Yield the edits of a scene in directions, each from the smallest to the largest.
-
-    A thing on, in or under another one, in front of it, or worn or held by somebody, is only recoloured, because what
-    the texts may say of the two follows from both places.
-
-    Sizes: a move counts its pixels as a share of ``FARTHEST``, a resizing the logarithm to base 2 of its factor, a new
-    colour the distance of the two in CIELAB as a share of the largest one of the palette, and a removal 1.
-    """
+    """Yield the edits of a scene in directions, each from the smallest to the largest."""
+    # A thing on, in or under another one, in front of it, or worn or held by somebody, is only recoloured, because what
+    # the texts may say of the two follows from both places.
+    # Sizes: a move counts its pixels as a share of ``FARTHEST``, a resizing the logarithm to base 2 of its factor, a
+    # new colour the distance of the two in CIELAB as a share of the largest one of the palette, and a removal 1.
     for name in graph["objects"]:
         for direction in _of_thing(graph, name):
             possible = tuple(edit for edit in direction if _possible(graph, edit))
@@ -211,11 +202,7 @@ def _without(graph: Graph, *, name: str) -> Graph:
 def _with(graph: Graph, name: str, thing: object) -> Graph:
     """The graph with another thing of that name, and the relations of places that are clear now."""
     objects: dict[str, GqaObject] = {**graph["objects"], name: thing}  # type: ignore[dict-item]
-    found = {
-        one: {**other, "relations": _relations(objects, one, name)} if one != name else other
-        for one, other in objects.items()
-    }
-    found[name] = {**objects[name], "relations": _relations(objects, name, name)}
+    found = {one: {**other, "relations": _relations(objects, one, name)} for one, other in objects.items()}
     return {**graph, "objects": found}  # type: ignore[typeddict-item]
 
 
@@ -232,21 +219,16 @@ def _relations(objects: Mapping[str, GqaObject], one: str, edited: str) -> list[
     return kept
 
 
-# The edits of a case's drawn scenes as moves, without those that would change what its texts say of them.
-
-NAMED = "a thing that the texts name"
-"""What an edit is about whose thing is of a kind that the texts name."""
+NAMED = "a thing that the texts name"  # what an edit is about whose thing is of a kind that the texts name
 _COMPARED = re.compile(
     r"\b(?:larger|bigger|smaller|taller|shorter|higher|lower|large|small|big|tiny|\w+est|left-?most|right-?most|top-?most"
     r"|bottom-?most|size|near\w*|close\w*|far|next)\b"
-)
-"""Words that compare sizes and places: a small difference decides them, so a thing is neither moved nor resized."""
+)  # words that compare sizes and places: a small difference decides them, so a thing is neither moved nor resized
 
 
 _CLEAR = 12
 """A blur's sigma times this is at most the longer side of the smallest thing, whose state can then still be seen."""
-_LOST = 0.1
-"""The share of a thing's width or height that a crop or a turn may leave out."""
+_LOST = 0.1  # the share of a thing's width or height that a crop or a turn may leave out
 
 
 def scene_moves(case: Case, truth: Truth) -> tuple[tuple[Move, ...], ...]:

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from vlgate.judging.verdicts import judge
 from vlgate.probes.explaining.margin import margin
-from vlgate.probes.shrink.families import FAMILIES, Family
+from vlgate.probes.shrink import FAMILIES, Family
 from vlgate.probes.shrink.moves import Move, Truth, perturbed
-from vlgate.probes.shrink.space import WORDING, Space, space
+from vlgate.probes.shrink.space import WORDING, space
 from vlgate.seeds import seed_of
 from vlgate.types import Batch, Prediction, Predictor, Request, Verdict
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-
-# The strategies that hypothesis draws from and shrinks: one strength of a change, or several changes together.
 
 _TOGETHER = 3  # the most changes at once: with more of them, nobody can say which one the model reacts to
 _GRAIN = 120  # the number of strengths of each direction if several directions are combined
@@ -66,10 +64,8 @@ def several(directions: Sequence[Sequence[Move]]) -> SearchStrategy[tuple[Move, 
 
 
 def _at(moves: Sequence[Move], n: int) -> Move:
-    """The n-th of ``_GRAIN`` strengths of a direction, and the last one for larger n.
-
-    Wordings have no full strength: all numbers up to ``2 * _GRAIN`` are spread over them evenly.
-    """
+    """The n-th of ``_GRAIN`` strengths of a direction, and the last one for larger n."""
+    # Wordings have no full strength: all numbers up to ``2 * _GRAIN`` are spread over them evenly.
     part = (n + 1) // 2 if moves[0].kind == WORDING else min(n, _GRAIN)
     return moves[-(-part * len(moves) // _GRAIN) - 1]
 
@@ -79,8 +75,6 @@ def _number(most: int) -> SearchStrategy[int]:
 
     return strategies.integers(_FAR + 1, _FAR + most).map(lambda n: n - _FAR)
 
-
-# The search for the smallest change that breaks a case, within a budget of model calls.
 
 Ending = Literal["broken", "whole", "wrong", "unscored", "skipped"]
 
@@ -94,7 +88,6 @@ class Find:
 
     @property
     def says(self) -> str:
-        """The change in words."""
         return ", and ".join(move.says for move in self.moves)
 
     @property
@@ -142,23 +135,16 @@ def smallest_change(
     """Look for the smallest change of a case that keeps its truths and makes the model get it wrong.
 
     The search tries every change of the image at full strength, then every other wording of one of the texts, the
-    nearest first. Then it makes the image changes that break the case smaller: hypothesis shrinks each one while it is
-    smaller than the smallest change so far. Edits of a drawn scene and regions of a photograph are tried at full
-    strength too, then at a half, a quarter and an eighth, and halved towards the weakest one that breaks the case;
-    with the calls that are left, the untried ones that are smaller than the smallest change so far are tried one by
-    one, the smallest first. The change with the least distance is kept. If no single change breaks the case,
-    hypothesis draws up to three changes of any strength together, and shrinks them, first to fewer changes, then to
-    weaker ones.
+    nearest first. Hypothesis shrinks each image change that breaks the case while it is smaller than the smallest so
+    far. Edits of a drawn scene and regions of a photograph are tried at full strength, then at a half, a quarter and an
+    eighth, and halved towards the weakest that breaks the case; with the calls that are left, the smaller untried ones
+    follow, the smallest first. If no single change breaks the case, hypothesis draws up to three of them together, and
+    shrinks them, first to fewer changes, then to weaker ones.
 
-    To save calls, the search assumes that a stronger change breaks the case if a weaker one of its kind does. This is
-    not always true, so a smaller change than the one it finds may break the case too. An edit of a scene or a region
-    is the smallest single one if the budget is large enough for all of them.
-
-    ``budget`` is the largest number of requests that the model is asked, including the case's own; none is asked twice.
-    The model's exceptions pass through.
-
-    Returns: the search. It is the same for the same arguments if the model gives the same replies. Hypothesis stops
-        shrinking after five minutes, so the change can be larger for a very slow model.
+    To save calls, the search assumes that a stronger change breaks the case if a weaker one of its kind does, which is
+    not always true. ``budget`` is the largest number of requests that the model is asked, including the case's own;
+    none is asked twice. The result is the same for the same arguments and replies, unless a very slow model needs more
+    than the five minutes after which hypothesis stops to shrink.
     """
     if len(batch.positions) != 1:
         raise ValueError(
@@ -176,7 +162,16 @@ def smallest_change(
     changes = space(batch.cases[0], families)
     asking.truth = changes.truth
     try:
-        _search(asking, changes, f"{seed}:shrink:{batch.task.id}:{batch.cases[0].id}")
+        name = f"{seed}:shrink:{batch.task.id}:{batch.cases[0].id}"
+        broken = [moves for moves in changes.images if asking.breaks(moves[-1:])]
+        next((move for move in changes.wordings if asking.breaks((move,))), None)
+        for moves in broken:
+            smaller = [move for move in moves if asking.best is not None and move.distance < asking.best.distance]
+            if smaller and asking.breaks(smaller[-1:]):
+                shrink(strengths(smaller), asking.breaks, f"{name}:{moves[0].kind}", asking.budget)
+        _search_parts(asking, changes.parts)
+        if asking.best is None and changes.directions:
+            shrink(several(changes.directions), asking.breaks, name, asking.budget)
         note = ""
     except _BudgetSpent:
         note = f"the search ended because its {budget} calls were used"
@@ -211,7 +206,6 @@ class _Asking:
 
     @property
     def calls(self) -> int:
-        """The number of requests that were asked."""
         return len(self.replies)
 
     def verdict(self, moves: Sequence[Move]) -> Verdict:
@@ -273,31 +267,16 @@ class _Asking:
         return f"{len(lacking)} changes have no verdict: {lacking[0].why}" if lacking else ""
 
 
-_SHIFTING = ("move", "enlarge")
-"""Edits that could bring two things too near to each other if both are edited."""
+_SHIFTING = ("move", "enlarge")  # edits that could bring two things too near to each other if both are edited
 
 
 def _size(find: Find) -> tuple[int, float]:
     return len(find.moves), find.distance
 
 
-def _search(asking: _Asking, found: Space, name: str) -> None:
-    broken = [moves for moves in found.images if asking.breaks(moves[-1:])]
-    next((move for move in found.wordings if asking.breaks((move,))), None)
-    for moves in broken:
-        smaller = [move for move in moves if asking.best is not None and move.distance < asking.best.distance]
-        if smaller and asking.breaks(smaller[-1:]):
-            shrink(strengths(smaller), asking.breaks, f"{name}:{moves[0].kind}", asking.budget)
-    _search_parts(asking, found.parts)
-    if asking.best is None and found.directions:
-        shrink(several(found.directions), asking.breaks, name, asking.budget)
-
-
 def _search_parts(asking: _Asking, parts: Sequence[Sequence[Move]]) -> None:
-    """Look for the smallest single edit of a scene, or region of a photograph.
-
-    Of directions whose strongest change does not break the case, those that bring it nearest to that come first.
-    """
+    """Look for the smallest single edit of a scene, or region of a photograph."""
+    # Of directions whose strongest change does not break the case, those that bring it nearest to that come first.
     for moves in sorted(parts, key=lambda moves: moves[-1].distance):
         _halved(asking, moves)
     for share in _SHARES:

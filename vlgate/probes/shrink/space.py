@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
+from operator import itemgetter
+from pathlib import Path
 
 from vlgate.errors import ModelLoadError
 from vlgate.perturb.text.grammar import capitalised_like
 from vlgate.perturb.text.parsed import Parsed, Parser
-from vlgate.probes.shrink.families import FAMILIES, Family
+from vlgate.probes.shrink import FAMILIES, Family
 from vlgate.probes.shrink.moves import IMAGE_MOVES, Move, Text, Truth, graph_of, perturbed, region_moves, text_of
 from vlgate.probes.shrink.scenes import scene_moves, uncut
 from vlgate.types import Case, images_of
-
-# The parser of the wordings, if there is one: spaCy and its pipeline are optional.
 
 LEFT_OUT = "joined things were not exchanged, because {why}"
 """What a search says about the wordings that it left out without a parser."""
@@ -42,8 +43,6 @@ def pipeline() -> Parser | str:
     except ModelLoadError as error:
         return str(error)
 
-
-# Other wordings of a statement that say the same of any image: the place of a thing from the other one, and frames.
 
 _CONVERSE = {
     "to the left of": "to the right of",
@@ -93,25 +92,10 @@ def restated(text: str) -> Iterator[str]:
         yield "An image of " + text.removeprefix("A picture of ")
 
 
-# The changes that keep the truths of a case: what its texts speak about decides how its images may be changed.
-
-_COLOUR = re.compile(
-    r"\b(?:amber|aqua|beige|black|blond\w*|blu\w+|bright\w*|brown\w*|brunette|colou?r\w*|crimson|cyan|dark\w*|day\w*|dim|gold\w*"
-    r"|gr[ae]y\w*|green\w*|indigo|ivory|lavender|light\w*|lilac|lit|magenta|maroon|mauve|navy|night\w*|olive|orange|pale|peach"
-    r"|pink\w*|purpl\w+|red|redd\w+|rust\w*|salmon|scarlet|shad\w+|shiny|silver\w*|sunny|tan|taupe|teal|ton\w+|turquoise|violet"
-    r"|white\w*|yellow\w*)\b"
+_TABLE = tomllib.loads(Path(__file__).with_name("space.toml").read_text(encoding="utf-8"))
+_COLOUR, _PLACE, _NUMBER, _EDGE = (
+    re.compile(_TABLE[name], re.VERBOSE) for name in ("colour", "place", "number", "edge")
 )
-_PLACE = re.compile(
-    r"\b(?:above|across|against|atop|behind|below|beneath|beside|between|bottom|diagonal\w*|down|facing|flat|front|high\w*"
-    r"|horizontal\w*|inverted|laying|lean\w+|left\w*|level|low\w*|lying|next|on|over|right\w*|sideways|slant\w*|standing|straight"
-    r"|tall\w*|tilt\w*|top|under\w*|up|upper|upright|upside|vertical\w*)\b"
-)
-_NUMBER = re.compile(
-    r"\d|\b(?:all|count\w*|couple|double|dozen\w*|every\w*|exactly|few\w*|group\w*|half|least|less|lone|lots?|many|more|most|multiple"
-    r"|number|once|only|pairs?|several|single|twice|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)s?"
-    r"|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|second|third|triple)\b"
-)
-_EDGE = re.compile(r"\b(?:borders?|corners?|edges?|margins?|sides?|whole|entire\w*|crop\w*|partial\w*|cut)\b")
 _NEVER = {
     "dark": (_COLOUR,),
     "bright": (_COLOUR,),
@@ -148,26 +132,16 @@ class Space:
 
 
 def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
-    """Return the changes of a case that keep its truths.
-
-    In a drawn scene, one thing is moved, resized, recoloured or removed if the reader of the drawn world, which looks
-    at the edited graph, finds every text as true as before. In a photograph, a region is covered that touches no box of
-    what the texts name.
-
-    Words for colours exclude changes of brightness and contrast, words for places exclude rotation, and words for
-    numbers, edges and corners exclude cropping and rotation. An image that is already perturbed also excludes cropping
-    and rotation, because it may have been cropped to the objects in question. The words of all texts, choices and
-    answers of the case count.
-
-    Returns: the changes; a case without images has no image changes.
-
-    >>> from vlgate.types import Match, LazyImage
-    >>> image = LazyImage(key="1.jpg", load=lambda: None)
-    >>> case = Case(id="1", requests=(Match(image=image, text="Two red cups."),), truths=(True,))
-    >>> [moves[0].kind for moves in space(case).images]
-    ['blur', 'jpeg']
-    """
-    texts = " ".join(_texts(case)).lower()
+    """Return the changes of a case that keep its truths."""
+    # In a drawn scene, one thing is moved, resized, recoloured or removed if the reader of the drawn world, which looks
+    # at the edited graph, finds every text as true as before. In a photograph, a region is covered that touches no box
+    # of what the texts name.
+    # Words for colours exclude changes of brightness and contrast, words for places exclude rotation, and words for
+    # numbers, edges and corners exclude cropping and rotation. An image that is already perturbed also excludes
+    # cropping and rotation, because it may have been cropped to the objects in question. The words of all texts,
+    # choices and answers of the case count.
+    texts = " ".join(text for request in case.requests for text in (text_of(request).words, *text_of(request).choices))
+    texts = " ".join([texts, *(truth for truth in case.truths if isinstance(truth, str))]).lower()
     images = [image for request in case.requests for image in images_of(request)]
     tight = {"crop", "turn"} if any("#" in image.key for image in images) else set()
     kinds = [
@@ -194,42 +168,32 @@ def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
     )
 
 
-def _texts(case: Case) -> Iterator[str]:
-    for request, truth in zip(case.requests, case.truths, strict=True):
-        text = text_of(request)
-        yield from (text.words, *text.choices, *([truth] if isinstance(truth, str) else []))
-
-
 def _wordings(case: Case, truth: Truth | None) -> tuple[tuple[Move, ...], str]:
-    """Other wordings of each text, the nearest first, and what is missing among them.
-
-    Of a drawn scene, only those are kept that the reader finds as true as before.
-    """
+    """Other wordings of each text, the nearest first, and what is missing among them."""
+    # Of a drawn scene, only those are kept that the reader finds as true as before.
     texts = dict.fromkeys(text_of(request) for request in case.requests)
     parses = [parsed(text.words) for text in texts]
     lacking = next((why for why in parses if isinstance(why, str) and why), "")
     found = [
-        (text, instead)
+        (_share(text, instead), text, instead)
         for text, parse in zip(texts, parses, strict=True)
         for instead in _others(text, None if isinstance(parse, str) else parse)
         if instead not in texts
     ]
     pairs = any(isinstance(said, bool) for said in case.truths)
     true = {text_of(one) for one, said in zip(case.requests, case.truths, strict=True) if said is True}
-    distances = [_share(text, instead) for text, instead in found]
-    order = sorted(range(len(found)), key=distances.__getitem__)
     moves = tuple(
         Move(
             kind=WORDING,
             strength=number,
-            says=_in_words(found[place][0].words, found[place][1].words),
-            distance=distances[place],
-            text=found[place][0],
-            instead=found[place][1],
+            says=_in_words(text.words, instead.words),
+            distance=distance,
+            text=text,
+            instead=instead,
             family="wording",
-            about="a true text" if found[place][0] in true else "a false text" if pairs else "a question",
+            about="a true text" if text in true else "a false text" if pairs else "a question",
         )
-        for number, place in enumerate(order, start=1)
+        for number, (distance, text, instead) in enumerate(sorted(found, key=itemgetter(0)), start=1)
     )
     if truth is not None:
         moves = tuple(move for move in moves if truth.keeps(perturbed(case, (move,))))
@@ -254,11 +218,7 @@ def _share(text: Text, other: Text) -> float:
 
 
 def _in_words(text: str, other: str) -> str:
-    """Describe which words become which, without the words that both texts begin and end with.
-
-    >>> _in_words("Is there a cup?", "Do you see a cup?")
-    "'Is there' to 'Do you see'"
-    """
+    """Describe which words become which, without the words that both texts begin and end with."""
     a, b = text.split(), other.split()
     start = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     left = min(len(a), len(b)) - start

@@ -25,29 +25,26 @@ SAMPLE = 8  # the most missed cases of a task that have a result of their own if
 Moments = Mapping[tuple[str, str], Moment]  # when a case was asked, by the ids of its task and of the case
 
 
+# If the run has more than ``MOST_CASES`` cases, there is a result for each task, and for a sample of its missed cases:
+# the worst two, then a seeded sample. The images of at most ``MOST_PICTURED`` missed cases are shown.
 def case_results(run: RunResult, moments: Moments, start: int) -> Iterator[Result]:
-    """Yield a result for each case of a run.
-
-    If the run has more than ``MOST_CASES`` cases, there is a result for each task, and for a sample of its missed
-    cases: the worst two, then a seeded sample. The images of at most ``MOST_PICTURED`` missed cases are shown.
-    """
+    """Yield a result for each case of a run."""
     all_shown = sum(len(result.verdicts) for result in run.results) <= MOST_CASES
     missed = sum(_missed(verdict) for result in run.results for verdict in result.verdicts)
     room = missed if missed <= MOST_PICTURED else max(SAMPLE, MOST_PICTURED // len(run.results))
     never = Moment(start=start, stop=start)
     for result in run.results:
         worst = set(_worst(result, room if all_shown else SAMPLE))
+        asked = [moments.get((result.task.id, verdict.case.id), never) for verdict in result.verdicts]
         if not all_shown:
-            yield _of_task(run, result, [_moment(result, one, moments, never) for one in result.verdicts])
+            yield _of_task(run, result, asked)
         pictures = Pictures()
-        for place, verdict in enumerate(result.verdicts):
+        for place, (verdict, at) in enumerate(zip(result.verdicts, asked, strict=True)):
             if all_shown or place in worst:
-                at = _moment(result, verdict, moments, never)
                 yield _of_case(result, verdict, at, pictures if place in worst else None)
 
 
 def status_of(verdict: Verdict) -> Status:
-    """Return the status of a case: a missed one is a failure of the model, one without a verdict is broken."""
     if verdict.state != "judged":
         return "broken" if verdict.state == "unscored" else "skipped"
     return "passed" if verdict.right else "failed"
@@ -60,7 +57,6 @@ def _of_case(result: TaskResult, verdict: Verdict, at: Moment, pictures: Picture
         page += f"<p>More than {MOST_PICTURED:,} cases are missed, so the images of this one are left out.</p>"
     return Result(
         id=f"{task.id}:{verdict.case.id}",
-        name=f"{task.id}:{verdict.case.id}",
         layer="case",
         path=(task.benchmark, task.capability, task.id),
         status=status_of(verdict),
@@ -95,10 +91,6 @@ def _of_task(run: RunResult, result: TaskResult, at: Sequence[Moment]) -> Result
     )
 
 
-def _moment(result: TaskResult, verdict: Verdict, moments: Moments, never: Moment) -> Moment:
-    return moments.get((result.task.id, verdict.case.id), never)
-
-
 def _missed(verdict: Verdict) -> bool:
     return verdict.state == "judged" and not verdict.right
 
@@ -110,8 +102,6 @@ def _worst(result: TaskResult, most: int) -> list[int]:
     margin = margins_of(SHAPES[result.task.shape].headline, table.take(missed))
     return [int(missed[place]) for place in chosen(margin, most, f"allure:{result.task.id}")]
 
-
-# The results of searches for smallest changes: a case as it was, and as a change broke it.
 
 _STATUS: dict[str, Status] = {"broken": "failed", "unscored": "broken", "skipped": "skipped"}
 
@@ -130,7 +120,6 @@ def search_result(name: str, batch: Batch, search: Search, at: Moment) -> Result
         )
     return Result(
         id=name,
-        name=name,
         layer="case",
         path=(task.benchmark, "shrink", task.id),
         status=_STATUS.get(search.ending, "passed"),

@@ -43,29 +43,31 @@ class Pictures:
 
     def source(self, image: LazyImage) -> str:
         if image not in self._encoded:
-            found = self._small(image)
-            self._encoded[image] = "" if isinstance(found, str) else _uri(found)
+            small = self._small(image)
+            self._encoded[image] = "" if isinstance(small, str) else _uri(small)
         return self._encoded[image]
 
     def problem(self, image: LazyImage) -> str:
         """Return why an image cannot be loaded; empty if it can."""
-        found = self._small(image)
-        return found if isinstance(found, str) else ""
+        small = self._small(image)
+        return small if isinstance(small, str) else ""
 
     def attached(self, images: Sequence[LazyImage]) -> tuple[Attachment, ...]:
-        """Return the images of a case as files, which Allure 2 needs: it shows no image in a page.
-
-        Two images become one file for Allure's viewer of differences, the unchanged one first.
-        """
-        found = [image for image in images if not self.problem(image)]
-        if len(found) != 2:
-            return tuple(self._file(image) for image in found)
-        first, second = self._in_order(found)
-        shown = {"expected": self.source(first), "actual": self.source(second)}
-        if changed := self.changed(found):
-            shown["diff"] = changed
-        data = json.dumps(shown).encode()
-        return (Attachment(name=f"{first.key} and {second.key}", kind=DIFFERENCE, ending="imagediff", data=data),)
+        """Return the images of a case as files, which Allure 2 needs: it shows no image in a page."""
+        loaded = [image for image in images if not self.problem(image)]
+        if len(loaded) == 2:  # one file for Allure's viewer of differences, the unchanged one first
+            first, second = self._in_order(loaded)
+            shown = {"expected": self.source(first), "actual": self.source(second)}
+            if changed := self.changed(loaded):
+                shown["diff"] = changed
+            data = json.dumps(shown).encode()
+            return (Attachment(name=f"{first.key} and {second.key}", kind=DIFFERENCE, ending="imagediff", data=data),)
+        files = []
+        for image in loaded:
+            kind, _, encoded = self.source(image).removeprefix("data:").partition(";base64,")
+            ending = kind.removeprefix("image/")
+            files.append(Attachment(name=image.key, kind=kind, ending=ending, data=b64decode(encoded)))
+        return tuple(files)
 
     def changed(self, images: Sequence[LazyImage]) -> str:
         """Return the changed one of two images as a data URI; all that is equal in both is pale."""
@@ -88,10 +90,6 @@ class Pictures:
     def _in_order(self, images: Sequence[LazyImage]) -> Sequence[LazyImage]:
         return images[::-1] if images[0].key.startswith(f"{images[1].key}#") else images
 
-    def _file(self, image: LazyImage) -> Attachment:
-        kind, _, data = self.source(image).removeprefix("data:").partition(";base64,")
-        return Attachment(name=image.key, kind=kind, ending=kind.removeprefix("image/"), data=b64decode(data))
-
     def _small(self, image: LazyImage) -> Image | str:
         if image not in self._loaded:
             try:
@@ -104,7 +102,6 @@ class Pictures:
 
 
 def images_of(verdict: Verdict) -> list[LazyImage]:
-    """Return the different images of a case, in the order in which they were asked about."""
     return list(dict.fromkeys(image for request in verdict.case.requests for image in types.images_of(request)))
 
 
@@ -137,30 +134,28 @@ def stops(run: RunResult, model: ModelCard) -> list[str]:
 def case(verdict: Verdict, shape: Shape, pictures: Pictures | None) -> str:
     """Return a case as HTML: its images, then its texts with the words that differ marked, and the replies."""
     images = images_of(verdict)
-    shown = "" if pictures is None else "".join(_picture(image, pictures, images) for image in images)
-    if pictures is not None and (changed := pictures.changed(images)):
-        shown += _figure(changed, "where A and B differ")
-    lines = [_said(reply) for reply in verdict.predictions]
+    shown = ""
+    if pictures is not None:
+        for number, image in enumerate(images):
+            name = f"{_name(number)}: {image.key}" if len(images) > 1 else image.key
+            problem = pictures.problem(image)
+            shown += f"<p>{text(problem)}</p>" if problem else _figure(pictures.source(image), name)
+        if changed := pictures.changed(images):
+            shown += _figure(changed, "where A and B differ")
+    lines = [text_of(reply.request) for reply in verdict.predictions]
     compared = beside(SHAPES[shape].headline, len(lines))
-    replies = zip(verdict.predictions, verdict.case.truths, compared, strict=True)
-    body = "".join(
-        f"<p><i>{text(_reply(reply, right, images))}</i><br>{_marked(_said(reply), lines[other])}</p>"
-        for reply, right, other in replies
-    )
+    body = ""
+    for number, (reply, right) in enumerate(zip(verdict.predictions, verdict.case.truths, strict=True)):
+        mine, theirs = printable(lines[number]), printable(lines[compared[number]])
+        pieces: tuple[Piece, ...] = ((mine, False),) if mine == theirs else difference(mine, theirs)[0]
+        marked = "".join(f"<b><mark>{escape(part)}</mark></b>" if differs else escape(part) for part, differs in pieces)
+        body += f"<p><i>{text(_reply(reply, right, images))}</i><br>{marked}</p>"
     return f"<p>{text(verdict.why)}</p>{shown}{body}"
 
 
 def text(said: str) -> str:
     """Escape a text for HTML; control characters, which a user's files may hold, are shown as escapes."""
     return escape("\n".join(printable(line) for line in said.split("\n")))
-
-
-def _picture(image: LazyImage, pictures: Pictures, images: list[LazyImage]) -> str:
-    problem = pictures.problem(image)
-    if problem:
-        return f"<p>{text(problem)}</p>"
-    name = f"{_name(images.index(image))}: {image.key}" if len(images) > 1 else image.key
-    return _figure(pictures.source(image), name)
 
 
 def _figure(source: str, name: str) -> str:
@@ -183,13 +178,3 @@ def _reply(reply: Prediction, right: bool | str, images: list[LazyImage]) -> str
 
 def _name(place: int) -> str:
     return chr(ord("A") + place)
-
-
-def _said(reply: Prediction) -> str:
-    return text_of(reply.request)
-
-
-def _marked(one: str, other: str) -> str:
-    mine, theirs = printable(one), printable(other)
-    pieces: tuple[Piece, ...] = ((mine, False),) if mine == theirs else difference(mine, theirs)[0]
-    return "".join(f"<b><mark>{escape(part)}</mark></b>" if differs else escape(part) for part, differs in pieces)

@@ -1,7 +1,4 @@
-"""Holds back what allure-pytest writes of the suite's own tests.
-
-No other module of vlgate imports allure.
-"""
+"""Holds back what allure-pytest writes of the suite's own tests; no other module of vlgate imports allure."""
 
 from __future__ import annotations
 
@@ -13,19 +10,15 @@ from allure_commons.model2 import TestResult, TestResultContainer
 
 
 class Quiet:
-    """Stands before the object that writes the files of allure-pytest, and passes on what is not held back.
-
-    ``silent`` holds back the result of the running test, with its fixtures and attachments, up to its end.
-    """
+    """Stands before the object that writes the files of allure-pytest, and passes on what is not held back."""
 
     def __init__(self, files: AllureFileLogger) -> None:
         self.files = files
-        self.silent = False
+        self.silent = False  # holds back the result of the running test, with its fixtures, up to its end
         self._held: set[str] = set()
 
     @allure_commons.hookimpl
     def report_result(self, result: TestResult) -> None:
-        """Write a result, or hold it back, which ends the silence."""
         if self.silent:
             self._held.add(result.uuid)
             self.silent = False

@@ -36,40 +36,30 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One result.
-
-    ``id`` is the same in every run, whatever was measured, so that Allure finds the result's history; ``layer`` says
-    what it is about. ``path`` are its folders in the report, ``page`` is HTML. The values of ``parameters`` are not
-    part of the history.
-    """
-
-    id: str
-    name: str
-    layer: Layer
-    path: tuple[str, ...]
+    id: str  # the same in every run, whatever was measured, so that Allure finds the result's history
+    name: str = ""  # the id, if it is empty
+    layer: Layer  # what it is about
+    path: tuple[str, ...]  # its folders in the report
     status: Status
     at: Moment
     message: str = ""
-    page: str = ""
+    page: str = ""  # HTML
     severity: str = "normal"
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)  # whose values are not part of the history
     tags: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
 
 
+# The names of the files differ from run to run, because ``allure run`` reads new names only; of two results with the
+# same id Allure shows the later one.
 def write_result(folder: Path, result: Result) -> None:
-    """Write a result, and its attachments before it.
-
-    The names of the files differ from run to run, because ``allure run`` reads new names only; of two results with
-    the same id Allure shows the later one.
-    """
-    attached = [write_attachment(folder, f"{result.id} {number}", one, result.at) for number, one in _numbered(result)]
+    attachments = enumerate(result.attachments)
+    attached = [write_attachment(folder, f"{result.id} {number}", one, result.at) for number, one in attachments]
     content = json.dumps(_content(result, attached), ensure_ascii=False)
     write_file(folder / f"{_unique(result.id, result.at)}-result.json", content.encode("utf-8", "replace"))
 
 
 def write_attachment(folder: Path, key: str, attachment: Attachment, at: Moment) -> dict[str, object]:
-    """Write an attachment, and return what a result says of it."""
     name = f"{_unique(key, at)}-attachment.{attachment.ending}"
     write_file(folder / name, attachment.data)
     return {"name": attachment.name, "source": name, "type": attachment.kind}
@@ -80,10 +70,6 @@ def write_file(file: Path, data: bytes) -> None:
     part = file.with_name(f".{file.name}.part")
     part.write_bytes(data)
     part.replace(file)
-
-
-def _numbered(result: Result) -> list[tuple[int, Attachment]]:
-    return list(enumerate(result.attachments))
 
 
 def _content(result: Result, attached: list[dict[str, object]]) -> dict[str, object]:
@@ -98,13 +84,13 @@ def _content(result: Result, attached: list[dict[str, object]]) -> dict[str, obj
         "parameters": [{"name": k, "value": v, "excluded": True} for k, v in result.parameters.items()],
         "attachments": attached,
     }
-    key = _digest(result.id)
+    key = md5(result.id.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
     return {
         "uuid": _unique(result.id, result.at),
         "historyId": key,
         "testCaseId": key,
         "fullName": result.id,
-        "name": result.name,
+        "name": result.name or result.id,
         "titlePath": list(result.path),
         "status": result.status,
         "stage": "finished",
@@ -117,7 +103,3 @@ def _content(result: Result, attached: list[dict[str, object]]) -> dict[str, obj
 
 def _unique(key: str, at: Moment) -> str:
     return str(uuid5(NAMESPACE_URL, f"{key} {at.start}"))
-
-
-def _digest(text: str) -> str:
-    return md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()

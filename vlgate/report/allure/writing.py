@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from time import time
 from typing import Any
@@ -27,24 +28,16 @@ from vlgate.report.summary import headline
 
 # the folder of the gates in a report; it begins with a bracket, because Allure 2 sorts folders by name
 GATES = "(gates) thresholds.toml"
-STATUS: dict[Outcome, Status] = {
-    "pass": "passed",
-    "cannot": "skipped",
-    "fail": "failed",
-    "inconclusive": "failed",
-    "not run": "skipped",
-}
+STATUS: dict[Outcome, Status] = {"pass": "passed", "cannot": "skipped", "not run": "skipped"}
+STATUS |= {"fail": "failed", "inconclusive": "failed"}
 _ENDED: dict[Word, Status] = {"pass": "passed", "not gated": "skipped"}
 _MOST_PAGES = 3  # the most gates that do not pass and have a copy of the page: it may be 15 MB
 _KEPT = ("value", "interval", "n", "threshold", "chance", "blind")
 
 
+# It passes if the run does, so a report without it, or in which it did not pass, is that of a run that may not ship.
 def run_result(run: RunResult, model: ModelCard, at: Moment, attached: tuple[Attachment, ...]) -> Result:
-    """Return the result of a whole run: its table, and the page as an attachment.
-
-    It passes if the run does, so a report without it, or in which it did not pass, is that of a run that may not
-    ship.
-    """
+    """Return the result of a whole run: its table, and the page as an attachment."""
     return Result(
         id="vlgate: the run",
         name=f"results of {titled(model.name, model.weights)}",
@@ -66,16 +59,15 @@ def gate_results(run: RunResult, at: Moment, attached: tuple[Attachment, ...]) -
     for decision in run.decisions:
         gate, stopping = decision.gate, STATUS[decision.outcome] == "failed"
         pages += stopping
-        said = [f"{decision.outcome}: {decision.why}", gate.why, words.get(gate.task, "")]
+        lines = [f"{decision.outcome}: {decision.why}", gate.why, words.get(gate.task, "")]
         yield Result(
             id=f"thresholds.toml::{gate.id}",
-            name=f"thresholds.toml::{gate.id}",
             layer="gate",
             path=(GATES, decision.outcome, gate.task),
             status=STATUS[decision.outcome],
             at=at,
-            message=said[0],
-            page="".join(f"<p>{text(line)}</p>" for line in said if line),
+            message=lines[0],
+            page="".join(f"<p>{text(line)}</p>" for line in lines if line),
             severity="blocker",
             parameters=judged(run, decision),
             attachments=attached if stopping and pages <= _MOST_PAGES else (),
@@ -90,15 +82,9 @@ def judged(run: RunResult, decision: Decision) -> dict[str, str]:
     return {confidence.get(name, name): cells[name] for name in _KEPT if name in cells}
 
 
-# What Allure shows of a run as a whole: its model and machine, the names of categories, pages, and figures.
-
 # the name, status and messages of each category: ``categories.json`` for Allure 2, ``allurerc.mjs`` for Allure 3
 CATEGORIES = (
-    (
-        "The run does not pass",
-        "failed",
-        r"^(gates do not pass|a test that|pytest ended|incomplete|broken).*; .*",
-    ),
+    ("The run does not pass", "failed", r"^(gates do not pass|a test that|pytest ended|incomplete|broken).*; .*"),
     ("Gates that fail", "failed", r"^fail: .*"),
     ("Gates that are inconclusive", "failed", r"^inconclusive: .*"),
     ("No gate was judged", "skipped", r"^no gate was judged; .*"),
@@ -113,19 +99,29 @@ _OURS = "vlgate"
 
 
 def write_overview(folder: Path, run: RunResult, model: ModelCard, options: Options, at: Moment) -> None:
-    """Write the files that describe a run as a whole; those of an earlier run in the folder are replaced.
-
-    An ``executor.json`` of continuous integration is kept.
-    """
-    title = f"{titled(model.name, model.weights)}: {headline(run, model)}"
+    """Write the files that describe a run as a whole, in place of those of an earlier run in the folder."""
+    name = titled(model.name, model.weights)
     environment = environment_content(options, 1, model.cache)
     write_file(folder / "environment.properties", properties(model, environment).encode("latin-1", "backslashreplace"))
-    categories = [_category(*one) for one in CATEGORIES]
+    categories: list[dict[str, object]] = [
+        {"name": category, "matchedStatuses": [status], "messageRegex": message}
+        for category, status, message in CATEGORIES
+    ]
     _write_json(folder / "categories.json", categories)
     _write_json(_new(folder, "perf", at), figures(run, at))
-    write_file(folder / CONFIG, config(categories).encode())
-    if _ours(folder / "executor.json"):
-        _write_json(folder / "executor.json", _executor(title, model, environment))
+    # A user may copy ``allurerc.mjs``: it needs no other file.
+    empty, written = "const categories = [];", Path(__file__).with_name(CONFIG).read_text(encoding="utf-8")
+    config = written.replace(empty, f"const categories = {json.dumps(categories, indent=1)};")
+    write_file(folder / CONFIG, config.encode())
+    if _ours(folder / "executor.json"):  # one of continuous integration is kept
+        device = f" on {model.device}" if model.device else ""
+        executor = {
+            "name": f"vlgate {environment['packages'].get('vlgate', '')}".strip(),
+            "type": _OURS,
+            "reportName": f"{name}: {headline(run, model)}",
+            "buildName": f"{name} {model.fingerprint[:12]}{device}",
+        }
+        _write_json(folder / "executor.json", executor)
 
 
 def write_globals(folder: Path, run: RunResult, model: ModelCard, pages: tuple[Attachment, ...], at: Moment) -> None:
@@ -155,48 +151,25 @@ def properties(model: ModelCard, environment: dict[str, Any]) -> str:
     return "".join(f"{line}\n" for line in lines).replace("\\", "\\\\")
 
 
-def config(categories: list[dict[str, object]]) -> str:
-    """Return ``allurerc.mjs``, which a user may copy: it needs no other file."""
-    empty, text = "const categories = [];", Path(__file__).with_name(CONFIG).read_text(encoding="utf-8")
-    return text.replace(empty, f"const categories = {json.dumps(categories, indent=1)};")
-
-
 def figures(run: RunResult, at: Moment) -> list[dict[str, object]]:
-    """Return the headline metric of each task as Allure 3 reads metrics, which it shows over runs."""
-    found = []
+    metrics = []
     for result in run.results:
-        name = SHAPES[result.task.shape].headline
+        task, name = result.task, SHAPES[result.task.shape].headline
         if name in result.metrics:
-            found.append(
-                {
-                    "id": f"{result.task.id}:{name}",
-                    "key": f"{result.task.id}:{name}",
-                    "title": f"{result.task.id} {name}",
-                    "value": result.metrics[name].value,
-                    "unit": "",
-                    "better": "higher",
-                    "group": result.task.capability,
-                    "groupTitle": result.task.capability,
-                    "start": at.start,
-                    "stop": at.stop,
-                }
-            )
-    return found
-
-
-def _category(name: str, status: str, message: str) -> dict[str, object]:
-    return {"name": name, "matchedStatuses": [status], "messageRegex": message}
-
-
-def _executor(title: str, model: ModelCard, environment: dict[str, Any]) -> dict[str, str]:
-    device = f" on {model.device}" if model.device else ""
-    version = environment["packages"].get("vlgate", "")
-    return {
-        "name": f"vlgate {version}".strip(),
-        "type": _OURS,
-        "reportName": title,
-        "buildName": f"{titled(model.name, model.weights)} {model.fingerprint[:12]}{device}",
-    }
+            metric = {
+                "id": f"{task.id}:{name}",
+                "key": f"{task.id}:{name}",
+                "title": f"{task.id} {name}",
+                "value": result.metrics[name].value,
+                "unit": "",
+                "better": "higher",
+                "group": task.capability,
+                "groupTitle": task.capability,
+                "start": at.start,
+                "stop": at.stop,
+            }
+            metrics.append(metric)
+    return metrics
 
 
 def _new(folder: Path, kind: str, at: Moment) -> Path:
@@ -223,26 +196,18 @@ def _write_json(file: Path, value: object) -> None:
 def write_report(
     folder: Path, run: RunResult, model: ModelCard, options: Options, moments: Mapping[tuple[str, str], Moment]
 ) -> None:
-    """Write the results of a run, its gates first, and the files of the overview."""
     folder.mkdir(parents=True, exist_ok=True)
     start = min((one.start for one in moments.values()), default=int(time() * 1000))
     at = Moment(start=start, stop=max((one.stop for one in moments.values()), default=start))
     first = Moment(start=start, stop=start)  # before any case, because Allure 3 sorts by time
-    page = _page(options.results / PAGE)
-    write_result(folder, run_result(run, model, first, page))
-    for result in gate_results(run, first, page):
-        write_result(folder, result)
-    for result in case_results(run, moments, start):
+    file, page = options.results / PAGE, []
+    if file.is_file():  # it may not have been written
+        page = [Attachment(name=file.name, kind="text/html", ending="html", data=file.read_bytes())]
+    write_result(folder, run_result(run, model, first, tuple(page)))
+    for result in chain(gate_results(run, first, tuple(page)), case_results(run, moments, start)):
         write_result(folder, result)
     title = text(titled(model.name, model.weights))
     shown = f'<!doctype html><meta charset="utf-8"><title>{title}</title>{table(run, model)}'
     overview = Attachment(name="results.html", kind="text/html", ending="html", data=shown.encode("utf-8", "replace"))
     write_globals(folder, run, model, (overview, *page), at)
     write_overview(folder, run, model, options, at)
-
-
-def _page(file: Path) -> tuple[Attachment, ...]:
-    # The page of the run; nothing if it could not be written
-    if not file.is_file():
-        return ()
-    return (Attachment(name=file.name, kind="text/html", ending="html", data=file.read_bytes()),)

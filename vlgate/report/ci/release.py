@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from vlgate.gates.records import JUDGED
 from vlgate.record.model_card import ModelCard
@@ -19,7 +18,7 @@ from vlgate.report.rows import NOT_PASSED, outcome_lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """The verdict on a run in capitals, and why, in a few words (``2 of 17 gates fail``)."""
+    """The verdict on a run in capitals, and why, in a few words."""
 
     word: str
     why: str
@@ -36,16 +35,12 @@ def release(run: RunResult, model: ModelCard) -> Release:
 
 
 def release_line(found: Release, model: str, status: int) -> str:
-    """Return the line that says whether the model may be released, with the exit status of the session."""
-    may = {
-        "PASS": f"{model} may be released",
-        "NOT GATED": f"nothing says whether {model} may be released",
-    }.get(found.word, f"{model} may not be released")
-    return f"{found.word}: {may}: {found.why} (exit status {status})"
+    may = {"PASS": f"{model} may be released", "NOT GATED": f"nothing says whether {model} may be released"}
+    sentence = may.get(found.word, f"{model} may not be released")
+    return f"{found.word}: {sentence}: {found.why} (exit status {status})"
 
 
 def not_passed_lines(run: RunResult) -> list[str]:
-    """Describe the gates that failed or are inconclusive, those with the same reason in one line."""
     return [line for outcome in NOT_PASSED for line in outcome_lines(run.decisions, outcome)]
 
 
@@ -72,19 +67,15 @@ def _counts(run: RunResult) -> str:
     return ", ".join(parts)
 
 
-# ``badge.json``: whether the model may be released, for a badge in a README.
-
 BADGE = "badge.json"
-_COLOURS: Mapping[Word, str] = MappingProxyType(
-    {
-        "pass": "brightgreen",
-        "broken": "lightgrey",
-        "fail": "red",
-        "inconclusive": "yellow",
-        "incomplete": "lightgrey",
-        "not gated": "lightgrey",
-    }
-)
+_COLOURS: Mapping[Word, str] = {
+    "pass": "brightgreen",
+    "broken": "lightgrey",
+    "fail": "red",
+    "inconclusive": "yellow",
+    "incomplete": "lightgrey",
+    "not gated": "lightgrey",
+}
 
 
 def badge_content(run: RunResult, model: ModelCard) -> dict[str, object]:
@@ -109,27 +100,20 @@ def write_badge(folder: Path, run: RunResult, model: ModelCard) -> None:
 # ``summary.md`` on the page of a job of GitHub Actions, through the file that ``GITHUB_STEP_SUMMARY`` names.
 
 MOST = 1024 * 1024  # the bytes that GitHub takes from one step; it shows nothing of a longer file
-_CUT = "\n\n(cut, because GitHub shows at most 1 MiB; summary.md of the results folder has the rest)\n"
+_CUT = b"\n\n(cut, because GitHub shows at most 1 MiB; summary.md of the results folder has the rest)\n"
 
 
 def append_summary(summary: Path, place: str) -> str:
     if not place:
         return ""
     try:
-        text = summary.read_bytes()
+        text = shown = summary.read_bytes()
         room = MOST - (Path(place).stat().st_size if Path(place).exists() else 0)
-        shown = text if len(text) < room else _cut(text, room)
+        if len(text) >= room:  # the first whole lines that there is room for, and a note
+            head = text[: max(0, room - len(_CUT))]
+            shown = head[: head.rfind(b"\n") + 1] + _CUT if room > len(_CUT) else b""
         with Path(place).open("ab") as file:
             file.write(shown)
     except OSError as error:
         return f"GITHUB_STEP_SUMMARY: the summary could not be written ({error.strerror})"
     return "" if shown == text else "GITHUB_STEP_SUMMARY: the summary was cut, because GitHub shows at most 1 MiB"
-
-
-def _cut(text: bytes, room: int) -> bytes:
-    # The first whole lines of a text that there is room for, and a note; nothing if there is no room for that
-    note = _CUT.encode()
-    if room <= len(note):
-        return b""
-    head = text[: room - len(note)]
-    return head[: head.rfind(b"\n") + 1] + note

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
+from time import time
 
 from vlgate import __version__
 from vlgate.errors import OptionError, UnknownNameError, described
@@ -18,24 +19,17 @@ from vlgate.record.options import Options
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.report.ci.release import release
 
-# the trackers by the package that they need: each is a module with ``log(tracked)``
-TRACKERS: Mapping[str, str] = MappingProxyType(
-    {"mlflow": "vlgate.report.ci.mlflow_run", "wandb": "vlgate.report.ci.wandb_run"}
-)
 # the project or experiment of a run, unless the tracker's own variable of the environment names another
 PROJECT = "vlgate"
+_AT_ONCE = 100  # parameters and tags in one call; MLflow takes no more, and 1,000 metrics
 _FILES = ("report.html", "summary.md", "metrics.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracked:
-    """A run as a tracker takes it: numbers, words and files by name.
-
-    ``numbers`` holds ``<task>/<metric>`` with its interval, ``.low`` and ``.high``, ``.n``, ``.chance`` and ``.blind``,
-    and the counts of the gates; ``words`` the model, the decision about the release and that of each gate.
-    """
-
     name: str
+    # ``<task>/<metric>`` with its interval, ``.low`` and ``.high``, ``.n``, ``.chance`` and ``.blind``, and the counts
+    # of the gates; the model, the decision about the release and that of each gate.
     numbers: Mapping[str, float]
     words: Mapping[str, str]
     files: tuple[Path, ...]
@@ -51,13 +45,15 @@ def check_trackers(names: Sequence[str]) -> None:
 
 
 def log_to(names: Sequence[str], run: RunResult, model: ModelCard, options: Options) -> list[str]:
-    tracked = tracked_run(run, model, options) if names else None
+    if not names:
+        return []
+    tracked = tracked_run(run, model, options)
     problems = []
     for name in names:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # those of the tracker are not about this run
-                import_module(TRACKERS[name]).log(tracked)
+                TRACKERS[name](tracked)
         except Exception as error:  # noqa: BLE001  # a tracker, its server or the network may raise anything
             problems.append(f"--log-to={name}: the run could not be logged ({described(error)})")
     return problems
@@ -91,3 +87,51 @@ def _numbers(result: TaskResult) -> Iterator[tuple[str, float]]:
             yield f"{key}.chance", result.chance[name]
         if name in result.blind:
             yield f"{key}.blind", result.blind[name].value
+
+
+def _log_to_mlflow(tracked: Tracked) -> None:
+    # MLFLOW_TRACKING_URI, MLFLOW_EXPERIMENT_NAME and the others are MLflow's own, and so are wandb's below.
+    from mlflow import MlflowClient
+    from mlflow.entities import Metric, RunTag
+
+    def key(name: str) -> str:  # of the characters that MLflow takes; a variant of a metric has an @
+        return re.sub(r"[^\w./ -]", "_", name)
+
+    client = MlflowClient()
+    experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME") or PROJECT
+    known = client.get_experiment_by_name(experiment)
+    where = client.create_experiment(experiment) if known is None else known.experiment_id
+    run = client.create_run(where, run_name=tracked.name).info.run_id
+    now = round(time() * 1000)
+    metrics = [Metric(key(name), value, now, 0) for name, value in tracked.numbers.items()]
+    tags = [RunTag(key(name), value) for name, value in tracked.words.items()]
+    for start in range(0, len(metrics), _AT_ONCE):
+        client.log_batch(run, metrics=metrics[start : start + _AT_ONCE])
+    for start in range(0, len(tags), _AT_ONCE):
+        client.log_batch(run, tags=tags[start : start + _AT_ONCE])
+    for file in tracked.files:
+        client.log_artifact(run, str(file))
+    client.set_terminated(run)
+
+
+def _log_to_wandb(tracked: Tracked) -> None:
+    import wandb
+
+    session = wandb.init(
+        project=os.environ.get("WANDB_PROJECT") or PROJECT,
+        name=tracked.name,
+        job_type="gate",
+        config=dict(tracked.words),
+        tags=[tracked.words["release"].lower()],
+        settings=wandb.Settings(console="off", silent=True, x_disable_stats=True),
+    )
+    session.summary.update(dict(tracked.numbers))
+    artifact = wandb.Artifact("vlgate-report", type="report")
+    for file in tracked.files:
+        artifact.add_file(str(file))
+    session.log_artifact(artifact)
+    session.finish()
+
+
+# by the package that each needs
+TRACKERS: Mapping[str, Callable[[Tracked], None]] = {"mlflow": _log_to_mlflow, "wandb": _log_to_wandb}

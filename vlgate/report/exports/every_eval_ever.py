@@ -26,17 +26,20 @@ _UNDIRECTED = frozenset(metric for spec in SHAPES.values() for metric in spec.un
 def files(run: Exported) -> Iterator[tuple[str, str]]:
     """Yield the paths and the contents of the files: for each benchmark its figures, then its cases."""
     tasks = run.run.figures["tasks"]
+    developer, _, model = run.model_id.rpartition("/")
     for benchmark in dict.fromkeys(name.partition("/")[0] for name in tasks):
         own = {name: task for name, task in tasks.items() if name.partition("/")[0] == benchmark}
-        developer, _, model = run.model_id.rpartition("/")
-        place = "/".join(_plain(part) for part in (benchmark, developer or "unknown", model))
-        stem = f"data/{place}/{_uuid(run, benchmark)}"
+        parts = (re.sub(r"[^\w.-]", "_", part).strip(".") for part in (benchmark, developer, model))
+        identity = "\0".join((run.run.figures["model"]["fingerprint"], run.run.model, benchmark, run.time.isoformat()))
+        uuid = UUID(bytes=blake2b(identity.encode(), digest_size=16).digest(), version=4)
+        stem = f"data/{'/'.join(part or 'unknown' for part in parts)}/{uuid}"
         named = f"{benchmark}/{run.model_id}/{int(run.time.timestamp())}"
         instances = "".join(
             json.dumps(_instance(run, named, headline_of(task), row)) + "\n"
             for name, task in own.items()
             for row in run.rows(name)
         )
+        results = [_result(name, task, metric) for name, task in own.items() for metric in task["metrics"]]
         details = {
             "format": "jsonl",
             "file_path": f"{stem}_samples.jsonl",
@@ -44,7 +47,7 @@ def files(run: Exported) -> Iterator[tuple[str, str]]:
             "checksum": sha256(instances.encode()).hexdigest(),
             "total_rows": instances.count("\n"),
         }
-        figures = {**_head(run, named), "evaluation_results": _results(own), "detailed_evaluation_results": details}
+        figures = {**_head(run, named), "evaluation_results": results, "detailed_evaluation_results": details}
         yield f"{stem}.json", json.dumps(figures, indent=2) + "\n"
         yield f"{stem}_samples.jsonl", instances
 
@@ -79,20 +82,12 @@ def _head(run: Exported, named: str) -> dict[str, Any]:
     }
 
 
-def _results(tasks: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [
-        _result(name, task, metric, task["metrics"][metric])
-        for name, task in tasks.items()
-        for metric in task["metrics"]
-    ]
-
-
-def _result(name: str, task: Mapping[str, Any], metric: str, found: Mapping[str, Any]) -> dict[str, Any]:
+def _result(name: str, task: Mapping[str, Any], metric: str) -> dict[str, Any]:
+    figure = task["metrics"][metric]
     counts = ("cases", "judged", "unscored", "skipped", "deselected", "unread", "images")
-    details = {key: str(task[key]) for key in counts} | {
-        "chance": str(found["chance"]) if "chance" in found else "unknown"
-    }
-    undirected = metric in _UNDIRECTED
+    details = {**{key: str(task[key]) for key in counts}, "chance": str(figure.get("chance", "unknown"))}
+    direction = {"additional_details": {"direction": "none: a preference"}} if metric in _UNDIRECTED else {}
+    interval = {"lower": figure["low"], "upper": figure["high"], "confidence_level": 0.95}
     return {
         "evaluation_result_id": f"{name}:{metric}",
         "evaluation_name": name,
@@ -106,15 +101,12 @@ def _result(name: str, task: Mapping[str, Any], metric: str, found: Mapping[str,
             "score_type": "continuous",
             "min_score": 0.0,
             "max_score": 1.0,
-            **({"additional_details": {"direction": "none: a preference"}} if undirected else {}),
+            **direction,
         },
         "score_details": {
-            "score": found["value"],
+            "score": figure["value"],
             "details": details,
-            "uncertainty": {
-                "confidence_interval": {"lower": found["low"], "upper": found["high"], "confidence_level": 0.95},
-                "num_samples": found["n"],
-            },
+            "uncertainty": {"confidence_interval": interval, "num_samples": figure["n"]},
         },
     }
 
@@ -140,12 +132,3 @@ def _instance(run: Exported, named: str, headline: str, row: Mapping[str, Any]) 
         "error": None if row["state"] == "judged" else f"{row['state']}: {row['why']}",
         "metadata": {"state": row["state"], "unread": str(row["unread"]).lower(), "why": row["why"] or "", **tags},
     }
-
-
-def _uuid(run: Exported, benchmark: str) -> UUID:
-    parts = [run.run.figures["model"]["fingerprint"], run.run.model, benchmark, run.time.isoformat()]
-    return UUID(bytes=blake2b("\0".join(parts).encode(), digest_size=16).digest(), version=4)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w.-]", "_", name).strip(".") or "unknown"

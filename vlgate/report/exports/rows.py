@@ -24,23 +24,16 @@ _AT_A_TIME = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """A run to export, with its rows; ``source`` is where its results can be read, empty if nowhere.
-
-    ``organization`` and ``relationship`` say who evaluated the model; ``datasets`` are names on the Hugging Face Hub by
-    benchmark.
-    """
-
     run: RecordedRun
     table: Any = field(repr=False)
     tasks: Mapping[str, CaseTable] = field(repr=False)
-    organization: str = "unknown"
+    organization: str = "unknown"  # who evaluated the model
     relationship: str = "other"
-    source: str = ""
-    datasets: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""  # where its results can be read
+    datasets: Mapping[str, str] = field(default_factory=dict)  # names on the Hugging Face Hub by benchmark
 
     @property
     def time(self) -> datetime:
-        """When the run ended."""
         try:
             return datetime.fromisoformat(str(self.run.environment.get("time")))
         except ValueError:
@@ -55,8 +48,8 @@ class Exported:
     def rows(self, task: str = "") -> Iterator[dict[str, Any]]:
         """Yield the rows of a task, or all of them, in the order of the file.
 
-        ``tags`` is a mapping, ``facts`` holds the facts that the case has, ``unread`` says whether an answer of it
-        could not be read, and the columns of facts are left out.
+        ``tags`` is a mapping, ``facts`` holds the facts that the case has in place of their columns, and ``unread``
+        says whether an answer of it could not be read.
         """
         names = fact_names(self.table)
         table = self.tasks[task].rows if task else self.table
@@ -73,7 +66,6 @@ def exported(run: RecordedRun, **settings: Any) -> Exported:
 
 
 def replies(row: Mapping[str, Any]) -> list[str]:
-    """Return the replies of a row as texts: an answer, or a score; empty if there is no reply."""
     judged = row["state"] == "judged"
     return [
         answer if answer is not None else repr(score) if score is not None else TIED if judged else ""
@@ -81,30 +73,24 @@ def replies(row: Mapping[str, Any]) -> list[str]:
     ]
 
 
-# One line per case: comma-separated values, or JSON lines.
-
 # with one of these at its beginning a cell may be a formula to a spreadsheet, or has an apostrophe already
 _QUOTED = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
+# Lists and tags are cells of JSON. Control characters in texts are escapes; ``json_lines`` has the texts as they are.
 def csv_lines(run: Exported) -> Iterator[str]:
-    """Yield the lines of a CSV file, the first with the names of the columns.
-
-    Lists and tags are cells of JSON. Texts are written by ``cell``, and control characters in them as escapes;
-    ``json_lines`` has the texts as they are.
-    """
+    """Yield the lines of a CSV file, the first with the names of the columns."""
     facts = fact_names(run.table)
     yield _row(["task", "case", "state", "right", "unread", *map(_text, facts), *LISTS, "tags", "origin", "why"])
     for row in run.rows():
         right = "" if row["right"] is None else str(row["right"]).lower()
         cells = [_text(row["task"]), _text(row["case"]), row["state"], right, str(row["unread"]).lower()]
         cells += [row["facts"].get(name, "") for name in facts]
-        cells += [_json(row[name]) for name in LISTS]
-        yield _row([*cells, _json(row["tags"]), _text(row["origin"]), _text(row["why"])])
+        cells += [one_line(json.dumps(row[name], ensure_ascii=False)) for name in (*LISTS, "tags")]
+        yield _row([*cells, _text(row["origin"]), _text(row["why"])])
 
 
 def json_lines(run: Exported) -> Iterator[str]:
-    """Yield one JSON object per case, in ASCII."""
     for row in run.rows():
         yield json.dumps(row) + "\n"
 
@@ -113,10 +99,6 @@ def _row(cells: list[Any]) -> str:
     stream = StringIO()
     csv.writer(stream, lineterminator="\n").writerow(cells)
     return stream.getvalue()
-
-
-def _json(value: object) -> str:
-    return one_line(json.dumps(value, ensure_ascii=False))
 
 
 def _text(text: str | None) -> str:
@@ -157,26 +139,24 @@ def entries(run: Exported) -> tuple[list[dict[str, object]], list[str]]:
         elif not metric:
             left_out[f"{name} is left out: none of its {task['cases']:,} cases was judged"] = None
         else:
-            given = task["metrics"][metric]
-            said = f"vlgate {run.run.version or 'unknown'}: {metric}, 95 % interval {given['low']:.4f} to "
-            said += f"{given['high']:.4f}, {task['judged']} of {task['cases'] + task['deselected']} cases judged, "
-            said += f"{task['unscored']} unscored, {task['skipped']} skipped, {task['unread']} unread"
-            said += f", {lost} records that cannot be read" if (lost := task["left_out"].get(UNREADABLE)) else ""
-            said += ", most first words neither yes nor no" if _meaningless(task) else ""
-            entry: dict[str, object] = {"dataset": {"id": known[benchmark], "task_id": part}, "value": given["value"]}
-            entry |= {"date": run.time.isoformat()}
+            entry: dict[str, object] = {"dataset": {"id": known[benchmark], "task_id": part}}
+            entry |= {"value": task["metrics"][metric]["value"], "date": run.time.isoformat()}
             entry |= {"source": {"url": run.source, "name": "vlgate"}} if run.source else {}
-            found.append(
-                {**entry, "notes": said + (f"; incomplete: {run.run.incomplete}" if run.run.incomplete else "")}
-            )
+            found.append({**entry, "notes": _notes(run, task, metric)})
     if not found:
         raise OptionError(f"{run.run.named}: nothing to export: {next(iter(left_out), 'the run has no tasks')}")
     return found, list(left_out)
 
 
-def _meaningless(task: Mapping[str, Any]) -> bool:
-    weak = task.get("neither", {"replies": 0, "of": 0})
-    return bool(first_word_doubt(weak["replies"], weak["of"]))
+def _notes(run: Exported, task: Mapping[str, Any], metric: str) -> str:
+    figure, cases = task["metrics"][metric], task["cases"] + task["deselected"]
+    interval = f"95 % interval {figure['low']:.4f} to {figure['high']:.4f}"
+    notes = f"vlgate {run.run.version or 'unknown'}: {metric}, {interval}, {task['judged']} of {cases} cases judged, "
+    notes += f"{task['unscored']} unscored, {task['skipped']} skipped, {task['unread']} unread"
+    notes += f", {lost} records that cannot be read" if (lost := task["left_out"].get(UNREADABLE)) else ""
+    neither = task.get("neither", {"replies": 0, "of": 0})
+    notes += ", most first words neither yes nor no" if first_word_doubt(neither["replies"], neither["of"]) else ""
+    return notes + (f"; incomplete: {run.run.incomplete}" if run.run.incomplete else "")
 
 
 def yaml_lines(found: list[dict[str, object]]) -> Iterator[str]:

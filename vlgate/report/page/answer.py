@@ -16,23 +16,18 @@ from vlgate.report.rows import NOT_PASSED, count_words, difference_words, thresh
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """May this release ship? ``tone`` is ``yes``, ``no`` or ``open``."""
-
-    tone: str
+    tone: str  # yes, no or open
     sentence: str
     reasons: tuple[str, ...] = ()
 
 
 def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
     stops = {word: [gate for gate in figures["gates"] if gate["decision"] == word] for word in NOT_PASSED}
-    reasons = tuple(f"{gate['gate']}: {gate['why']}" for word in NOT_PASSED for gate in stops[word])
     flaws = outcome.lacking if outcome.broken or outcome.unfinished else ()
-    said = [f"the run is {word}" for word in dict.fromkeys(flaw.partition(":")[0] for flaw in flaws)]
-    counts = (
-        _count(stops["fail"], "fails", "fail"),
-        _count(stops["inconclusive"], "is inconclusive", "are inconclusive"),
-    )
-    said += filter(None, counts)
+    failed = _count(stops["fail"], "fails", "fail")
+    unsure = _count(stops["inconclusive"], "is inconclusive", "are inconclusive")
+    parts = [f"the run is {word}" for word in dict.fromkeys(flaw.partition(":")[0] for flaw in flaws)]
+    parts += filter(None, (failed, unsure))
     passed = outcome.outcomes.count("pass")
     every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
     first = [gate for gate in figures["gates"] if gate["why"] == FIRST_RUN]
@@ -43,10 +38,11 @@ def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
         sentence = "No gate was judged, so nothing says whether this release may ship."
         return Answer(tone="open", sentence=sentence)
     if outcome.test_failed and not flaws:
-        said += [
-            outcome.test_failed if said else f"{every if passed else 'no gate was judged'}, but {outcome.test_failed}"
-        ]
-    return Answer(tone="no", sentence=f"This release may not ship: {_joined(said)}.", reasons=(*flaws, *reasons))
+        before = "" if parts else f"{every if passed else 'no gate was judged'}, but "
+        parts.append(before + outcome.test_failed)
+    joined = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    reasons = tuple(f"{gate['gate']}: {gate['why']}" for word in NOT_PASSED for gate in stops[word])
+    return Answer(tone="no", sentence=f"This release may not ship: {joined}.", reasons=(*flaws, *reasons))
 
 
 def urgency(gate: Mapping[str, Any]) -> int:
@@ -55,10 +51,7 @@ def urgency(gate: Mapping[str, Any]) -> int:
 
 
 def decided(gate: Mapping[str, Any], tasks: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a gate of ``metrics.json`` with the other cells of its row; ``tasks`` are the figures there.
-
-    ``warning`` says what reaches it without the image; ``anchor`` is empty if its task is not on the page.
-    """
+    """Return a gate of ``metrics.json`` with the other cells of its row; ``tasks`` are the figures there."""
     task, metric = judged_by(gate)
     value, interval, n, counts = _changed(gate)
     words = threshold_words(gate["kind"], gate["min"], gate["max"], gate["basis"])
@@ -85,19 +78,17 @@ def judged_by(gate: Mapping[str, Any]) -> tuple[str, str]:
 
 def _warning(least: float | None, metric: Mapping[str, Any]) -> str:
     # What reaches a gate without the image; empty if nothing does
-    if least is None:
-        return ""
-    reached = {"chance": metric.get("chance"), "a text-only model": metric.get("blind", {}).get("value")}
-    found = [f"{name} reaches {value:.3f}" for name, value in reached.items() if value is not None and value >= least]
-    return f"{' and '.join(found)}, so this gate can be reached without the image" if found else ""
+    values = {"chance": metric.get("chance"), "a text-only model": metric.get("blind", {}).get("value")}
+    reached = [
+        f"{name} reaches {value:.3f}"
+        for name, value in values.items()
+        if least is not None and value is not None and value >= least
+    ]
+    return f"{' and '.join(reached)}, so this gate can be reached without the image" if reached else ""
 
 
 def _count(gates: Sequence[object], one: str, several: str) -> str:
     return f"{len(gates)} {f'gate {one}' if len(gates) == 1 else f'gates {several}'}" if gates else ""
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _changed(gate: Mapping[str, Any]) -> tuple[str, str, str, str]:
@@ -114,8 +105,6 @@ def _changed(gate: Mapping[str, Any]) -> tuple[str, str, str, str]:
     return f"{value:.3f}", f"{gate['low']:.3f} \N{EN DASH} {gate['high']:.3f}", n, ""
 
 
-# The comparison of a run with its baseline, from ``metrics.json``: counts by task, and cards of newly broken cases.
-
 MOST = 60  # the most newly broken cases that stand at the top of a page
 _HEADLINES = headlines()
 
@@ -129,24 +118,18 @@ def quota(comparison: Mapping[str, Any] | None) -> int:
 def changes(
     comparison: Mapping[str, Any], name: str, cards: Mapping[str, Sequence[Card]], problem: str
 ) -> dict[str, Any]:
-    """Return the comparison of ``metrics.json`` with its sums, notes and cards.
+    """Return ``baseline`` of ``metrics.json`` with its sums, notes and cards.
 
-    ``tasks`` are those in which a verdict changed, the most newly broken cases first; ``same`` counts the others.
-    ``cards`` are the worst newly broken case of each task, then the second one of each, and so on.
-
-    Args:
-        comparison: ``baseline`` of ``metrics.json``.
-        name: the name of the earlier run on the page.
-        cards: cards of newly broken cases, by task.
-        problem: why the replies of the earlier run are not shown; empty if they are.
+    ``tasks`` are those in which a verdict changed, the most newly broken cases first. ``cards`` are the worst newly
+    broken case of each task, then the second one of each, and so on. ``problem`` says why replies are not shown.
     """
     tasks = [_task(task, change) for task, change in comparison["tasks"].items()]
-    changed = [one for one in tasks if one["broken"] or one["fixed"]]
-    changed.sort(key=lambda one: (-one["broken"], -len(one["fixed"])))
-    rounds = zip_longest(*(cards.get(one["task"], ()) for one in changed))
+    changed = [task for task in tasks if task["broken"] or task["fixed"]]
+    changed.sort(key=lambda task: (-task["broken"], -len(task["fixed"])))
+    rounds = zip_longest(*(cards.get(task["task"], ()) for task in changed))
     shown = [card for turn in rounds for card in turn if card is not None]
-    sums = {key: sum(one[key] for one in tasks) for key in ("n", "broken", "still_wrong", "unchanged", "churned")}
-    notes = [f"{said[:1].upper()}{said[1:]}." for said in comparison["unlike"]]
+    sums = {key: sum(task[key] for task in tasks) for key in ("n", "broken", "still_wrong", "unchanged", "churned")}
+    notes = [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in comparison["unlike"]]
     if comparison["left_out"]:
         notes.append(f"Not compared, because only one of the runs has them: {', '.join(comparison['left_out'])}.")
     if len(shown) < sums["broken"]:
@@ -157,7 +140,7 @@ def changes(
         **comparison,
         **sums,
         "baseline": name,
-        "fixed": sum(len(one["fixed"]) for one in tasks),
+        "fixed": sum(len(task["fixed"]) for task in tasks),
         "cards": shown,
         "tasks": changed,
         "same": len(tasks) - len(changed),

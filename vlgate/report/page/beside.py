@@ -1,7 +1,4 @@
-"""The sections of a page from the files beside metrics.json: explanations, smallest changes, analyses.
-
-A file that is damaged or of another schema costs its section, never the page.
-"""
+"""The sections of a page from the files beside metrics.json; one that is damaged costs its section, never the page."""
 
 from __future__ import annotations
 
@@ -32,12 +29,7 @@ _DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, Arithme
 
 
 def explained(folder: Path, cards: Collection[str]) -> str:
-    """Return the section on why cases were missed; empty if the run explained none.
-
-    Args:
-        folder: the folder of the run.
-        cards: the anchors of the cases that the page shows.
-    """
+    """Return the section on why cases were missed, with links to the ``cards`` of the page; empty without one."""
 
     def section(file: Path) -> str:
         content = json.loads(file.read_text(encoding="utf-8"))
@@ -52,14 +44,18 @@ def explained(folder: Path, cards: Collection[str]) -> str:
 def finds(folder: Path) -> str:
     """Return the section with the smallest changes that break the model; empty if the run found none."""
 
+    def thumb(name: str | None) -> str:
+        try:
+            return encoded_file(folder / SHRUNK_FOLDER / Path(name).name, THUMB) if name else ""
+        except (OSError, ValueError, SyntaxError):
+            return ""  # the page shows the find without it
+
     def section(file: Path) -> str:
-        lines = file.read_text(encoding="utf-8").split("\n")
-        rows = sorted(
-            (json.loads(line) for line in lines if line), key=lambda row: (len(row["steps"]), row["distance"])
-        )
+        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
+        rows.sort(key=lambda row: (len(row["steps"]), row["distance"]))
         causes = clusters([Cause(**row["cause"]) for row in rows if row["cause"]])[:_CAUSES]
-        content = {"rows": rows[:MOST_SHRUNK], "all": len(rows), "causes": causes}
-        return html("shrunk.html", {**content, "picture": lambda name: _thumb(folder, name)}) if rows else ""
+        content = {"rows": rows[:MOST_SHRUNK], "all": len(rows), "causes": causes, "picture": thumb}
+        return html("shrunk.html", content) if rows else ""
 
     return _section(folder / FILE, section)
 
@@ -71,10 +67,18 @@ def analyses(folder: Path) -> str:
         content = json.loads(file.read_text(encoding="utf-8"))
         if content["schema"] != _SCHEMA_OF_ANALYSES:
             return _problem(f"{ANALYSES} has schema {content['schema']!r}, expected {_SCHEMA_OF_ANALYSES}")
-        papers = [_paper(paper) for paper in content["analyses"]]
+        papers = []
+        for paper in content["analyses"]:
+            tables = [
+                {**table, "rows": table["rows"][:MOST_ROWS], "left": max(0, len(table["rows"]) - MOST_ROWS)}
+                for table in paper["tables"]
+                if table["rows"]
+            ]
+            few = any(row["small"] for table in tables for row in table["rows"])
+            papers.append({**paper, "tables": tables, "few": few})
         problems = [f"{name}: {why}" for name, why in content["lacking"].items()]
-        found = {"papers": papers, "problems": problems, "number": _number}
-        return html("analysed.html", found) if papers or problems else ""
+        shown = {"papers": papers, "problems": problems, "number": _number}
+        return html("analysed.html", shown) if papers or problems else ""
 
     damaged = f"{ANALYSES} is damaged; vlgate analyse PAPER RUN --save writes it again"
     return _section(folder / ANALYSES, section, damaged)
@@ -90,10 +94,10 @@ def _section(file: Path, section: Callable[[Path], str], damaged: str = "") -> s
     if not file.is_file():  # reading a pipe would block for ever
         return ""
     try:
-        found = section(file)
+        shown = section(file)
     except (*_DAMAGED, TemplateError):
-        found = _problem(damaged) if damaged else ""
-    return Markup(found)  # noqa: S704  # escaped by the template
+        shown = _problem(damaged) if damaged else ""
+    return Markup(shown)  # noqa: S704  # escaped by the template
 
 
 def _explained(folder: Path, case: Mapping[str, Any], cards: Collection[str]) -> dict[str, Any]:
@@ -118,26 +122,10 @@ def _explained(folder: Path, case: Mapping[str, Any], cards: Collection[str]) ->
     }
 
 
-def _paper(paper: Mapping[str, Any]) -> dict[str, Any]:
-    tables = [
-        {**table, "rows": table["rows"][:MOST_ROWS], "left": max(0, len(table["rows"]) - MOST_ROWS)}
-        for table in paper["tables"]
-        if table["rows"]
-    ]
-    return {**paper, "tables": tables, "few": any(row["small"] for table in tables for row in table["rows"])}
-
-
 def _number(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0.0 else f"{value:.1e}"
     return "\N{EN DASH}" if value is None else str(value)
-
-
-def _thumb(folder: Path, name: str | None) -> str:
-    try:
-        return encoded_file(folder / SHRUNK_FOLDER / Path(name).name, THUMB) if name else ""
-    except (OSError, ValueError, SyntaxError):
-        return ""  # the page shows the find without it
 
 
 def encoded_file(file: Path, side: int) -> str:

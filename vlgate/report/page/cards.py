@@ -26,53 +26,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """An image as a data URI; ``source`` is empty if it cannot be shown, and ``problem`` says why."""
-
     key: str
-    source: str = ""
-    problem: str = ""
+    source: str = ""  # empty if it cannot be shown
+    problem: str = ""  # why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A request of a case with its reply.
-
-    ``pieces`` are the parts of its text; those that the text beside it lacks are marked. ``place`` is the place of the
-    score between the lowest and the highest one of the task, in 0..100. ``right`` is None for a text, whose score is
-    neither right nor wrong by itself. ``before`` is the reply of the baseline; empty if it is unknown.
-    """
-
     picture: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Piece, ...]  # the parts of its text; those that the text beside it lacks are marked
     truth: str
     score: float | None = None
-    place: float = 0.0
+    place: float = 0.0  # of the score between the lowest and the highest one of the task, in 0..100
     answer: str | None = None
-    right: bool | None = None
-    before: str = ""
+    right: bool | None = None  # None for a text, whose score is neither right nor wrong by itself
+    before: str = ""  # the reply of the baseline; empty if it is unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """A case as the page shows it.
-
-    ``overlaid`` is true if its second image is a perturbation of its first. ``thumb`` is a small image of a worst case.
-    ``change`` says what became of it since the baseline, ``age`` for how many releases it has been missed, and
-    ``before`` how the baseline judged it; they are empty if that is unknown.
-    """
-
     anchor: str
     task: str
     case: str
     state: str
     lines: tuple[Line, ...]
     pictures: tuple[Picture, ...]
-    thumb: Picture | None
-    overlaid: bool
+    thumb: Picture | None  # a small image of a worst case
+    overlaid: bool  # whether its second image is a perturbation of its first
     why: str
     tags: Mapping[str, str]
     origin: str
     command: str
+    # Empty if unknown: what became of it since the baseline, for how many releases it has been missed, and how the
+    # baseline judged it.
     change: str = ""
     age: str = ""
     before: str = ""
@@ -125,16 +111,12 @@ class Pictures:
             self.left_out += 1
             return Picture(key=image.key, problem="left out, because the page has its most images")
         if image not in self._made:
-            self._made[image] = _drawn(image)
+            try:
+                self._made[image] = Picture(key=image.key, source=encoded(image.load(), SIDE))
+            except ImageError as error:
+                self._made[image] = Picture(key=image.key, problem=printable(str(error)))
         self._bytes += len(self._made[image].source)
         return self._made[image]
-
-
-def _drawn(image: LazyImage) -> Picture:
-    try:
-        return Picture(key=image.key, source=encoded(image.load(), SIDE))
-    except ImageError as error:
-        return Picture(key=image.key, problem=printable(str(error)))
 
 
 def encoded(image: Image, side: int) -> str:
@@ -158,31 +140,30 @@ _FACTS_OF_ANSWERS = (("acc_original", "acc_normal"), ("acc_perturbed", "acc_coun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardMaker:
-    """Makes the cards of one task; ``cases`` are those that can be read again, by id.
-
-    ``history`` holds what earlier runs replied to the cases.
-    """
+    """Makes the cards of one task."""
 
     task: str
     capability: str
     headline: str
     rows: TaskRows
-    cases: Mapping[str, Case]
+    cases: Mapping[str, Case]  # those that can be read again, by id
     pictures: Pictures
     options: Mapping[str, Any]
     history: History = field(default_factory=History)
 
     def card(self, row: Row, *, worst: bool = False, kept: bool = False) -> Card:
         pictures, places = self.pictures.of(row["images"], self.cases.get(row["case"]), kept=worst or kept)
-        names = ["".join(map(_letter, some)) if len(pictures) > 1 else "" for some in places]
+        several = len(pictures) > 1
+        names = ["".join(chr(ord("A") + place) for place in some) if several else "" for some in places]
         keys = [picture.key for picture in pictures]
         overlaid = len(keys) == 2 and "#" in keys[1] and photograph(keys[0]) == photograph(keys[1])
         before = self.history.before(row)
+        state = {"unscored": "not scored", "judged": "right" if row["right"] else "missed"}
         return Card(
             anchor=anchor(f"{self.task}/{row['case']}"),
             task=self.task,
             case=row["case"],
-            state=_state(row),
+            state=state.get(row["state"], str(row["state"])),
             lines=self._lines(row, names, before),
             pictures=tuple(pictures),
             overlaid=overlaid,
@@ -197,30 +178,26 @@ class CardMaker:
         )
 
     def _lines(self, row: Row, names: list[str], before: Row | None) -> tuple[Line, ...]:
-        texts = row["texts"]
-        return tuple(
-            Line(
+        texts, lowest = row["texts"], self.rows.lowest
+        span = self.rows.highest - lowest
+        asked_apart = self.headline == "c_acc" and len(texts) == len(_FACTS_OF_ANSWERS)
+        lines = []
+        for number, other in enumerate(beside(self.headline, len(texts))):
+            score, text, compared = row["scores"][number], texts[number], texts[other]
+            facts = [row.get(name) for name in (_FACTS_OF_ANSWERS[number] if asked_apart else ())]
+            fact = next((fact for fact in facts if fact is not None), None)
+            line = Line(
                 picture=names[number],
-                pieces=_marked(texts[number], texts[other]),
+                pieces=difference(text, compared)[0] if text != compared else ((text, False),),
                 truth=row["truths"][number],
-                score=row["scores"][number],
-                place=self._place(row["scores"][number]),
+                score=score,
+                place=0.0 if score is None or span <= 0 else round(100 * (score - lowest) / span, 1),
                 answer=row["answers"][number],
-                right=self._right(row, number),
-                before=_replied(before, number),
+                right=None if fact is None else fact == 1.0,
+                before="" if before is None else _replied(before["scores"][number], before["answers"][number]),
             )
-            for number, other in enumerate(beside(self.headline, len(texts)))
-        )
-
-    def _place(self, score: float | None) -> float:
-        span = self.rows.highest - self.rows.lowest
-        return 0.0 if score is None or span <= 0 else round(100 * (score - self.rows.lowest) / span, 1)
-
-    def _right(self, row: Row, number: int) -> bool | None:
-        asked_apart = len(row["texts"]) == len(_FACTS_OF_ANSWERS)
-        names = _FACTS_OF_ANSWERS[number] if self.headline == "c_acc" and asked_apart else ()
-        fact = next((row[name] for name in names if row.get(name) is not None), None)
-        return None if fact is None else fact == 1.0
+            lines.append(line)
+        return tuple(lines)
 
 
 def anchor(name: str) -> str:
@@ -245,23 +222,5 @@ def command(task: str, case: str, capability: str, options: Mapping[str, Any]) -
     return shlex.join(words)
 
 
-def _marked(text: str, other: str) -> tuple[Piece, ...]:
-    return difference(text, other)[0] if text != other else ((text, False),)
-
-
-def _letter(place: int) -> str:
-    return chr(ord("A") + place)
-
-
-def _replied(row: Row | None, number: int) -> str:
-    # What a run replied to a request; empty if it gave no reply
-    if row is None:
-        return ""
-    score, answer = row["scores"][number], row["answers"][number]
+def _replied(score: float | None, answer: str | None) -> str:
     return f"{score:.4g}" if score is not None else answer or ""
-
-
-def _state(row: Row) -> str:
-    if row["state"] != "judged":
-        return "not scored" if row["state"] == "unscored" else str(row["state"])
-    return "right" if row["right"] else "missed"

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from math import cos, pi, sin
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from vlgate.record.folder import RecordedRun
 from vlgate.record.verdict import RunOutcome, recorded_outcome
@@ -15,7 +19,6 @@ from vlgate.report.controls import tables
 from vlgate.report.page.answer import answer, changes, decided, urgency
 from vlgate.report.page.beside import analyses, explained, finds
 from vlgate.report.page.cards import Pictures
-from vlgate.report.page.charts import MOST_ROWS, chart, radar
 from vlgate.report.page.sections import Section, section, shown_cases
 from vlgate.report.page.template import html
 from vlgate.report.remarks import recorded_splits
@@ -26,21 +29,22 @@ PAGE = "report.html"
 FINDS = "shrunk.html"  # the page of a run that only searched for smallest changes, so that it has no ``report.html``
 _VERSIONS = ("vlgate", "torch", "transformers")
 _TAGS = 40  # the most values of a tag that the page can be filtered by
+MOST_ROWS = 80  # the most tasks of a chart; all of them are in the sections
+# the fewest and the most tasks of a radar: with fewer it has no area, with more its names overlap
+FEWEST_AXES, MOST_AXES = 3, 36
+_CENTRE, _RADIUS = 320, 180  # of the radar, which is 640 wide
 
 
 def write_page(
     run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), outcome: RunOutcome | None = None
 ) -> dict[str, Any]:
-    """Write ``report.html`` into the folder of a run, beside ``cases.parquet``, without which it has no cases.
+    """Write ``report.html`` into the folder of a run and return what the template is filled with.
 
     Args:
         run: the run.
         tasks: the tasks of the run with their images; a case that is not among them is shown without images.
         earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
         outcome: how the run ended; None for what the files of its folder say.
-
-    Returns: what the template is filled with.
-    Raises: OSError if a file cannot be read or written; OptionError if the rows or the verdict of a run cannot be read.
     """
     content = page_content(run, tasks, earlier, outcome)
     write_whole(run.folder / PAGE, html("page.html", content))
@@ -48,16 +52,13 @@ def write_page(
 
 
 def write_finds(folder: Path, model: str) -> None:
-    """Write ``shrunk.html`` from ``shrunk.jsonl`` of a run's folder; no page if nothing was found."""
-    found = finds(folder)
-    if found:
-        write_whole(folder / FINDS, html("finds.html", {"model": model, "finds": found}))
+    if section := finds(folder):
+        write_whole(folder / FINDS, html("finds.html", {"model": model, "finds": section}))
 
 
 def page_content(
     run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), outcome: RunOutcome | None = None
 ) -> dict[str, Any]:
-    """Return what ``page.html`` is filled with; see ``write_page``."""
     figures = run.figures
     known, comparison = figures["tasks"], figures.get("baseline")
     shown = shown_cases(run, tasks, earlier)
@@ -67,21 +68,28 @@ def page_content(
     sections = sorted(made, key=lambda one: CAPABILITIES.index(one.figures["capability"]))
     measured = [one for one in sections if one.headline]
     gates = [gate for gate in figures["gates"] if gate["decision"] != "not run"]
+    marks = {  # what stands beside the figures of the model in the charts
+        "baseline": any(one.baseline is not None for one in measured),
+        "human": any(one.human is not None for one in measured),
+        "published": any(one.models for one in measured),
+        "blind": any(one.blind is not None for one in measured),
+        "chance": any("chance" in one.figure for one in measured),
+    }
     return {
         "model": run.model,
         "answer": answer(figures, outcome or recorded_outcome(run)),
         "counts": _counts(known, made if shown.makers else None),
         "changes": changed,
         "abilities": {word: [one for one in sections if one.ability and one.ability.word == word] for word in WORDS},
-        "charts": _charts(measured[:MOST_ROWS]),
+        "charts": [(name, chart(group)) for name, group in _grouped(measured[:MOST_ROWS]).items()],
         "radar": radar(measured),
-        "marks": _marks(measured),
+        "marks": [name for name, there in marks.items() if there],
         "gates": [decided(gate, known) for gate in sorted(gates, key=urgency) if gate["kind"] != "limit"],
         "limits": [decided(gate, known) for gate in gates if gate["kind"] == "limit"],
         "idle": by_reason((gate["gate"], gate["why"]) for gate in figures["gates"] if gate["decision"] == "not run"),
         "remarks": list(_remarks(figures)),
         "sections": sections,
-        "capabilities": [name for name in CAPABILITIES if any(one.figures["capability"] == name for one in sections)],
+        "capabilities": list(_grouped(sections)),
         "tags": _tags(sections),
         "facts": _facts(run),
         "left_out": list(_left_out(sections, shown.pictures)),
@@ -93,35 +101,20 @@ def page_content(
     }
 
 
+def _grouped(sections: Sequence[Section]) -> dict[str, list[Section]]:
+    groups = {name: [one for one in sections if one.figures["capability"] == name] for name in CAPABILITIES}
+    return {name: group for name, group in groups.items() if group}
+
+
 def _counts(tasks: Mapping[str, Any], sections: Sequence[Section] | None) -> str:
-    judged = sum(task["judged"] for task in tasks.values())
-    others = {
-        "not scored": sum(task["unscored"] for task in tasks.values()),
-        "skipped": sum(task["skipped"] for task in tasks.values()),
-    }
+    judged, unscored, skipped = (sum(task[key] for task in tasks.values()) for key in ("judged", "unscored", "skipped"))
     parts = []
     if sections is not None:
         missed = sum(one.missed for one in sections)
         parts = [f"{judged - missed:,} right", f"{missed:,} missed"]
-    parts += [f"{number:,} {words}" for words, number in others.items() if number]
-    return f"{judged + sum(others.values()):,} cases of {len(tasks):,} tasks: {', '.join(parts)}"
-
-
-def _charts(sections: Sequence[Section]) -> list[tuple[str, str]]:
-    groups = {name: [one for one in sections if one.figures["capability"] == name] for name in CAPABILITIES}
-    return [(name, chart(group)) for name, group in groups.items() if group]
-
-
-def _marks(sections: Sequence[Section]) -> list[str]:
-    """What stands beside the figures of the model in the charts."""
-    marks = {
-        "baseline": any(one.baseline is not None for one in sections),
-        "human": any(one.human is not None for one in sections),
-        "published": any(one.models for one in sections),
-        "blind": any(one.blind is not None for one in sections),
-        "chance": any("chance" in one.figure for one in sections),
-    }
-    return [name for name, there in marks.items() if there]
+    parts += [f"{unscored:,} not scored"] if unscored else []
+    parts += [f"{skipped:,} skipped"] if skipped else []
+    return f"{judged + unscored + skipped:,} cases of {len(tasks):,} tasks: {', '.join(parts)}"
 
 
 def _remarks(figures: Mapping[str, Any]) -> Iterator[str]:
@@ -171,3 +164,40 @@ def _left_out(sections: Sequence[Section], pictures: Pictures) -> Iterator[str]:
         yield f"{pictures.left_out:,} images are left out, because the page has its most images"
     if sum(bool(one.headline) for one in sections) > MOST_ROWS:
         yield f"the chart shows the first {MOST_ROWS} tasks"
+
+
+# The headline figures as SVG, each beside chance, the text-only model, the baseline, and the figures of people and of
+# models that papers print. Each task of a chart must have its headline figure.
+
+
+def chart(sections: Sequence[Section]) -> Markup:
+    return Markup(html("chart.html", {"sections": sections, "name": _names(sections)}))  # noqa: S704  # a template
+
+
+def radar(sections: Sequence[Section]) -> Markup:
+    """Return an axis for each task; empty for too few or too many tasks."""
+    if not FEWEST_AXES <= len(sections) <= MOST_AXES:
+        return Markup()
+    values = {
+        "chance": [one.figure.get("chance") for one in sections],
+        "blind": [one.blind for one in sections],
+        "baseline": [one.baseline for one in sections],
+        "model": [one.figure["value"] for one in sections],
+    }
+    lines = [(kind, [(n, v) for n, v in enumerate(found) if v is not None]) for kind, found in values.items()]
+    content = {"sections": sections, "name": _names(sections), "lines": lines, "fewest": FEWEST_AXES}
+    return Markup(html("radar.html", {**content, "point": partial(_point, len(sections))}))  # noqa: S704  # likewise
+
+
+def short(name: str, most: int = 22) -> str:
+    return name if len(name) <= most else f"…{name[1 - most :]}"
+
+
+def _names(sections: Sequence[Section]) -> Callable[[Section, int], str]:
+    alone = len({one.task.partition("/")[0] for one in sections}) == 1  # one benchmark, which goes without saying
+    return lambda one, most: short(one.task.partition("/")[2] if alone else one.task, most)
+
+
+def _point(axes: int, number: int, value: float) -> tuple[float, float]:
+    angle = 2 * pi * number / axes  # the first axis points up, and the others follow clockwise
+    return _CENTRE + _RADIUS * value * sin(angle), _CENTRE - _RADIUS * value * cos(angle)

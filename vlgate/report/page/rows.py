@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -40,13 +39,12 @@ def margins(headline: str, scores: FloatArray, wrong: FloatArray) -> FloatArray:
 
 
 def margins_of(headline: str, missed: CaseTable) -> FloatArray:
-    """Return the margins of missed cases; see ``margins``."""
     accurate = missed.case_metrics.get("acc", np.zeros(len(missed)))
     return margins(headline, missed.scores, 1.0 - np.nan_to_num(accurate, nan=0.0)) if len(missed) else np.empty(0)
 
 
 def missed_rows(table: CaseTable) -> NDArray[np.intp]:
-    """Return the rows of the missed cases, which were judged and are not right."""
+    """Return the rows of the cases that were judged and are not right."""
     states = zip(table.states, table.right, strict=True)
     return np.array(
         [row for row, (state, right) in enumerate(states) if state == "judged" and not right], dtype=np.intp
@@ -56,8 +54,6 @@ def missed_rows(table: CaseTable) -> NDArray[np.intp]:
 def chosen(margin: FloatArray, most: int, seed: str, kept: Sequence[int] = ()) -> list[int]:
     """Return the places of at most ``most`` missed cases: the ``WORST`` worst ones, ``kept``, then a seeded sample.
 
-    >>> chosen(np.array([0.1, 0.3, 0.2]), 2, "x")
-    [1, 2]
     >>> chosen(np.array([0.1, 0.3, 0.2, 0.0]), 3, "x", kept=[3])
     [1, 2, 3]
     """
@@ -71,27 +67,22 @@ def chosen(margin: FloatArray, most: int, seed: str, kept: Sequence[int] = ()) -
     return [int(place) for place in (*first, *np.sort(np.concatenate([must, others])))]
 
 
-# The rows of a run by task, of which only those that are shown become Python objects.
-
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRows:
-    """What a page shows of the rows of a task.
-
-    ``example`` is its first judged case. ``missed`` are some of its missed cases, the worst first, out of
-    ``all_missed``; ``broken`` are those of them that are newly broken, the worst first again. ``unscored`` are some
-    cases without a verdict. ``lowest`` and ``highest`` are the ends of its scores.
-    """
-
-    example: Row | None
-    missed: tuple[Row, ...]
-    broken: tuple[Row, ...]
-    unscored: tuple[Row, ...]
+    example: Row | None  # its first judged case
+    missed: tuple[Row, ...]  # some of ``all_missed`` cases, the worst first
+    broken: tuple[Row, ...]  # those of them that are newly broken, the worst first again
+    unscored: tuple[Row, ...]  # some cases without a verdict
     all_missed: int
-    lowest: float
+    lowest: float  # the ends of its scores
     highest: float
+
+    @property
+    def shown(self) -> list[Row]:
+        return [*([self.example] if self.example else []), *self.missed, *self.unscored]
 
 
 UNSCORED = 2  # the most cases of a task without a verdict that are shown
@@ -99,14 +90,10 @@ UNSCORED = 2  # the most cases of a task without a verdict that are shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which missed cases a page shows: at most ``most`` of a task, and of those in ``broken`` at most ``quota``.
-
-    ``broken`` holds the ids of the newly broken cases, by task. ``seed`` is that of the samples.
-    """
-
-    most: int
-    seed: int
-    broken: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+    most: int  # of a task
+    seed: int  # of the samples
+    # The ids of the newly broken cases, by task, of which at most ``quota`` of a task are shown.
+    broken: Mapping[str, frozenset[str]] = field(default_factory=dict)
     quota: int = 0
 
 
@@ -139,11 +126,8 @@ def _of_task(name: str, table: CaseTable, headline: str, wanted: Wanted) -> Task
 
 
 def _rows(table: CaseTable, rows: Sequence[int] | NDArray[Any]) -> list[Row]:
-    found: list[Row] = table.take(rows).rows.to_pylist()
-    return found
+    return list(table.take(rows).rows.to_pylist())
 
-
-# What earlier runs replied to the cases of a page: what is newly broken, and how long a case has been missed.
 
 BROKEN, STILL_WRONG = "newly broken", "still wrong"
 _ASKED = ("images", "texts", "truths")
@@ -160,24 +144,18 @@ class Release:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What earlier runs replied.
+    """What earlier runs replied: what is newly broken, and how long a case has been missed."""
 
-    Attributes:
-        baseline: the run that this one is compared with; None if there is none, or if its rows cannot be read.
-        broken: the ids of the newly broken cases, by task.
-        releases: earlier runs, the oldest first.
-    """
-
-    baseline: Release | None = None
-    broken: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
-    releases: tuple[Release, ...] = ()
+    baseline: Release | None = None  # the run that this one is compared with, if its rows can be read
+    broken: Mapping[str, frozenset[str]] = field(default_factory=dict)  # ids by task
+    releases: tuple[Release, ...] = ()  # earlier runs, the oldest first
 
     def change(self, row: Row) -> str:
         """Return what became of a missed case since the baseline; empty if that is unknown."""
         if row["case"] in self.broken.get(row["task"], ()):
             return BROKEN
-        found = self.before(row)
-        return STILL_WRONG if _missed(row) and found is not None and _missed(found) else ""
+        before = self.before(row)
+        return STILL_WRONG if _missed(row) and before is not None and _missed(before) else ""
 
     def before(self, row: Row) -> Row | None:
         """Return the row of the baseline for the same case; None if there is none, or if it asks something else."""
@@ -187,33 +165,27 @@ class History:
         """Say for how many releases a case has been missed, this one included; empty for a case that is not missed."""
         if not self.releases or not _missed(row):
             return ""
-        found = [_same(release, row) for release in reversed(self.releases)]
-        missed = next((place for place, one in enumerate(found) if one is None or not _missed(one)), len(found))
-        newest = self.releases[-1].name
+        rows = [_same(release, row) for release in reversed(self.releases)]
+        missed = next((number for number, old in enumerate(rows) if old is None or not _missed(old)), len(rows))
         if missed == 0:
-            return f"missed for 1 release: {newest} {_was(found[0])}"
-        first = self.releases[-missed].name
-        more = " or before" if missed == len(found) else ""
-        return f"missed for {missed + 1} releases: since {first}{more}"
+            judged = "got it right" if rows[0] and rows[0]["state"] == "judged" else "did not judge it"
+            return f"missed for 1 release: {self.releases[-1].name} {judged if rows[0] else 'did not ask it'}"
+        more = " or before" if missed == len(rows) else ""
+        return f"missed for {missed + 1} releases: since {self.releases[-missed].name}{more}"
 
 
 def release(folder: Path, name: str, option: str, wanted: Mapping[str, Sequence[str]]) -> Release:
     tables = case_tables(read_run(folder, f"{option} {folder}", frozenset({"tasks"})))
     rows: dict[tuple[str, str], Row] = {}
-    for task, ids in wanted.items():
-        if task in tables:
-            asked = frozenset(ids)
-            kept = [row for row, case in enumerate(tables[task].ids) if case in asked]
-            rows |= {(task, row["case"]): row for row in _rows(tables[task], kept)}
+    for task in wanted.keys() & tables.keys():
+        asked = frozenset(wanted[task])
+        kept = [row for row, case in enumerate(tables[task].ids) if case in asked]
+        rows |= {(task, row["case"]): row for row in _rows(tables[task], kept)}
     return Release(name=name, rows=rows)
 
 
 def names(folders: Sequence[Path]) -> list[str]:
-    """Return names of runs for a reader: the folder's own name if it tells it from the others, else its whole path.
-
-    >>> names([Path("results/v1"), Path("results/v2"), Path("old/v2")])
-    ['v1', 'results/v2', 'old/v2']
-    """
+    """Return names of runs: the folder's own name if it tells it from the others, else its whole path."""
     own = [folder.name for folder in folders]
     return [name if own.count(name) == 1 and name else str(folder) for name, folder in zip(own, folders, strict=True)]
 
@@ -221,12 +193,6 @@ def names(folders: Sequence[Path]) -> list[str]:
 def _same(found: Release, row: Row) -> Row | None:
     other = found.rows.get((row["task"], row["case"]))
     return other if other is not None and all(other[name] == row[name] for name in _ASKED) else None
-
-
-def _was(row: Row | None) -> str:
-    if row is None:
-        return "did not ask it"
-    return "got it right" if row["state"] == "judged" else "did not judge it"
 
 
 def _missed(row: Mapping[str, Any]) -> bool:

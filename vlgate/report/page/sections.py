@@ -16,12 +16,12 @@ from vlgate.record.folder import CASES, RecordedRun
 from vlgate.report.abilities import Ability, ability, limit_words, unmeasured
 from vlgate.report.page.answer import judged_by, quota, value_before
 from vlgate.report.page.cards import Card, CardMaker, Pictures, anchor
-from vlgate.report.page.rows import WORST, History, Row, TaskRows, Wanted, names, release, task_rows
+from vlgate.report.page.rows import WORST, History, Wanted, names, release, task_rows
 from vlgate.report.remarks import Shown, published_lines_of
 from vlgate.report.rows import YES_OR_NO
 from vlgate.sources.published.figures import beside
 from vlgate.sources.registry import measures
-from vlgate.types import Case, Metric, Task
+from vlgate.types import Metric, Task
 
 CARDS = 600  # the most missed cases of a page
 CARDS_A_TASK = 12
@@ -31,26 +31,21 @@ _HEADLINES = headlines()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A task of ``metrics.json``, and what else the page says of it.
-
-    ``words`` are what the page can be filtered by. ``published`` are figures of models and people by name, ``beside``
-    sentences about them. ``baseline`` is the value of the headline metric in the earlier run. ``tags`` counts the cards
-    of each slice. ``cards`` begin with the worst cases; ``missed`` counts all.
-    """
+    """A task of ``metrics.json``, and what else the page says of it."""
 
     task: str
     figures: TaskFigures
     headline: str
     ability: Ability | None = None
-    words: tuple[str, ...] = ()
-    published: tuple[tuple[str, float], ...] = ()
-    beside: tuple[str, ...] = ()
-    baseline: float | None = None
+    words: tuple[str, ...] = ()  # what the page can be filtered by
+    published: tuple[tuple[str, float], ...] = ()  # figures of models and people by name
+    beside: tuple[str, ...] = ()  # sentences about them
+    baseline: float | None = None  # the value of the headline metric in the earlier run
     health: tuple[str, ...] = ()
-    tags: Mapping[str, int]
+    tags: Mapping[str, int]  # counts the cards of each slice
     missed: int = 0
     example: Card | None = None
-    cards: tuple[Card, ...] = ()
+    cards: tuple[Card, ...] = ()  # the worst ones first; not all that are missed
 
     @property
     def anchor(self) -> str:
@@ -62,21 +57,17 @@ class Section:
 
     @property
     def figure(self) -> Mapping[str, Any]:
-        """The headline figure, which must be there."""
         figure: Mapping[str, Any] = self.figures["metrics"][self.headline]
         return figure
 
     @property
     def blind(self) -> Any:
-        """The headline figure of a text-only model."""
         return self.figure["blind"]["value"] if "blind" in self.figure else None
 
     @property
     def slices(self) -> list[tuple[str, Mapping[str, Any]]]:
-        """The headline figure of each slice."""
-        return [
-            (part, found[self.headline]) for part, found in self.figures["slices"].items() if self.headline in found
-        ]
+        slices = self.figures["slices"].items()
+        return [(part, metrics[self.headline]) for part, metrics in slices if self.headline in metrics]
 
     @property
     def human(self) -> float | None:
@@ -100,7 +91,12 @@ def section(name: str, figures: Mapping[str, Any], maker: CardMaker | None) -> S
     known = tuple(limit_words(gate["max"], gate["reason"]) for gate in own if gate["decision"] == "cannot")
     able = _ability(name, task, headline, known) if headline else None
     gated = tuple(dict.fromkeys(f"gate {gate['decision']}" for gate in own if gate["kind"] != "limit"))
-    example, cards = (None, ()) if maker is None else _cards(maker)
+    example, cards = None, []
+    if maker is not None:
+        rows = maker.rows
+        example = None if rows.example is None else maker.card(rows.example)
+        cards = [maker.card(row, worst=place < WORST) for place, row in enumerate(rows.missed)]
+        cards += [maker.card(row) for row in rows.unscored]
     return Section(
         task=name,
         figures=task,
@@ -114,28 +110,17 @@ def section(name: str, figures: Mapping[str, Any], maker: CardMaker | None) -> S
         tags=Counter(f"{tag}={value}" for card in cards for tag, value in card.tags.items()),
         missed=0 if maker is None else maker.rows.all_missed,
         example=example,
-        cards=cards,
+        cards=tuple(cards),
     )
-
-
-def _cards(maker: CardMaker) -> tuple[Card | None, tuple[Card, ...]]:
-    example = None if maker.rows.example is None else maker.card(maker.rows.example)
-    missed = [maker.card(row, worst=place < WORST) for place, row in enumerate(maker.rows.missed)]
-    return example, (*missed, *(maker.card(row) for row in maker.rows.unscored))
 
 
 def _ability(name: str, task: TaskFigures, headline: str, limits: tuple[str, ...]) -> Ability:
-    found = task["metrics"][headline]
-    metric, chance = _metric(found), found.get("chance")
+    figure = task["metrics"][headline]
+    metric, chance = _metric(figure), figure.get("chance")
     neither = task.get("neither", {"replies": 0, "of": 0})
-    doubt = unmeasured(
-        metric,
-        chance,
-        tied=task["tied"],
-        yes_or_no="yes_or_no" in task,
-        neither=(neither["replies"], neither["of"]),
-    )
-    blind = found["blind"]["value"] if "blind" in found else None
+    counts = neither["replies"], neither["of"]
+    doubt = unmeasured(metric, chance, tied=task["tied"], yes_or_no="yes_or_no" in task, neither=counts)
+    blind = figure["blind"]["value"] if "blind" in figure else None
     return ability(name, metric, chance=chance, blind=blind, limits=limits, doubt=doubt)
 
 
@@ -147,14 +132,8 @@ def _beside(name: str, task: TaskFigures) -> tuple[str, ...]:
     # Published figures are of one image at a time. Files of earlier versions do not have the shape.
     if "shape" not in task or task.get("ask") == "together":
         return ()
-    shown = Shown(
-        task=name,
-        shape=task["shape"],
-        metrics={metric: _metric(found) for metric, found in task["metrics"].items()},
-        judged=task["judged"],
-        corrected=task.get("disputed", {}).get("corrected", 0),
-    )
-    return tuple(published_lines_of(shown))
+    metrics = {metric: _metric(figure) for metric, figure in task["metrics"].items()}
+    return tuple(published_lines_of(Shown(task=name, shape=task["shape"], metrics=metrics)))
 
 
 _COUNTED = {
@@ -168,7 +147,6 @@ _COUNTED = {
 
 
 def _health(name: str, task: TaskFigures) -> Iterator[str]:
-    """What a reader must know of a task's data, in sentences."""
     counts = [f"{task[key]:,} {words}" for key, words in _COUNTED.items() if task[key]]
     counts += [f"every reply is {YES_OR_NO}"] if "yes_or_no" in task else []
     corrected = task.get("disputed", {}).get("corrected", 0)
@@ -194,16 +172,12 @@ def _health(name: str, task: TaskFigures) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCases:
-    """What makes the cards of a page: one maker per task that has rows.
-
-    ``baseline`` is the name of the run that this one is compared with, and ``problem`` says why its replies cannot be
-    shown; each is empty if there is none.
-    """
+    """What makes the cards of a page: one maker per task that has rows."""
 
     makers: Mapping[str, CardMaker]
     pictures: Pictures
-    baseline: str = ""
-    problem: str = ""
+    baseline: str = ""  # the name of the run that this one is compared with
+    problem: str = ""  # why its replies cannot be shown
 
     def broken(self) -> dict[str, tuple[Card, ...]]:
         """Return the cards of newly broken cases that stand at the top, by task."""
@@ -222,21 +196,22 @@ def shown_cases(run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path]
         quota=quota(comparison),
     )
     headlines = {name: headline_of(task) for name, task in known.items()}
-    found = task_rows(case_tables(run), headlines, wanted) if (run.folder / CASES).exists() else {}
-    history, baseline, problem = _history(comparison, wanted.broken, found, earlier)
-    pictures, again = Pictures(), {task.id: task for task in tasks}
+    chosen = task_rows(case_tables(run), headlines, wanted) if (run.folder / CASES).exists() else {}
+    ids = {name: [row["case"] for row in rows.shown] for name, rows in chosen.items()}
+    history, baseline, problem = _history(comparison, wanted.broken, ids, earlier)
+    pictures, again = Pictures(), {task.id: {case.id: case for case in task.cases} for task in tasks}
     makers = {
         name: CardMaker(
             task=name,
             capability=known[name]["capability"],
             headline=headlines[name],
             rows=rows,
-            cases=_cases(again.get(name), rows),
+            cases={case: again[name][case] for case in ids[name] if case in again.get(name, {})},
             pictures=pictures,
             options={"model": figures["model"]["name"], **run.options},
             history=history,
         )
-        for name, rows in found.items()
+        for name, rows in chosen.items()
         if name in known
     }
     return ShownCases(makers=makers, pictures=pictures, baseline=baseline, problem=problem)
@@ -245,13 +220,12 @@ def shown_cases(run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path]
 def _history(
     comparison: Mapping[str, Any] | None,
     broken: Mapping[str, frozenset[str]],
-    found: Mapping[str, TaskRows],
+    ids: Mapping[str, Sequence[str]],
     earlier: Sequence[Path],
 ) -> tuple[History, str, str]:
     base = None if comparison is None else Path(comparison["folder"])
     folders = list(dict.fromkeys([*earlier, *([base] if base else [])]))
     named = dict(zip(folders, names(folders), strict=True))
-    ids = {task: [row["case"] for row in _shown(rows)] for task, rows in found.items()}
     read = {folder: release(folder, named[folder], "--earlier", ids) for folder in earlier}
     problem = ""
     if base is not None and base not in read:
@@ -259,19 +233,6 @@ def _history(
             read[base] = release(base, named[base], "--baseline", ids)
         except OptionError as error:
             problem = str(error)
-    history = History(
-        baseline=read.get(base) if base else None,
-        broken=broken,
-        releases=tuple(read[folder] for folder in earlier)
-        or tuple(read[folder] for folder in (base,) if folder in read),
-    )
+    releases = tuple(read[folder] for folder in earlier or (base,) if folder in read)
+    history = History(baseline=read.get(base) if base else None, broken=broken, releases=releases)
     return history, named[base] if base else "", problem
-
-
-def _shown(rows: TaskRows) -> Iterator[Row]:
-    yield from (*([rows.example] if rows.example else []), *rows.missed, *rows.unscored)
-
-
-def _cases(task: Task | None, rows: TaskRows) -> dict[str, Case]:
-    shown = {row["case"] for row in _shown(rows)}
-    return {} if task is None else {case.id: case for case in task.cases if case.id in shown}

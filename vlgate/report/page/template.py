@@ -1,9 +1,4 @@
-"""The templates of this folder as HTML.
-
-A page is one file without addresses of others. Its policy allows its own script and style only, by their digests, and
-images only as data, so that nothing in a caption can run or be fetched. Every value that a template prints is escaped,
-and control characters in it are shown as escapes.
-"""
+"""The templates of this folder as HTML, one file without addresses of others, in which every value is escaped."""
 
 from __future__ import annotations
 
@@ -29,9 +24,12 @@ def html(template: str, content: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    script, style = (_HERE / "page.js").read_text(encoding="utf-8"), (_HERE / "page.css").read_text(encoding="utf-8")
+    # Only our own script and style are allowed, by their digests, and images only as data, so that nothing in a caption
+    # can run or be fetched.
+    script, style = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
+    digests = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
     policy = (
-        f"default-src 'none'; img-src data:; script-src {_hash(script)}; style-src {_hash(style)}; "
+        f"default-src 'none'; img-src data:; script-src 'sha256-{digests[0]}'; style-src 'sha256-{digests[1]}'; "
         "base-uri 'none'; form-action 'none'"
     )
     ours = {"script": Markup(script), "style": Markup(style)}  # noqa: S704  # files of this package
@@ -40,8 +38,6 @@ def html(template: str, content: object) -> str:
 
 def shown(value: object) -> object:
     r"""Return a value as the page prints it: control characters and marks of direction in a text become escapes.
-
-    The joiners of emoji stay, because they do nothing beyond their own word.
 
     >>> shown("a \x1b[31m b")
     'a \\x1b[31m b'
@@ -54,11 +50,7 @@ def shown(value: object) -> object:
 
 
 def one_line(text: str) -> str:
-    r"""Return a text as one line that a terminal prints and does not obey.
-
-    >>> one_line("a\n\x1b[31mred")
-    'a\\n\\x1b[31mred'
-    """
+    """Return a text as one line that a terminal prints and does not obey."""
     return str(shown(text)).replace("\n", "\\n").replace("\t", "\\t")
 
 
@@ -66,7 +58,3 @@ def _escaped(character: str) -> str:
     code = ord(character)
     plain = code >= 0x20 and not 0x7F <= code <= 0x9F and code not in _OBEYED and not 0xD800 <= code <= 0xDFFF
     return character if plain or character in "\n\t" else character.encode("unicode_escape").decode("ascii")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

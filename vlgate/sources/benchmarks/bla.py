@@ -10,35 +10,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.records import Record, each
-from vlgate.sources.reading.source import (
-    Find,
-    ReadOptions,
-    Source,
-    TaskRow,
-    case_of,
-    present,
-    shapes_of,
-    texts_about,
-)
+from vlgate.sources.reading.source import Find, TaskRow, case_of, of_files, texts_about
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
-from vlgate.types import Case, Task
+from vlgate.types import Case
 
-FILES: Mapping[str, str] = MappingProxyType(
-    {
-        "bla/active-passive": "active_passive_captions.json",
-        "bla/coordination": "coordination_captions.json",
-        "bla/relative-clause": "relative_clause_captions.json",
-    },
-)
-"""The release's file of each task (section 4.1)."""
-
+# The release's file of each task (section 4.1).
+FILES: Mapping[str, str] = {
+    "bla/active-passive": "active_passive_captions.json",
+    "bla/coordination": "coordination_captions.json",
+    "bla/relative-clause": "relative_clause_captions.json",
+}
+# In active-passive they are the true active, true passive, false active and false passive.
 SENTENCES = ("True1", "True2", "False1", "False2")
-"""The fields of a set; in active-passive they are the true active, true passive, false active and false passive."""
 
 # The shapes name the preferences as the thesis does (Tables 7.1 and 7.4).
 _ROWS = [
@@ -53,44 +40,35 @@ _ROWS = [
 ]
 
 
-def _read(options: ReadOptions) -> Iterator[Task]:
-    for row, file in present(options, _ROWS):
-        yield row.task(_cases(file, options.find(row.images)))
-
-
-def _cases(file: Path, find: Find) -> Iterator[Case]:
-    """A case is named by its image; if an image has several sets, the id of the second ends with ``-2`` and so on."""
+def _cases(_: TaskRow, file: Path, find: Find) -> Iterator[Case]:
     sets: Counter[str] = Counter()
 
     def case(named: tuple[str, Record]) -> Case:
         name, record = named
         sets[name] += 1  # counts for the ids of later ones even if it cannot be read
-        return case_of(
-            record,
-            texts_about(find(record, name), map(record.text, SENTENCES)),
-            (True, True, False, False),
-            name=name if sets[name] == 1 else f"{name}-{sets[name]}",
-            tags={"verb": record.text("predicate")} if "predicate" in record.fields else {},  # section 7.1.3
-        )
+        requests = texts_about(find(record, name), map(record.text, SENTENCES))
+        tags = {"verb": record.text("predicate")} if "predicate" in record.fields else {}  # section 7.1.3
+        numbered = name if sets[name] == 1 else f"{name}-{sets[name]}"
+        return case_of(record, requests, (True, True, False, False), name=numbered, tags=tags)
 
     yield from each(case, _sets(file))
 
 
 def _sets(file: Path) -> Iterator[tuple[str, Record]]:
+    def named(member: tuple[str, Any]) -> tuple[str, Record]:  # {image id: the four sentences}
+        image, sentences = member
+        if type(sentences) is not list or len(sentences) != len(SENTENCES):
+            raise DataError(file, image, "expected a list of four sentences, two true and two false", FETCH_AGAIN)
+        return image, Record(file, image, dict(zip(SENTENCES, sentences, strict=True)))
+
     content = read_json(file)
-    if type(content) is dict:  # {image id: the four sentences}
-        yield from each(lambda named: _named(file, *named), content.items())
+    if type(content) is dict:
+        yield from each(named, content.items())
     elif type(content) is list:  # [{"image_id": ..., "caption_group": [{"True1": ..., ...}]}]
         for sets in each(lambda numbered: _grouped(file, *numbered), enumerate(content)):
             yield from sets
     else:
         raise DataError(file, None, "expected a list of records or an object {image id: sentences}", FETCH_AGAIN)
-
-
-def _named(file: Path, image: str, sentences: Any) -> tuple[str, Record]:
-    if type(sentences) is not list or len(sentences) != len(SENTENCES):
-        raise DataError(file, image, "expected a list of four sentences, two true and two false", FETCH_AGAIN)
-    return image, Record(file, image, dict(zip(SENTENCES, sentences, strict=True)))
 
 
 def _grouped(file: Path, number: int, fields: Any) -> list[tuple[str, Record]]:
@@ -106,8 +84,4 @@ def _grouped(file: Path, number: int, fields: Any) -> list[tuple[str, Record]]:
     return [(image, Record(file, position, group)) for group in groups]
 
 
-BLA = Source(
-    read=_read,
-    shapes=shapes_of(_ROWS),
-    take="annotations/*_captions.json of https://github.com/shin-ee-chen/BLA",
-)
+BLA = of_files(_ROWS, _cases, take="annotations/*_captions.json of https://github.com/shin-ee-chen/BLA")

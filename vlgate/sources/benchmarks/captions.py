@@ -10,7 +10,6 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError
@@ -21,8 +20,10 @@ from vlgate.sources.reading.source import (
     Find,
     ReadOptions,
     Source,
+    TaskRow,
     case_of,
     distinct,
+    of_files,
     pair_of,
     plain,
     present,
@@ -32,14 +33,10 @@ from vlgate.sources.reading.source import (
 )
 from vlgate.sources.reading.tables import Row, class_names, other_form, refuse_both, table_files, table_rows
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
-from vlgate.types import Case, LazyImage, Task
+from vlgate.types import Case, Task
 
-# SugarCrepe: captions and fluent, plausible negatives that add, replace or swap an object, attribute or relation.
-#
-# Hsieh et al. 2023, "SugarCrepe: Fixing Hackable Benchmarks for Vision-Language Compositionality"
-# (https://github.com/RAIVNLab/sugar-crepe, or Parquet files of the Hugging Face hub with the images inside). A case is
-# (image, caption), (image, negative caption); its id is the item's key, or the number of its row. The images are
-# COCO's (val2017).
+# SugarCrepe (Hsieh et al. 2023, https://github.com/RAIVNLab/sugar-crepe): captions and fluent, plausible negatives that
+# add, replace or swap an object, attribute or relation. A case's id is the item's key, or the number of its row.
 
 _HUB = "HuggingFaceM4/SugarCrepe_<kind>"
 _COLUMNS = f"take the Parquet files of {_HUB}, or <kind>.json of https://github.com/RAIVNLab/sugar-crepe"
@@ -70,7 +67,6 @@ def _sugarcrepe_case(record: Record, find: Find) -> Case:
 
 
 def _sugarcrepe_tables(folders: Sequence[Path], kind: str) -> list[Path]:
-    """The Parquet files of a kind, whose name is in that of the file or of its folder."""
     tops = [folder / "sugarcrepe" for folder in folders]
     named = [path for top in tops for path in sorted(top.glob(f"*{kind}")) if path.is_dir()]
     named += [folder / f"SugarCrepe_{kind}" for folder in folders]
@@ -117,18 +113,13 @@ SUGARCREPE = Source(
 )
 
 
-# SugarCrepe++: two true captions in other words, and one false caption whose words are near to both.
-#
-# Dumpala et al. 2024, "SUGARCREPE++ Dataset: Vision-Language Model Sensitivity to Semantic and Lexical Alterations"
-# (https://github.com/Sri-Harsha/scpp, the same files as Aman-J/SugarCrepe_pp of the Hugging Face hub). The images are
-# COCO's (val2017). Two negative captions of swap_obj equal the caption: these cases are never right. The paper's
-# text-only task compares texts with texts, which no request here asks.
+# SugarCrepe++ (Dumpala et al. 2024, https://github.com/Sri-Harsha/scpp): two true captions in other words, and one
+# false caption whose words are near to both. Two negative captions of swap_obj equal the caption and are never right.
 
 
 def _two_true(record: Record, find: Find) -> Case:
-    image = find(record, record.text("filename"))
     texts = map(record.text, ("caption", "caption2", "negative_caption"))
-    return case_of(record, texts_about(image, texts), (True, True, False))
+    return case_of(record, texts_about(find(record, record.text("filename")), texts), (True, True, False))
 
 
 SUGARCREPE_PP = plain(
@@ -147,15 +138,9 @@ SUGARCREPE_PP = plain(
 )
 
 
-# FOIL it!: captions of COCO, each with a copy in which one noun is replaced by another of its supercategory.
-#
-# Shekhar et al. 2017, "FOIL it! Find One mismatch between Image and Language caption" (https://foilunitn.github.io), in
-# COCO's own format: a list of images and a list of annotations. A foil is an annotation with ``foil`` true; its true
-# caption is the annotation with ``foil`` false that has the same ``id``, which is COCO's id of the caption. The case's
-# id is the ``foil_id``; the second case with that id gets ``-2`` and so on.
-
-_TrueCaptions = Mapping[int, tuple[int, str]]
-"""The image and the text of each true caption, by COCO's id of the caption."""
+# FOIL it! (Shekhar et al. 2017, https://foilunitn.github.io): captions of COCO, each with a copy in which one noun is
+# replaced, in COCO's own format. A foil is an annotation with ``foil`` true; its true caption is the annotation with
+# ``foil`` false that has the same ``id``. The case's id is the ``foil_id``; the second with that id gets ``-2``.
 
 _FOIL_IT = task_rows(
     "foil-it/{}",
@@ -167,21 +152,28 @@ _FOIL_IT = task_rows(
 ).values()
 
 
-def _foil_it(options: ReadOptions) -> Iterator[Task]:
-    for row, file in present(options, _FOIL_IT):
-        yield row.task(_foil_it_cases(file, options.find("coco")))
-
-
-def _foil_it_cases(file: Path, find: Find) -> Iterator[Case]:
+def _foil_it(_: TaskRow, file: Path, find: Find) -> Iterator[Case]:
     content = read_json(file)
     if type(content) is not dict:
         raise DataError(file, None, "expected an object with 'images' and 'annotations'", FETCH_AGAIN)
     whole = Record(file, "(the whole file)", content)
     names = dict(each(lambda record: (record.count("id"), record.text("file_name")), _entries(whole, "images")))
-    annotations = list(each(lambda record: (record, _is_foil(record)), _entries(whole, "annotations")))
-    captions = _true_captions([record for record, foil in annotations if not foil])
+    foils: list[Record] = []
+    true: list[Record] = []
+    captions: dict[int, tuple[int, str]] = {}  # the image and the text, by COCO's id of the caption
     numbers: Counter[str] = Counter()
     shared: dict[str, Mapping[str, str]] = {}  # 67 words in 1,000 foils
+
+    def sort(record: Record) -> None:
+        foil = record.fields.get("foil")
+        if type(foil) is not bool:
+            record.reject("foil", "true or false")
+        (foils if foil else true).append(record)
+
+    def add(record: Record) -> None:
+        caption = record.count("image_id"), record.text("caption")
+        if captions.setdefault(record.count("id"), caption) != caption:
+            raise record.error(f"id {record.count('id')} is the 'id' of another true caption, too")
 
     def case(record: Record) -> Case:
         number, word = str(record.count("foil_id")), record.text("target_word")
@@ -193,15 +185,14 @@ def _foil_it_cases(file: Path, find: Find) -> Iterator[Case]:
         about, caption = captions.get(caption_id, (None, ""))
         if about != image_id:
             raise record.error(f"no true caption of image {image_id} has the foil's id {caption_id}")
-        return case_of(
-            record,
-            texts_about(image, (caption, record.text("caption"))),
-            (True, False),
-            name=number if numbers[number] == 1 else f"{number}-{numbers[number]}",
-            tags=shared.setdefault(word, {"target_word": word}),
-        )
+        requests = texts_about(image, (caption, record.text("caption")))
+        name = number if numbers[number] == 1 else f"{number}-{numbers[number]}"
+        tags = shared.setdefault(word, {"target_word": word})
+        return case_of(record, requests, (True, False), name=name, tags=tags)
 
-    yield from each(case, [record for record, foil in annotations if foil])
+    deque(each(sort, _entries(whole, "annotations")), maxlen=0)
+    deque(each(add, true), maxlen=0)
+    yield from each(case, foils)
 
 
 def _entries(whole: Record, field: str) -> Iterator[Record]:
@@ -218,39 +209,15 @@ def _entries(whole: Record, field: str) -> Iterator[Record]:
     yield from each(record, enumerate(values))
 
 
-def _is_foil(record: Record) -> bool:
-    foil = record.fields.get("foil")
-    if type(foil) is not bool:
-        record.reject("foil", "true or false")
-    return foil
-
-
-def _true_captions(annotations: Sequence[Record]) -> _TrueCaptions:
-    captions: dict[int, tuple[int, str]] = {}
-
-    def add(record: Record) -> None:
-        caption = record.count("image_id"), record.text("caption")
-        if captions.setdefault(record.count("id"), caption) != caption:
-            raise record.error(f"id {record.count('id')} is the 'id' of another true caption, too")
-
-    deque(each(add, annotations), maxlen=0)
-    return captions
-
-
-FOIL_IT = Source(
-    read=_foil_it,
-    shapes=shapes_of(_FOIL_IT),
-    take="foilv1.0_test_2017.json or foilv1.0_train_2017.json of https://foilunitn.github.io",
+FOIL_IT = of_files(
+    _FOIL_IT, _foil_it, take="foilv1.0_test_2017.json or foilv1.0_train_2017.json of https://foilunitn.github.io"
 )
 
 
-# ARO: who does what to whom, and which thing has which attribute, in regions of Visual Genome.
-#
-# Yuksekgonul et al. 2023, "When and Why Vision-Language Models Behave like Bags-Of-Words, and What to Do About It?"
-# (https://github.com/mertyg/vision-language-models-are-bows). A case is a true and a false caption of a region of an
-# image, which is cut out. The published figure is ``macro``: the mean over relations, without those that the authors'
-# notebook leaves out as symmetric, or over pairs of attributes with at least 25 cases; ``macro_all`` is the mean over
-# all of them. The authors' orders of COCO and Flickr30k are shuffles that were never released.
+# ARO (Yuksekgonul et al. 2023, https://github.com/mertyg/vision-language-models-are-bows): who does what to whom, and
+# which thing has which attribute, in regions of Visual Genome. The published figure is ``macro``: the mean over
+# relations, without those that the authors' notebook leaves out as symmetric, or over pairs of attributes with at least
+# 25 cases; ``macro_all`` is the mean over all. The orders of COCO and Flickr30k are shuffles that were never released.
 
 _LEAST = 25
 _ARO = task_rows(
@@ -285,33 +252,31 @@ def symmetric() -> frozenset[str]:
 
 
 def _aro_cases(task: str, file: Path, find: Find) -> Iterator[Case]:
-    records = list(each(lambda record: (record, _aro_class(task, record)), listed_records(file)))
-    sizes = Counter(name for _, name in records)
+    relations = task == "aro/relation"
+
+    # The class of a case is its relation, or its two attributes in their order.
+    def classed(record: Record) -> tuple[Record, str]:
+        if relations:
+            return record, record.text("relation_name")
+        attributes = record.fields.get("attributes")
+        if type(attributes) is not list or len(attributes) != 2 or any(type(name) is not str for name in attributes):
+            record.reject("attributes", "a list of two strings")
+        return record, f"{attributes[0]}_{attributes[1]}"
 
     def case(of: tuple[Record, str]) -> Case:
         record, name = of
-        published = name not in symmetric() if task == "aro/relation" else sizes[name] >= _LEAST
-        tags = {"macro_all": name} | ({"macro": name} if published else {})
-        return pair_of(record, _region(record, find), ("true_caption", "false_caption"), tags)
+        tags = {"macro_all": name}
+        if name not in symmetric() if relations else sizes[name] >= _LEAST:
+            tags["macro"] = name
+        x, y, width, height = (record.count(f"bbox_{side}") for side in "xywh")
+        if not width or not height:
+            raise record.error(f"the region is {width} x {height} pixels, expected at least 1 x 1")
+        region = region_of(find(record, record.text("image_path")), (x, y, width, height))
+        return pair_of(record, region, ("true_caption", "false_caption"), tags)
 
+    records = list(each(classed, listed_records(file)))
+    sizes = Counter(name for _, name in records)
     yield from each(case, records)
-
-
-def _aro_class(task: str, record: Record) -> str:
-    """The class of a case: its relation, or its two attributes in their order."""
-    if task == "aro/relation":
-        return record.text("relation_name")
-    attributes = record.fields.get("attributes")
-    if type(attributes) is not list or len(attributes) != 2 or any(type(name) is not str for name in attributes):
-        record.reject("attributes", "a list of two strings")
-    return f"{attributes[0]}_{attributes[1]}"
-
-
-def _region(record: Record, find: Find) -> LazyImage:
-    x, y, width, height = (record.count(f"bbox_{side}") for side in "xywh")
-    if not width or not height:
-        raise record.error(f"the region is {width} x {height} pixels, expected at least 1 x 1")
-    return region_of(find(record, record.text("image_path")), (x, y, width, height))
 
 
 ARO = Source(
@@ -322,11 +287,8 @@ ARO = Source(
 )
 
 
-# VSR: is a statement about the place of one thing relative to another true of the photograph?
-#
-# Liu, Emerson, Collier 2023, "Visual Spatial Reasoning" (https://github.com/cambridgeltl/visual-spatial-reasoning, the
-# same files as cambridgeltl/vsr_random and vsr_zeroshot of the Hugging Face hub). A case is one statement; its id is
-# the line's number, from 1. The images are COCO's (train2017 and val2017).
+# VSR (Liu, Emerson, Collier 2023, https://github.com/cambridgeltl/visual-spatial-reasoning): is a statement about the
+# place of one thing relative to another true of the photograph? A case's id is the line's number, from 1.
 
 # The statements in the release until 2023-03, and in that since: figures of older papers are those of the first.
 _VSR_SIZES = {
@@ -376,50 +338,35 @@ VSR = Source(
 )
 
 
-# What'sUp: the place of one thing relative to another, in photographs that differ in nothing else, COCO's and GQA's.
-#
-# Kamath, Hessel, Chang 2023, "What's "up" with vision-language models? Investigating their struggle with spatial
-# reasoning" (https://github.com/amitakamath/whatsup_vlms). A case of whatsup/a and whatsup/b is one photograph with
-# four captions, the true one first; its id is the photograph's name. ``pair_all`` counts pairs of photographs of the
-# same two things at opposite places of which both are right, ``set_all`` sets of all four (section 4).
+# What'sUp (Kamath, Hessel, Chang 2023, https://github.com/amitakamath/whatsup_vlms): the place of one thing relative to
+# another, in photographs that differ in nothing else, COCO's and GQA's. A case of whatsup/a and whatsup/b is one
+# photograph with four captions, the true one first. ``pair_all`` counts pairs of photographs of the same two things at
+# opposite places of which both are right, ``set_all`` sets of all four (section 4).
 
-_OPPOSITES: Mapping[str, str] = MappingProxyType(
-    {
-        "left": "left or right",
-        "right": "left or right",
-        "on": "on or under",
-        "under": "on or under",
-        "front": "in front or behind",
-        "behind": "in front or behind",
-    },
-)
+_OPPOSITES = {
+    **dict.fromkeys(("left", "right"), "left or right"),
+    **dict.fromkeys(("on", "under"), "on or under"),
+    **dict.fromkeys(("front", "behind"), "in front or behind"),
+}
 _OPTIONS = 4
-_WHATSUP_PLACES = "whatsup/data/{} whatsup/{}"
 _CONTROLLED = {"a": "controlled_images_dataset.json", "b": "controlled_clevr_dataset.json"}
 _OF_COCO = {"coco-one": "coco_qa_one_obj.json", "coco-two": "coco_qa_two_obj.json"}
 _OF_GQA = {"gqa-one": "vg_qa_one_obj.json", "gqa-two": "vg_qa_two_obj.json"}
-_WHATSUP = [
-    *task_rows(
-        "whatsup/{}", _CONTROLLED, _WHATSUP_PLACES, shape="choice", capability="compositional", images="whatsup"
-    ).values(),
-    *task_rows(
-        "whatsup/{}", _OF_COCO, _WHATSUP_PLACES, shape="pair", capability="foil", images="whatsup-coco"
-    ).values(),
-    *task_rows("whatsup/{}", _OF_GQA, _WHATSUP_PLACES, shape="pair", capability="foil", images="whatsup-vg").values(),
-]
+_whatsup_rows = partial(task_rows, "whatsup/{}", places="whatsup/data/{} whatsup/{}")
+_WHATSUP = {
+    **_whatsup_rows(_CONTROLLED, shape="choice", capability="compositional", images="whatsup"),
+    **_whatsup_rows(_OF_COCO, shape="pair", capability="foil", images="whatsup-coco"),
+    **_whatsup_rows(_OF_GQA, shape="pair", capability="foil", images="whatsup-vg"),
+}.values()
 
 
-def _whatsup(options: ReadOptions) -> Iterator[Task]:
-    for row, file in present(options, _WHATSUP):
-        find = options.find(row.images)
-        if row.shape == "choice":
-            yield row.task(distinct(partial(_controlled, find=find), listed_records(file), "image"))
-        else:
-            yield row.task(each(partial(_placed, find=find), listed_records(file, fields=("image", "true", "false"))))
+def _whatsup(row: TaskRow, file: Path, find: Find) -> Iterator[Case]:
+    if row.shape == "choice":
+        return distinct(partial(_controlled, find=find), listed_records(file), "image")
+    return each(partial(_placed, find=find), listed_records(file, fields=("image", "true", "false")))
 
 
 def _controlled(record: Record, find: Find) -> Case:
-    """The case of a photograph whose name is ``<object>_<preposition>_<object>``."""
     path = record.text("image_path")
     if not is_plain(path):
         record.reject("image_path", "a relative path")
@@ -430,20 +377,13 @@ def _controlled(record: Record, find: Find) -> Case:
     preposition = " ".join(middle[:-1])
     image = find(record, path.rpartition("/")[2])
     texts = record.texts("caption_options", _OPTIONS)
-    tags = {
-        "preposition": preposition,
-        "pair_all": f"2 of {things}, {_opposites(record, preposition)}",
-        "set_all": f"4 of {things}",
-    }
+    opposites = next((_OPPOSITES[w] for w in preposition.replace("-", " ").split() if w in _OPPOSITES), None)
+    if opposites is None:
+        places = ", ".join(_OPPOSITES)
+        raise record.error(f"the image's name has the preposition {preposition!r}, expected one of {places}")
+    tags = {"preposition": preposition, "pair_all": f"2 of {things}, {opposites}", "set_all": f"4 of {things}"}
     truths = (True, *(False,) * (_OPTIONS - 1))
     return case_of(record, texts_about(image, texts), truths, name=stem(path), tags=tags)
-
-
-def _opposites(record: Record, preposition: str) -> str:
-    for word in preposition.replace("-", " ").split():
-        if word in _OPPOSITES:
-            return _OPPOSITES[word]
-    raise record.error(f"the image's name has the preposition {preposition!r}, expected one of {', '.join(_OPPOSITES)}")
 
 
 def _placed(record: Record, find: Find) -> Case:
@@ -452,8 +392,4 @@ def _placed(record: Record, find: Find) -> Case:
     return pair_of(record, image, ("true", "false"))
 
 
-WHATSUP = Source(
-    read=_whatsup,
-    shapes=shapes_of(_WHATSUP),
-    take="controlled_images_dataset.json and the other JSON files of whatsup_vlms",
-)
+WHATSUP = of_files(_WHATSUP, _whatsup, take="controlled_images_dataset.json and the other JSON files of whatsup_vlms")

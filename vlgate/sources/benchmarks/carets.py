@@ -10,22 +10,21 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 
 from vlgate.sources.reading.records import Record, each, listed_records
 from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, case_of, only_file
 from vlgate.types import Ask, Capability, Case, Task
 
-DEFAULT_YML = "carets_default_yml"
-"""The protocol that groups the files as the release's ``configs/default.yml`` does."""
-RELEASE = "carets_release"
-"""The variant of ``metrics.variants`` with the figures of the released code, which groups the files in this way."""
+# The protocol that groups the files as the release's ``configs/default.yml`` does, and the variant of
+# ``metrics.variants`` with the figures of the released code, which groups them in this way.
+DEFAULT_YML, RELEASE = "carets_default_yml", "carets_release"
 
+# The reasons in ``Task.left_out`` for leaving out a question; no released file that was read has such a question.
 NO_PARTNER = "an original question without its perturbed one"
 NO_ORIGINAL = "a perturbed question without its original"
 NO_CHOICE = "a pair with an answer that is none of the question's choices"
-"""The reasons in ``Task.left_out`` for leaving out a question; no released file that was read has such a question."""
 
 YES_NO = ("yes", "no")
 
@@ -40,68 +39,52 @@ _DIRECTIONS = {"yes": "hypernym", "no": "hyponym"}
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """One task of CARETS: its capability, the marks of its files and perturbed questions, and its types of question.
-
-    The ids of the perturbed questions end with ``letter``, the names of the files with ``ending``. ``added`` are the
-    types of question that the release's ``default.yml`` has and the paper's test does not have.
-    """
+    """One task of CARETS."""
 
     capability: Capability
-    letter: str
-    ending: str
-    types: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
+    letter: str  # the end of the ids of its perturbed questions
+    ending: str  # of the names of its files
+    types: str = ""  # of question, which begin the names of its files, in the order of ``default.yml``
+    added: str = ""  # those that the release's ``default.yml`` has and the paper's test does not have
 
     def files(self, *, default_yml: bool) -> dict[str, str]:
         """Return the type of question of each file, by the file's name, in the order of ``default.yml``."""
-        types = (*self.types, *self.added) if default_yml else self.types
+        types = f"{self.types} {self.added if default_yml else ''}".split()
         return {f"{kind}_{self.ending}_test.json": kind for kind in types}
 
 
-_CHOICES = ("action_choice_rel", "action_choice", "attribute_choice_rel")
-TASKS: Mapping[str, Instrument] = MappingProxyType(
-    {
-        "carets/rephrase-inv": Instrument(
-            "invariance",
-            "t",
-            "template",
-            (
-                *(_CONJUNCTION, _DISJUNCTION, "object_verification", *_CHOICES),
-                *("object_choice_by_attr", "object_choice_rel", "object_verification_rel"),
-            ),
-        ),
-        "carets/ontological-inv": Instrument(
-            "invariance",
-            "h",
-            "ontology_ontology",
-            ("object_verification",),
-            ("action_choice_rel", "attribute_choice_rel", "object_choice_rel"),
-        ),
-        "carets/order-inv": Instrument(
-            "invariance",
-            "s",
-            "symmetric",
-            (
-                *(_CONJUNCTION, _DISJUNCTION, *_CHOICES),
-                *("attribute_choice", "object_choice_by_attr", "object_choice_rel"),
-            ),
-        ),
-        "carets/visual-inv": Instrument("invariance", "", ""),
-        "carets/negation-dir": Instrument(
-            "directional",
-            "n",
-            "negation",
-            (_CONJUNCTION, _DISJUNCTION, "object_verification", "object_verification_rel"),
-        ),
-        "carets/antonym-dir": Instrument(
-            "directional", "a", "antonym", ("attribute_verification_rel", "attribute_verification")
-        ),
-    },
-)
-"""The six tasks (section 3, Table 6) and their 27 files.
-
-The data of VISUAL-INV were not released, and neither was ``attribute_choice_template_test.json`` of REPHRASE-INV.
-"""
+_CHOICES = "action_choice_rel action_choice attribute_choice_rel"
+# The six tasks (section 3, Table 6) and their 27 files. The data of VISUAL-INV were not released, and neither was
+# ``attribute_choice_template_test.json`` of REPHRASE-INV.
+TASKS: Mapping[str, Instrument] = {
+    "carets/rephrase-inv": Instrument(
+        "invariance",
+        "t",
+        "template",
+        f"{_CONJUNCTION} {_DISJUNCTION} object_verification {_CHOICES} object_choice_by_attr object_choice_rel "
+        "object_verification_rel",
+    ),
+    "carets/ontological-inv": Instrument(
+        "invariance",
+        "h",
+        "ontology_ontology",
+        "object_verification",
+        "action_choice_rel attribute_choice_rel object_choice_rel",
+    ),
+    "carets/order-inv": Instrument(
+        "invariance",
+        "s",
+        "symmetric",
+        f"{_CONJUNCTION} {_DISJUNCTION} {_CHOICES} attribute_choice object_choice_by_attr object_choice_rel",
+    ),
+    "carets/visual-inv": Instrument("invariance", "", ""),
+    "carets/negation-dir": Instrument(
+        "directional", "n", "negation", f"{_CONJUNCTION} {_DISJUNCTION} object_verification object_verification_rel"
+    ),
+    "carets/antonym-dir": Instrument(
+        "directional", "a", "antonym", "attribute_verification_rel attribute_verification"
+    ),
+}
 
 
 # ONTOLOGICAL-INV has verification questions only (section 4.2 b, Table 6); the protocols add the three files of choice
@@ -114,90 +97,76 @@ def _read(options: ReadOptions) -> Iterator[Task]:
     default_yml = not options.protocols.isdisjoint({DEFAULT_YML, RELEASE})
     for task, instrument in TASKS.items():
         kinds = instrument.files(default_yml=default_yml) if options.wanted(task) else {}
-        files = {
-            name: only_file(options.folders, f"carets/data/questions/{name}", f"carets/questions/{name}")
-            for name in kinds
-        }
-        there = [_File(file, kinds[name], instrument, options.find("gqa")) for name, file in files.items() if file]
-        if not there:
+        places = ("carets/data/questions", "carets/questions")
+        files = {name: only_file(options.folders, *(f"{place}/{name}" for place in places)) for name in kinds}
+        left_out: Counter[str] = Counter()
+        find = options.find("gqa")
+        cases = [_cases(file, kinds[name], instrument, find, left_out) for name, file in files.items() if file]
+        if not cases:
             continue
         lacking = [name for name, file in files.items() if file is None]
-        note = f"{len(there)} of its {len(kinds)} files are there; {lacking[0]} is not" if lacking else ""
+        note = f"{len(cases)} of its {len(kinds)} files are there; {lacking[0]} is not" if lacking else ""
         row = TaskRow(id=task, shape="questions", capability=instrument.capability)
-        made = row.task((case for file in there for case in file.cases()), note=note)
-        left_out: Counter[str] = sum((file.left_out for file in there), Counter())  # known once the cases are made
-        yield replace(made, left_out=dict(sorted(left_out.items())))
+        made = row.task(chain.from_iterable(cases), note=note)
+        yield replace(made, left_out=dict(sorted((+left_out).items())))  # known once the cases are made
 
 
-class _File:
-    """One file of one task: its cases and, once they have been made, the number of questions left out."""
+def _cases(file: Path, kind: str, instrument: Instrument, find: Find, left_out: Counter[str]) -> Iterator[Case]:
+    binary = "verification" in kind
+    shared: dict[tuple[int, str], Mapping[str, str]] = {}
+    originals, perturbed = _halves(file, instrument.letter)
+    left_out[NO_PARTNER] += len(originals.keys() - perturbed.keys())
+    left_out[NO_ORIGINAL] += len(perturbed.keys() - originals.keys())
 
-    def __init__(self, file: Path, kind: str, instrument: Instrument, find: Find) -> None:
-        self._file = file
-        self._kind = kind
-        self._binary = "verification" in kind
-        self._instrument = instrument
-        self._find = find
-        self._tags: dict[tuple[int, str], Mapping[str, str]] = {}
-        self.left_out: Counter[str] = Counter()
-
-    def cases(self) -> Iterator[Case]:
-        originals, perturbed = self._halves()
-        self.left_out[NO_PARTNER] = len(originals.keys() - perturbed.keys())
-        self.left_out[NO_ORIGINAL] = len(perturbed.keys() - originals.keys())
-        pairs = filter(perturbed.__contains__, originals)
-        for case in each(lambda pair: self._case(originals[pair], perturbed[pair]), pairs):
-            if case is None:
-                self.left_out[NO_CHOICE] += 1
-            else:
-                yield case
-
-    def _halves(self) -> tuple[dict[str, Record], dict[str, Record]]:
-        originals: dict[str, Record] = {}
-        perturbed: dict[str, Record] = {}
-
-        def add(listed: Record) -> None:
-            name = listed.text("question_id")
-            match = _ID.fullmatch(name)
-            if match is None or match["letter"] not in {None, self._instrument.letter}:
-                listed.reject("question_id", f"IMG-A-B or IMG-A-B-{self._instrument.letter}")
-            half = perturbed if match["letter"] else originals
-            if match["pair"] in half:
-                raise listed.error(f"question_id {name!r} is repeated in the file")
-            half[match["pair"]] = Record(listed.file, name, listed.fields)
-
-        deque(each(add, listed_records(self._file)), maxlen=0)
-        return originals, perturbed
-
-    def _case(self, original: Record, perturbed: Record) -> Case | None:
-        requests = (self._ask(original), self._ask(perturbed))
-        truths = (_answer(original), _answer(perturbed))
-        if any(truth not in ask.choices for truth, ask in zip(truths, requests, strict=True)):
-            return None
-        name = f"{self._file.stem.removesuffix('_test')}/{original.id}"
-        tags = self._slices(len(requests[0].choices), truths[0])
-        return case_of(original, requests, truths, name=name, tags=tags)
-
-    def _ask(self, record: Record) -> Ask:
-        image = self._find(record, record.text("img_id"))
-        choices = YES_NO if self._binary else _choices(record.nested("assignment"), self._kind)
+    def ask(record: Record) -> Ask:
+        image = find(record, record.text("img_id"))
+        choices = YES_NO if binary else _choices(record.nested("assignment"), kind)
         return Ask(image=image, question=record.text("sent"), choices=choices)
 
-    def _slices(self, choices: int, answer: str) -> Mapping[str, str]:
-        key = (choices, answer if self._binary else "")
-        if key not in self._tags:
-            tags = {"question_type": _SHORT.get(self._kind, self._kind)}
-            tags |= {"form": "binary", "answer": answer} if self._binary else {"form": "multi-choice"}
-            if not self._binary:
-                tags["choices"] = str(choices)
-            elif self._instrument.letter == "h":
-                tags["direction"] = _DIRECTIONS[answer]
-            self._tags[key] = tags
-        return self._tags[key]
+    def case(pair: str) -> Case | None:
+        halves = originals[pair], perturbed[pair]
+        requests = ask(halves[0]), ask(halves[1])
+        truths = _answer(halves[0]), _answer(halves[1])
+        if any(truth not in request.choices for truth, request in zip(truths, requests, strict=True)):
+            return None
+        key = len(requests[0].choices), truths[0] if binary else ""
+        if key not in shared:
+            tags = {"question_type": _SHORT.get(kind, kind)}
+            tags |= {"form": "binary", "answer": truths[0]} if binary else {"form": "multi-choice"}
+            if not binary:
+                tags["choices"] = str(key[0])
+            elif instrument.letter == "h":
+                tags["direction"] = _DIRECTIONS[truths[0]]
+            shared[key] = tags
+        name = f"{file.stem.removesuffix('_test')}/{halves[0].id}"
+        return case_of(halves[0], requests, truths, name=name, tags=shared[key])
+
+    for made in each(case, filter(perturbed.__contains__, originals)):
+        if made is None:
+            left_out[NO_CHOICE] += 1
+        else:
+            yield made
+
+
+def _halves(file: Path, letter: str) -> tuple[dict[str, Record], dict[str, Record]]:
+    originals: dict[str, Record] = {}
+    perturbed: dict[str, Record] = {}
+
+    def add(listed: Record) -> None:
+        name = listed.text("question_id")
+        match = _ID.fullmatch(name)
+        if match is None or match["letter"] not in {None, letter}:
+            listed.reject("question_id", f"IMG-A-B or IMG-A-B-{letter}")
+        half = perturbed if match["letter"] else originals
+        if match["pair"] in half:
+            raise listed.error(f"question_id {name!r} is repeated in the file")
+        half[match["pair"]] = Record(listed.file, name, listed.fields)
+
+    deque(each(add, listed_records(file)), maxlen=0)
+    return originals, perturbed
 
 
 def _answer(record: Record) -> str:
-    """Return the right answer, which the release writes as ``{answer: 1.0}``."""
     label = record.nested("label")
     if len(label.fields) != 1:
         record.reject("label", "an object with the one right answer")

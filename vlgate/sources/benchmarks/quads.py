@@ -40,24 +40,19 @@ from vlgate.sources.reading.tables import (
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
 from vlgate.types import Case, LazyImage, Task
 
-# Winoground: two images and two captions that have the same words in a different order.
+# Winoground (Thrush et al. 2022, https://huggingface.co/datasets/facebook/winoground): two captions that have the same
+# words in a different order, which is not checked: in 21 of the 400 pairs they do not. A case's id is the row's, or the
+# number of the row if a Parquet file has no ids; an image's key is ``ex_<id>_img_<0 or 1>`` in either format.
 #
-# Thrush et al. 2022, "Winoground: Probing Vision and Language Models for Visio-Linguistic Compositionality"
-# (https://huggingface.co/datasets/facebook/winoground), as ``data/examples.jsonl`` with the images in ``images`` or
-# ``images.zip``, or as Parquet files with the images inside. A case's id is the row's, or the number of the row if a
-# Parquet file has no ids; an image's key is ``ex_<id>_img_<0 or 1>`` in either format. It is not checked that the two
-# captions have the same words: in 21 of the 400 pairs they do not.
-#
-# The slices are ``collapsed_tag=Object``, ``tag=...`` and ``num_main_preds=1`` (section 3.1, Table 4). For the visual
-# tags, ``secondary_tag=Symbolic`` holds the rows with just this tag, from which Table 5 is computed, and
+# For the visual tags, ``secondary_tag=Symbolic`` holds the rows with just this tag, from which Table 5 is computed, and
 # ``secondary_tag:Symbolic=yes`` all rows with this tag. With the file of tags of Diwan et al. 2022, "Why is Winoground
 # Hard?", there are also ``diwan:Complex Reasoning=yes``, ..., and ``diwan:none=yes``.
 
 _WINOGROUND = TaskRow(id="winoground/all", shape="quad", capability="compositional", images="winoground")
 _HUB = "facebook/winoground"
 _FOLDERS = ("winoground/data", "winoground")
+# The later tags (https://github.com/ajd12342/why-winoground-hard), under their first and their usual name.
 TAGS = ("winoground/new_tag_assignments.json", "winoground/tag_assignments.json")
-"""The later tags (https://github.com/ajd12342/why-winoground-hard), under their first and their usual name."""
 NO_IDS = "the file has no ids: the id of a case is the number of its row, from 0"
 _IMAGES = ("image_0", "image_1")
 
@@ -78,20 +73,18 @@ def _winoground(options: ReadOptions) -> Iterator[Task]:
 
 
 def _winoground_case(row: Pictured, later: Mapping[str, tuple[str, ...]]) -> Case:
-    name = str(row.record.count("id"))
+    record, name = row.record, str(row.record.count("id"))
     if later and name not in later:
-        raise row.record.error(f"id {name} has no entry in the file of tags ({' or '.join(TAGS)})")
-    tags = _tags(row.record) | {f"diwan:{tag}": "yes" for tag in later.get(name, ())}
-    return row.quad(("caption_0", "caption_1"), name, tags)
-
-
-def _tags(record: Record) -> dict[str, str]:
-    """The slices of a row; a field that is missing, null or empty gives none."""
-    tags = {name: record.text(name) for name in ("collapsed_tag", "tag", "secondary_tag") if record.fields.get(name)}
+        raise record.error(f"id {name} has no entry in the file of tags ({' or '.join(TAGS)})")
+    # A field that is missing, null or empty gives no slice.
+    tags = {
+        field: record.text(field) for field in ("collapsed_tag", "tag", "secondary_tag") if record.fields.get(field)
+    }
     if record.fields.get("num_main_preds") is not None:
         tags["num_main_preds"] = str(record.count("num_main_preds"))
-    names = tags.get("secondary_tag", "").split(",")
-    return tags | {f"secondary_tag:{name.strip()}": "yes" for name in names if name.strip()}
+    visual = filter(None, map(str.strip, tags.get("secondary_tag", "").split(",")))
+    tags |= {f"secondary_tag:{tag}": "yes" for tag in visual} | {f"diwan:{tag}": "yes" for tag in later.get(name, ())}
+    return row.quad(("caption_0", "caption_1"), name, tags)
 
 
 def _keys(record: Record) -> tuple[str, str]:
@@ -129,15 +122,14 @@ def _lines(file: Path, options: ReadOptions) -> Iterator[Pictured]:
 def _shards(files: Sequence[Path], options: ReadOptions) -> Iterator[Pictured]:
     finder: Callable[[], Find] = cache(lambda: _unpacked_or_zipped(options))  # only if an image is not in its table
 
-    def image(row: Row, column: str, key: str) -> LazyImage:
-        beside = finder()(row.record, key) if column in row.outside else None
-        return beside if beside is not None and beside.where else row.image(key, column)
-
     def pair(row: Row) -> Pictured:
         fields = row.record.fields
         record = replace(row.record, fields=fields if "id" in fields else {"id": row.number, **fields})
-        images = tuple(image(row, column, key) for column, key in zip(_IMAGES, _keys(record), strict=True))
-        return Pictured(record=record, images=images)
+        images = []
+        for column, key in zip(_IMAGES, _keys(record), strict=True):
+            beside = finder()(row.record, key) if column in row.outside else None
+            images.append(beside if beside is not None and beside.where else row.image(key, column))
+        return Pictured(record=record, images=tuple(images))
 
     return each(pair, table_rows(files, _IMAGES, f"take the Parquet files of {_HUB}"))
 
@@ -162,11 +154,8 @@ WINOGROUND = Source(
 )
 
 
-# ColorSwap: two captions that swap colours between two things, and an image of each.
-#
-# Burapacheep et al. 2024, "ColorSwap: A Color and Word Order Dataset for Multimodal Evaluation"
-# (https://github.com/Top34051/colorswap, or the Parquet files of stanfordnlp/colorswap of the Hugging Face hub). The
-# published figures are those of the test split, in 15 of whose 300 pairs the captions do not have quite the same words.
+# ColorSwap (Burapacheep et al. 2024, https://github.com/Top34051/colorswap): two captions that swap colours between two
+# things. The published figures are those of the test split, in 15 of whose 300 pairs the words differ a little.
 
 _COLORSWAP_HUB = "stanfordnlp/colorswap"
 _COLORSWAP_IMAGES = ("image_1", "image_2")
@@ -226,14 +215,10 @@ COLORSWAP = Source(
 )
 
 
-# COLA, multi-object: two photographs and two captions that bind the same attributes to other things.
-#
-# Ray et al. 2023, "COLA: A Benchmark for Compositional Text-to-image Retrieval" (https://github.com/arijitray1993/COLA).
-# The paper gives the image score only. The file names images of Visual Genome by their addresses; take them from Visual
-# Genome or GQA.
+# COLA, multi-object (Ray et al. 2023, https://github.com/arijitray1993/COLA): two captions that bind the same
+# attributes to other things. The paper gives the image score only. The images are those of Visual Genome.
 
 _COLA_FILE = "COLA_multiobjects_matching_benchmark.json"
-_COLA_FIELDS = ("image 1", "caption 1", "image 2", "caption 2")
 
 
 def _cola(record: Record, find: Find) -> Case:
@@ -242,24 +227,22 @@ def _cola(record: Record, find: Find) -> Case:
 
 
 COLA = plain(
-    TaskRow(
-        id="cola/multi-object",
+    *task_rows(
+        "cola/{}",
+        ("multi-object",),
+        f"cola/data/{_COLA_FILE} cola/{_COLA_FILE}",
         shape="image_quad",
         capability="compositional",
-        places=(f"cola/data/{_COLA_FILE}", f"cola/{_COLA_FILE}"),
         images="gqa",
-    ),
-    records=partial(listed_records, fields=_COLA_FIELDS),
+    ).values(),
+    records=partial(listed_records, fields=("image 1", "caption 1", "image 2", "caption 2")),
     case=_cola,
-    take="data/COLA_multiobjects_matching_benchmark.json of https://github.com/arijitray1993/COLA",
+    take=f"data/{_COLA_FILE} of https://github.com/arijitray1993/COLA",
 )
 
 
-# BiVLC: SugarCrepe's captions and negatives, and an image for each negative, made by a generator of images.
-#
-# Miranda et al. 2024, "BiVLC: Extending Vision-Language Compositionality Evaluation with Text-to-Image Retrieval"
-# (https://github.com/IMirandaM/BiVLC, imirandam/BiVLC of the Hugging Face hub). A case's id is the number of the row,
-# from 0, over all files. The paper's I2T, T2I and group scores are ``text``, ``image`` and ``group``.
+# BiVLC (Miranda et al. 2024, https://github.com/IMirandaM/BiVLC): SugarCrepe's captions and negatives, and a generated
+# image for each negative. A case's id is the number of the row. I2T, T2I and group are ``text``, ``image``, ``group``.
 
 _BIVLC_HUB = "imirandam/BiVLC"
 _BIVLC = task_rows("bivlc/{}", ("replace", "swap", "add"), shape="quad", capability="compositional")
@@ -267,9 +250,7 @@ _GENERATED = "the second image of each case was made by a generator, so a model 
 
 
 def _bivlc(options: ReadOptions) -> Iterator[Task]:
-    files = (
-        release_files(options, "bivlc", _BIVLC_HUB) if any(options.wanted(row.id) for row in _BIVLC.values()) else []
-    )
+    files = release_files(options, "bivlc", _BIVLC_HUB) if options.wants(_BIVLC) else []
     rows = table_rows(files, ("image", "negative_image"), f"take the Parquet files of {_BIVLC_HUB}")
     yield from tasks_by_kind(rows, "type", _bivlc_case, _BIVLC, options.wanted, _GENERATED)
 
@@ -281,18 +262,11 @@ def _bivlc_case(row: Row) -> Case:
     return Pictured(record=row.record, images=images).quad(("caption", "negative_caption"), name, tags)
 
 
-BIVLC = Source(
-    read=_bivlc,
-    shapes=shapes_of(_BIVLC.values()),
-    take="the Parquet files of imirandam/BiVLC",
-)
+BIVLC = Source(read=_bivlc, shapes=shapes_of(_BIVLC.values()), take="the Parquet files of imirandam/BiVLC")
 
 
-# VisMin: two images that differ in one object, attribute, number or relation, and a caption of each.
-#
-# Awal et al. 2024, "VisMin: Visual Minimal-Change Understanding" (https://github.com/rabiulcste/vismin,
-# mair-lab/vismin-bench of the Hugging Face hub), Arrow files of ``save_to_disk`` or Parquet files. A case's
-# id is the row's ``id``, or the number of the row if that is missing.
+# VisMin (Awal et al. 2024, https://github.com/rabiulcste/vismin): two images that differ in one object, attribute,
+# number or relation. A case's id is the row's ``id``, or the number of the row if that is missing.
 
 _VISMIN_HUB = "mair-lab/vismin-bench"
 _VISMIN = task_rows(
@@ -301,8 +275,7 @@ _VISMIN = task_rows(
 
 
 def _vismin(options: ReadOptions) -> Iterator[Task]:
-    wanted = any(options.wanted(row.id) for row in _VISMIN.values())
-    files = release_files(options, "vismin", _VISMIN_HUB) if wanted else []
+    files = release_files(options, "vismin", _VISMIN_HUB) if options.wants(_VISMIN) else []
     rows = table_rows(files, _IMAGES, f"take the files of {_VISMIN_HUB}")
     yield from tasks_by_kind(rows, "category", _vismin_case, _VISMIN, options.wanted)
 
@@ -315,7 +288,5 @@ def _vismin_case(row: Row) -> Case:
 
 
 VISMIN = Source(
-    read=_vismin,
-    shapes=shapes_of(_VISMIN.values()),
-    take="the Parquet or Arrow files of mair-lab/vismin-bench",
+    read=_vismin, shapes=shapes_of(_VISMIN.values()), take="the Parquet or Arrow files of mair-lab/vismin-bench"
 )

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from vlgate.errors import DataError
-from vlgate.sources.reading.image_finder import is_plain, stem
+from vlgate.sources.reading.image_finder import SOURCES, is_plain, stem
 from vlgate.sources.reading.records import Record, each, lined_records, listed_records
 from vlgate.sources.reading.source import (
     QUAD_TRUTHS,
@@ -45,12 +45,9 @@ from vlgate.sources.reading.tables import (
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_text
 from vlgate.types import Ask, Case, LazyImage, Task
 
-# POPE: is an object in the image? And RePOPE, the same questions with labels that were checked again.
-#
-# Li et al. 2023, "Evaluating Object Hallucination in Large Vision-Language Models"
-# (https://github.com/AoiDragon/POPE, and lmms-lab/POPE of the Hugging Face hub for the questions about COCO); Neuhaus,
-# Hein 2025, "RePOPE: Impact of Annotation Errors on the POPE Benchmark" (https://github.com/YanNeu/RePOPE). A case's id
-# is the ``question_id``. The kinds are how the absent objects were chosen.
+# POPE (Li et al. 2023, https://github.com/AoiDragon/POPE): is an object in the image? And RePOPE (Neuhaus, Hein 2025,
+# https://github.com/YanNeu/RePOPE), the same questions with labels that were checked again. A case's id is the
+# ``question_id``. The kinds are how the absent objects were chosen.
 
 KINDS = ("random", "popular", "adversarial")
 _POPE_HUB = "lmms-lab/POPE"
@@ -73,19 +70,19 @@ _POPE = {
     )
     for start, (images, name, folders) in _POPE_FILES.items()
 }
-_POPE_V2 = TaskRow(
-    id="pope/v2",
-    shape="single",
-    capability="foil",
-    places=("pope/POPEv2/dataset/annotations.json", "POPEv2/dataset/annotations.json", "pope/annotations.json"),
-)
+_V2_PLACES = "pope/POPEv2/dataset/annotations.json POPEv2/dataset/annotations.json pope/annotations.json"
+_POPE_V2 = task_rows("pope/{}", ("v2",), _V2_PLACES, shape="single", capability="foil")
 _OF_2023_05 = 2910  # questions of COCO's random file in its first release; the later ones have 3,000
 
 
 def _pope(options: ReadOptions) -> Iterator[Task]:
     for start, rows in _POPE.items():
         coco = start == "pope/coco"
-        tables = _pope_tables(options) if coco else []
+        # The folder ``Full`` of ``lmms-lab/POPE`` has the rows of ``data`` once more.
+        places = (("", "data", "test", "POPE/data"), ("Full", "POPE/Full")) if coco and options.wants(rows) else ()
+        tables: list[Path] = []
+        for group in places:
+            tables = tables or table_files([folder / "pope" / place for folder in options.folders for place in group])
         read: set[str] = set()
         for kind, row in rows.items():
             file = row.file(options)
@@ -93,49 +90,29 @@ def _pope(options: ReadOptions) -> Iterator[Task]:
                 continue
             read.add(row.id)
             refuse_both(file, tables)
-            records = list(_pope_records(file))
+            # COCO's files are JSON lines, the others one list.
+            is_list = read_text(file, FETCH_AGAIN).lstrip().startswith("[")
+            records = list(listed_records(file) if is_list else lined_records(file))
             cases = distinct(partial(_pope_case, find=options.find(row.images)), records, "question_id")
             yield row.task(cases, note=_pope_release(kind, records) if coco else "")
         if tables:
             images = table_rows(tables, ("image",), _POPE_TABLES)
+            lacking = {row.id for row in rows.values() if options.wanted(row.id)} - read
             note = f"the file is that of {_POPE_HUB}"
-            wanted = partial(_lacking, options, read)
-            yield from tasks_by_kind(images, "category", _pope_row, rows, wanted, note)
-    for row, file in present(options, [_POPE_V2]):
+            yield from tasks_by_kind(images, "category", _pope_row, rows, lacking.__contains__, note)
+    for row, file in present(options, _POPE_V2.values()):
         case = partial(_v2_case, photographs=options.find("coco"), edited=options.find("pope-v2"))
         yield row.task(each(case, listed_records(file)))
 
 
-def _lacking(options: ReadOptions, read: set[str], task: str) -> bool:
-    return options.wanted(task) and task not in read
-
-
-def _pope_tables(options: ReadOptions) -> list[Path]:
-    """The files of ``lmms-lab/POPE``, whose folder ``Full`` has the rows of ``data`` once more."""
-    if not any(options.wanted(row.id) for row in _POPE["pope/coco"].values()):
-        return []
-    places = (("", "data", "test", "POPE/data"), ("Full", "POPE/Full"))
-    tables = ([folder / "pope" / place for folder in options.folders for place in group] for group in places)
-    return next(filter(None, map(table_files, tables)), [])
-
-
-def _pope_records(file: Path) -> Iterator[Record]:
-    """The records of a file: COCO's are JSON lines, the others one list."""
-    text = read_text(file, FETCH_AGAIN)
-    return listed_records(file) if text.lstrip().startswith("[") else lined_records(file)
-
-
 def _pope_release(kind: str, records: Sequence[Record]) -> str:
-    """Say which of the four releases of a COCO file this is, which all have one name."""
     if any("image_id" in record.fields for record in records):
         return "the file is that of 2023-08-04, another draw than the others; it was replaced after six days"
-    misspelled = sum("imange" in str(record.fields.get("text")) for record in records)
-    if misspelled and kind == "adversarial":
-        return "the file is older than 2023-11-16: some questions have 'imange' for 'image'"
+    misspelled = any("imange" in str(record.fields.get("text")) for record in records)
     if misspelled or (kind == "random" and len(records) == _OF_2023_05):
-        return "the file is older than 2023-10-09: some questions have 'imange' for 'image'" + (
-            ", and 90 of its 3,000 questions are missing" if kind == "random" else ""
-        )
+        date = "2023-11-16" if kind == "adversarial" else "2023-10-09"
+        lacking = ", and 90 of its 3,000 questions are missing" if kind == "random" else ""
+        return f"the file is older than {date}: some questions have 'imange' for 'image'{lacking}"
     return f"the file is that of {'2023-11-16' if kind == 'adversarial' else '2023-10-09 or later'}"
 
 
@@ -154,11 +131,7 @@ def _pope_row(row: Row) -> Case:
 
 
 def _v2_case(record: Record, photographs: Find, edited: Find) -> Case:
-    """A question of POPEv2: an object in a photograph, or in one from which it was removed.
-
-    Both images have the same file name, in different folders: ``/coco/train2017/`` and ``/images/``.
-    """
-    path = record.text("image_name").lstrip("/")
+    path = record.text("image_name").lstrip("/")  # coco/train2017/ or images/
     original = path.startswith("coco/")
     image = photographs(record, path.rpartition("/")[2]) if original else edited(record, path)
     return _yes_no(record.id, record, image, "query")
@@ -174,19 +147,15 @@ def _yes_no(name: str, record: Record, image: LazyImage, question: str, answer: 
 
 POPE = Source(
     read=_pope,
-    shapes=shapes_of([*(row for rows in _POPE.values() for row in rows.values()), _POPE_V2]),
+    shapes=shapes_of(row for rows in (*_POPE.values(), _POPE_V2) for row in rows.values()),
     take="output/coco/coco_pope_*.json of https://github.com/AoiDragon/POPE, or the Parquet files of lmms-lab/POPE",
 )
 
 
-# NaturalBench: two questions about two photographs whose answers are crossed; and captions of the same images.
-#
-# Li et al. 2024, "NaturalBench: Evaluating Vision-Language Models on Natural Adversarial Samples"
-# (BaiqiL/NaturalBench of the Hugging Face hub, a row per group, or BaiqiL/NaturalBench-lmms-eval, four rows per group).
-# A case of the questions is (image_0, question_0), (image_0, question_1), (image_1, question_0), (image_1, question_1).
-# The options of naturalbench/multiple-choice stand in the text of the question ("Option: A:...; B:...;"): the choices
-# are the letters, A and B whatever the punctuation. The captions are ``metadata.json`` with a folder of images,
-# unpacked from ``NaturalBench-Retrieval.zip``.
+# NaturalBench (Li et al. 2024, BaiqiL/NaturalBench, a row per group, or BaiqiL/NaturalBench-lmms-eval, four rows per
+# group): two questions about two photographs whose answers are crossed; and captions of the same images. The options of
+# naturalbench/multiple-choice stand in the text of the question ("Option: A:...; B:...;"): the choices are the letters,
+# A and B whatever the punctuation.
 
 _NATURALBENCH_HUB = "BaiqiL/NaturalBench"
 _NATURALBENCH = {
@@ -197,11 +166,7 @@ _RETRIEVAL = TaskRow(
     id="naturalbench/retrieval",
     shape="quad",
     capability="compositional",
-    places=(
-        "naturalbench/NaturalBench-Retrieval/metadata.json",
-        "naturalbench/retrieval/metadata.json",
-        "NaturalBench-Retrieval/metadata.json",
-    ),
+    places=tuple(f"{folder}/metadata.json" for folder in SOURCES["naturalbench"].folders),
     images="naturalbench",
 )
 _OPTION = re.compile(r"\b([A-Z])\s*:\s*([^;]+)")
@@ -212,36 +177,33 @@ _EACH = 4  # the rows of a group in the form of lmms-eval: both images with the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Group:
-    """A group as the release has it in one row, and where its two images are: a row of the table, and a column."""
+    """A group as the release has it in one row, with the row of the table and the column of its two images."""
 
     record: Record
     images: tuple[tuple[Row, str], tuple[Row, str]]
 
 
 def _naturalbench(options: ReadOptions) -> Iterator[Task]:
-    if any(options.wanted(row.id) for row in _NATURALBENCH.values()):
-        files = release_files(options, "naturalbench", _NATURALBENCH_HUB)
-        if files:
-            yield from tasks_by_kind(_groups(files), "Question_Type", _crossed, _NATURALBENCH, options.wanted)
-        else:
-            for row in _NATURALBENCH.values():
-                yield from _unread(row, "*.tsv", "is not read; take the release's Parquet files", options)
+    files = release_files(options, "naturalbench", _NATURALBENCH_HUB) if options.wants(_NATURALBENCH) else []
+    if files:
+        yield from tasks_by_kind(_groups(files), "Question_Type", _crossed, _NATURALBENCH, options.wanted)
+    unread = (
+        []
+        if files
+        else [(row, "*.tsv", "is not read; take the release's Parquet files") for row in _NATURALBENCH.values()]
+    )
     file = _RETRIEVAL.file(options)
     if file is not None:
         case = partial(_retrieval, find=options.find(_RETRIEVAL.images))
         yield _RETRIEVAL.task(distinct(case, listed_records(file), "index"))
     else:
-        yield from _unread(_RETRIEVAL, "NaturalBench-Retrieval.zip", "is not unpacked", options)
-
-
-def _unread(row: TaskRow, pattern: str, remedy: str, options: ReadOptions) -> Iterator[Task]:
-    """A task without cases that says why, if the release is there in a form that is not read."""
-    if options.wanted(row.id) and (file := other_form(options, f"naturalbench/{pattern}")):
-        yield row.task((), note=f"{file} {remedy}")
+        unread.append((_RETRIEVAL, "NaturalBench-Retrieval.zip", "is not unpacked"))
+    for row, pattern, remedy in unread:  # a task without cases that says why
+        if options.wanted(row.id) and (other := other_form(options, f"naturalbench/{pattern}")):
+            yield row.task((), note=f"{other} {remedy}")
 
 
 def _groups(files: Sequence[Path]) -> Iterator[_Group]:
-    """The groups of either form; the rows of that of lmms-eval are numbered by ``Index``."""
     if "Image" not in column_names(files[0]):
         for row in table_rows(files, ("Image_0", "Image_1"), _NATURALBENCH_TABLES):
             yield _Group(record=row.record, images=((row, "Image_0"), (row, "Image_1")))
@@ -328,14 +290,11 @@ NATURALBENCH = Source(
 )
 
 
-# MMVP-VLM: nine visual patterns in which a CLIP takes two unlike images for alike, a statement about each image. And
-# MMVP, the questions with two options.
-#
-# Tong et al. 2024, "Eyes Wide Shut? Exploring the Visual Shortcomings of Multimodal LLMs", section 3
-# (MMVP/MMVP_VLM and MMVP/MMVP, or lmms-lab-eval/MMVP, of the Hugging Face hub). The images of a case of mmvp/vlm are
-# those of an odd id and the next one; a text is "a photo of " and the statement, as in the release's evaluation. Its
-# figure is ``image``, with strict comparisons: the released code counts a tie of the second text as right, and one of
-# the first as wrong. ``macro`` is the mean of the nine patterns.
+# MMVP-VLM and MMVP (Tong et al. 2024, section 3): nine visual patterns in which a CLIP takes two unlike images for
+# alike, a statement about each image; and the questions with two options. The images of a case of mmvp/vlm are those
+# of an odd id and the next one; a text is "a photo of " and the statement, as in the release's evaluation. Its figure
+# is ``image``, with strict comparisons: the released code counts a tie of the second text as right, one of the first
+# as wrong. ``macro`` is the mean of the nine patterns.
 
 _MMVP_HUB = "lmms-lab-eval/MMVP"
 _VLM = TaskRow(
@@ -369,8 +328,7 @@ _NUMBERS = ("Index", "lineId")  # columns with the number of a question; without
 _MMVP_TABLES = f"take the Parquet files of {_MMVP_HUB}, or Questions.csv and the images of MMVP/MMVP"
 _LETTERED = re.compile(r"\(([a-z])\)\s*(.*?)\s*(?=\([a-z]\)|$)", re.IGNORECASE | re.DOTALL)
 
-_Asked = tuple[Record, Callable[[str], LazyImage]]
-"""A row of the questions, and a function that returns its image by its key."""
+_Asked = tuple[Record, Callable[[str], LazyImage]]  # a row, and a function that returns its image by its key
 _Item = TypeVar("_Item")
 
 
@@ -381,8 +339,20 @@ def _mmvp(options: ReadOptions) -> Iterator[Task]:
         whole, number = _PAIRS * len(PATTERNS), len(task.cases)
         note = f"the release has {whole} pairs, 15 a pattern, and this file {number}"
         yield task if number == whole else replace(task, note=note)
-    if options.wanted(_MLLM.id):
-        yield from _mmvp_questions(options)
+    if not options.wanted(_MLLM.id):
+        return
+    folders = [folder / place for folder in options.folders for place in ("mmvp", "mmvp/data", "MMVP", "MMVP/data")]
+    questions, tables = _MLLM.file(options), table_files(folders, ("*.parquet",))
+    refuse_both(questions, tables)
+    if questions is not None:
+        find = options.find(_MLLM.images)
+        asked = [(record, partial(find, record)) for record in _csv_rows(questions)]
+        yield _MLLM.task(each(_question_pair, _in_pairs(questions, asked)))
+    elif tables:
+        rows = table_rows(tables, ("image",), _MMVP_TABLES)
+        inside = [(row.record, partial(row.image, column="image")) for row in rows]
+        note = f"the file is that of {_MMVP_HUB}, in which the answers of two pairs are corrected"
+        yield _MLLM.task(each(_question_pair, _in_pairs(tables[0], inside)), note=note)
 
 
 def _statements(numbered: tuple[int, tuple[Record, Record]], find: Find) -> Case:
@@ -393,21 +363,6 @@ def _statements(numbered: tuple[int, tuple[Record, Record]], find: Find) -> Case
     pattern = PATTERNS[min(number // _PAIRS, len(PATTERNS) - 1)]
     tags = {"pattern": pattern, "macro": pattern}
     return case_of(pair[0], quad_requests(images, texts), QUAD_TRUTHS, name=f"{ids[0]}-{ids[1]}", tags=tags)
-
-
-def _mmvp_questions(options: ReadOptions) -> Iterator[Task]:
-    folders = [folder / place for folder in options.folders for place in ("mmvp", "mmvp/data", "MMVP", "MMVP/data")]
-    file, tables = _MLLM.file(options), table_files(folders, ("*.parquet",))
-    refuse_both(file, tables)
-    if file is not None:
-        find = options.find(_MLLM.images)
-        pairs = _in_pairs(file, [(record, partial(find, record)) for record in _csv_rows(file)])
-        yield _MLLM.task(each(_question_pair, pairs))
-    elif tables:
-        rows = table_rows(tables, ("image",), _MMVP_TABLES)
-        pairs = _in_pairs(tables[0], [(row.record, partial(row.image, column="image")) for row in rows])
-        note = f"the file is that of {_MMVP_HUB}, in which the answers of two pairs are corrected"
-        yield _MLLM.task(each(_question_pair, pairs), note=note)
 
 
 def _question_pair(pair: tuple[_Asked, _Asked]) -> Case:
@@ -426,7 +381,6 @@ def _question_pair(pair: tuple[_Asked, _Asked]) -> Case:
 
 
 def _lettered(record: Record) -> Mapping[str, str]:
-    """The options of a question by their letters, from a text such as ``(a) Open (b) Closed``."""
     options = {letter.lower(): text for letter, text in _LETTERED.findall(record.text("Options"))}
     if len(options) < 2 or not all(options.values()):  # a choice
         record.reject("Options", "options such as '(a) Open (b) Closed'")
@@ -446,18 +400,17 @@ def _in_pairs(file: Path, rows: Sequence[_Item]) -> Iterator[tuple[_Item, _Item]
 
 def _ids(pair: tuple[Record, Record], field: str) -> tuple[int, int]:
     """The ids of two rows: an odd one and the next; without a column of ids, the numbers of the rows."""
-    first, second = (_number(record, field) for record in pair)
+    numbers = []
+    for record in pair:
+        given = record.fields.get(field) if field else record.id.removeprefix("in row ")
+        text = str(given).strip() if type(given) in {str, int} else ""
+        if not text.isdecimal():
+            record.reject(field, "a whole number")
+        numbers.append(int(text))
+    first, second = numbers
     if first % 2 == 0 or second != first + 1:
         raise pair[1].error(f"the ids of the pair are {first} and {second}, expected an odd one and the next")
     return first, second
-
-
-def _number(record: Record, field: str) -> int:
-    given = record.fields.get(field) if field else record.id.removeprefix("in row ")
-    text = str(given).strip() if type(given) in {str, int} else ""
-    if not text.isdecimal():
-        record.reject(field, "a whole number")
-    return int(text)
 
 
 MMVP = Source(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from vlgate.sources.reading.records import Record, each, keyed_records
 from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, pair_of, present, shapes_of
@@ -19,8 +18,8 @@ from vlgate.types import Case, Task
 Tag = tuple[str, str] | None
 Tagger = Callable[[Record], Tag]
 
+# The reason for leaving a record out of the valid subset (section 4, "Human annotation"; Table 5).
 INVALID = "not valid (mturk.caption < 2; --protocol valse_all asks these too)"
-"""The reason for leaving a record out of the valid subset (section 4, "Human annotation"; Table 5)."""
 
 # The release's values of foil_method and the paper's short names for them (section 3.2 and appendix A.2).
 _DIRECTIONS = {"checklist method, change NP to PL": "sg2pl", "checklist method, change NP to SG": "pl2sg"}
@@ -66,32 +65,26 @@ class Instrument:
     taggers: tuple[Tagger, ...] = (dataset,)
 
 
-TASKS: Mapping[str, Instrument] = MappingProxyType(
-    {
-        "valse/existence": Instrument("existence.json", "visual7w", (provenance, dataset)),
-        "valse/plurality": Instrument("plurals.json", "coco", (direction, dataset)),
-        "valse/counting-balanced": Instrument("counting-hard.json", "visual7w", (number, dataset)),
-        "valse/counting-small": Instrument("counting-small-quant.json", "visual7w", (number, dataset)),
-        "valse/counting-adversarial": Instrument("counting-adversarial.json", "visual7w", (number, dataset)),
-        "valse/relations": Instrument("relations.json", "coco"),
-        "valse/action-replacement": Instrument("action-replacement.json", "swig"),
-        "valse/actant-swap": Instrument("actant-swap.json", "swig"),
-        "valse/coreference-standard": Instrument("coreference-standard.json", "coco"),
-        "valse/coreference-clean": Instrument("coreference-hard.json", "coco"),
-        "valse/foil-it": Instrument("foil-it.json", "coco"),
-    },
-)
-"""The eleven tasks (Table 1; the release calls "balanced" hard, "small numbers" small-quant and "clean" hard)."""
+# The eleven tasks (Table 1; the release calls "balanced" hard, "small numbers" small-quant and "clean" hard).
+TASKS: Mapping[str, Instrument] = {
+    "valse/existence": Instrument("existence.json", "visual7w", (provenance, dataset)),
+    "valse/plurality": Instrument("plurals.json", "coco", (direction, dataset)),
+    "valse/counting-balanced": Instrument("counting-hard.json", "visual7w", (number, dataset)),
+    "valse/counting-small": Instrument("counting-small-quant.json", "visual7w", (number, dataset)),
+    "valse/counting-adversarial": Instrument("counting-adversarial.json", "visual7w", (number, dataset)),
+    "valse/relations": Instrument("relations.json", "coco"),
+    "valse/action-replacement": Instrument("action-replacement.json", "swig"),
+    "valse/actant-swap": Instrument("actant-swap.json", "swig"),
+    "valse/coreference-standard": Instrument("coreference-standard.json", "coco"),
+    "valse/coreference-clean": Instrument("coreference-hard.json", "coco"),
+    "valse/foil-it": Instrument("foil-it.json", "coco"),
+}
 
 _ROWS = [
     TaskRow(
-        id=task,
-        shape="pair",
-        capability="foil",
-        places=(f"valse/data/{instrument.file}", f"valse/{instrument.file}"),
-        images=instrument.images,
+        id=task, shape="pair", capability="foil", places=(f"valse/data/{of.file}", f"valse/{of.file}"), images=of.images
     )
-    for task, instrument in TASKS.items()
+    for task, of in TASKS.items()
 ]
 
 
@@ -100,8 +93,8 @@ _ROWS = [
 
 
 def _read(options: ReadOptions) -> Iterator[Task]:
+    every = "valse_all" in options.protocols
     for row, file in present(options, _ROWS):
-        every = "valse_all" in options.protocols
         with collector_paused():
             cases = list(_cases(row, file, options.find(row.images), every=every))
         kept = [case for case in cases if case is not None]
@@ -109,7 +102,6 @@ def _read(options: ReadOptions) -> Iterator[Task]:
 
 
 def _cases(row: TaskRow, file: Path, find: Find, *, every: bool) -> Iterator[Case | None]:
-    """The case of each record; None for one that fewer than two of three annotators found valid."""
     taggers = TASKS[row.id].taggers
     shared: dict[tuple[Tag, ...], Mapping[str, str]] = {}  # few different tags, and hundreds of cases with each
 
@@ -126,8 +118,4 @@ def _cases(row: TaskRow, file: Path, find: Find, *, every: bool) -> Iterator[Cas
     yield from each(case, keyed_records(file))
 
 
-VALSE = Source(
-    read=_read,
-    shapes=shapes_of(_ROWS),
-    take="data/*.json of https://github.com/Heidelberg-NLP/VALSE",
-)
+VALSE = Source(read=_read, shapes=shapes_of(_ROWS), take="data/*.json of https://github.com/Heidelberg-NLP/VALSE")

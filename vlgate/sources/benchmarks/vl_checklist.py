@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError, nearest
@@ -19,22 +18,18 @@ from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.records import Record, each
 from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, only_file, texts_about
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json, read_text
-from vlgate.types import Case, Match, Task
+from vlgate.types import Case, Task, images_of
 
-PAPER = "vlchecklist_paper"
-"""The protocol that takes only the first 1,000 items of each file, and the first text of each item."""
+PAPER = "vlchecklist_paper"  # the protocol
 
+# The reasons for leaving out pairs under that protocol, which takes the first 1,000 items with their first text, as the
+# released code does, which fits the printed tables. With ``missing_images`` ``skip``, items whose image is missing go
+# before the 1,000 are taken, as in the released code; but if a file has none of its images, they are taken all the
+# same, because replies made elsewhere need no images. An item without its image, or beyond the first 1,000, counts as
+# one pair; its further texts are counted as ``FURTHER``.
 BEYOND = "beyond the first 1,000 items (vlchecklist_paper)"
 FURTHER = "a further text of an item (vlchecklist_paper)"
 MISSING = "an item without its image (vlchecklist_paper)"
-"""The reasons for leaving out pairs under that protocol, which takes the first 1,000 items with their first text, as
-the released code does, which fits the printed tables. With ``missing_images`` ``skip``, items whose image is missing go
-before the 1,000 are taken, as in the released code; but if a file has none of its images, they are taken all the same,
-because replies made elsewhere need no images.
-
-An item without its image, or beyond the first 1,000, counts as one pair; its further texts are counted as ``FURTHER``.
-"""
-
 _ITEMS = 1000
 _ROOT = "vl-checklist"
 _OBJECTS = ("hake", "swig_agent", "swig_destination", "swig_item", "swig_tool", "vg_obj", "vg_subj")
@@ -46,10 +41,10 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "Relation/action": ("hake", "swig", "vg"),
     "Relation/spatial": ("vg",),
 }
-CORPUS: Mapping[str, str] = MappingProxyType(
-    {f"{_ROOT}/{part}/{name}".lower(): f"{part}/{name}.yaml" for part, names in _PARTS.items() for name in names}
-)
-"""The 56 tasks by id (section 3.1, Figure 2), each with its file below ``corpus/v1/``."""
+# The 56 tasks by id (section 3.1, Figure 2), each with its file below ``corpus/v1/``.
+CORPUS: Mapping[str, str] = {
+    f"{_ROOT}/{part}/{name}".lower(): f"{part}/{name}.yaml" for part, names in _PARTS.items() for name in names
+}
 
 _KEYS = ("ANNO_PATH", "IMG_ROOT", "TYPE")
 _LINE = re.compile(r"""(?P<key>\w+)\s*:\s*(?P<quote>["']?)(?P<value>[^"'#]*?)(?P=quote)\s*(?:\#.*)?""")
@@ -63,36 +58,26 @@ _IMAGES = ("hake", "swig", "vg")
 def _read(options: ReadOptions) -> Iterator[Task]:
     for task in filter(options.wanted, CORPUS):
         config = only_file(options.folders, f"{_ROOT}/corpus/v1/{CORPUS[task]}")
-        corpus = None if config is None else _Corpus(config, CORPUS[task])
-        if corpus is not None and _exists(corpus.file, config):
-            row = TaskRow(id=task, shape="pair", capability="foil")
-            whole = row.task(_cases(corpus, options.find(corpus.images)))
-            yield _as_the_paper(whole, options.missing_images) if PAPER in options.protocols else whole
-
-
-def _exists(file: Path, config: Path | None) -> bool:
-    try:
-        return file.exists()
-    except OSError as error:  # a name of more than 255 characters
-        expected = f"ANNO_PATH cannot be looked up ({error.strerror})"
-        raise DataError(config, None, expected, FETCH_AGAIN) from None
-
-
-class _Corpus:
-    """The content of one YAML file: the JSON file of its items, that file's name, and the source of its images."""
-
-    def __init__(self, config: Path, place: str) -> None:
+        if config is None:
+            continue
         values = parse_config(config)
-        path = values["ANNO_PATH"]
+        path, images = values["ANNO_PATH"], values["IMG_ROOT"].rstrip("/").rpartition("/")[2]
         if not is_plain(path):
             expected = f"ANNO_PATH is {path!r}, expected a relative path without '..'"
             raise DataError(config, None, expected, FETCH_AGAIN)
-        self.file = config.parents[place.count("/") + 2] / path
-        self.name = path.removeprefix("data/")
-        self.images = values["IMG_ROOT"].rstrip("/").rpartition("/")[2]
-        if self.images not in _IMAGES:
+        if images not in _IMAGES:
             expected = f"IMG_ROOT is {values['IMG_ROOT']!r}, expected a folder hake/, swig/ or vg/"
             raise DataError(config, None, expected, "name one, and put the images into images/ of the data folder")
+        file = config.parents[CORPUS[task].count("/") + 2] / path
+        try:
+            exists = file.exists()
+        except OSError as error:  # a name of more than 255 characters
+            expected = f"ANNO_PATH cannot be looked up ({error.strerror})"
+            raise DataError(config, None, expected, FETCH_AGAIN) from None
+        if exists:
+            row = TaskRow(id=task, shape="pair", capability="foil")
+            whole = row.task(_cases(file, path.removeprefix("data/"), options.find(images)))
+            yield _as_the_paper(whole, options.missing_images) if PAPER in options.protocols else whole
 
 
 def parse_config(file: Path) -> dict[str, str]:
@@ -118,8 +103,8 @@ def parse_config(file: Path) -> dict[str, str]:
 
 def _as_the_paper(task: Task, missing_images: str) -> Task:
     first = [case for case in task.cases if case.id.endswith("-0")]
-    there = [case for case in first if _has_image(case)] if missing_images == "skip" else first
-    kept = there or first
+    there = [case for case in first if all(image.where for image in images_of(case.requests[0]))]
+    kept = (there if missing_images == "skip" else []) or first
     counts = {
         MISSING: len(first) - len(kept),
         BEYOND: max(0, len(kept) - _ITEMS),
@@ -129,47 +114,31 @@ def _as_the_paper(task: Task, missing_images: str) -> Task:
     return replace(task, cases=tuple(kept[:_ITEMS]), left_out=left_out)
 
 
-def _has_image(case: Case) -> bool:
-    request = case.requests[0]
-    return isinstance(request, Match) and bool(request.image.where)
-
-
-def _cases(corpus: _Corpus, find: Find) -> Iterator[Case]:
-    items = read_json(corpus.file)
+def _cases(file: Path, name: str, find: Find) -> Iterator[Case]:
+    items = read_json(file)
     if type(items) is not list:
-        raise DataError(corpus.file, None, "expected a list of items", FETCH_AGAIN)
-    no_tags: Mapping[str, str] = {}
+        raise DataError(file, None, "expected a list of items", FETCH_AGAIN)
+    tags: Mapping[str, str] = {}  # one for all, which have none
 
     def cases(numbered: tuple[int, Any]) -> list[Case]:
         number, item = numbered
-        name, pairs = _item(item, number, corpus.file)
-        image = find(Record(corpus.file, str(number), {}), name)
-        origin = f"{corpus.name}, item {number}"
+        if type(item) is not list or len(item) != 2 or type(item[1]) is not dict:
+            expected = 'expected a list of an image\'s name and {"POS": [texts], "NEG": [texts]}'
+            raise DataError(file, str(number), expected, FETCH_AGAIN)
+        record = Record(file, str(number), item[1])
+        positive, negative = _texts(record, "POS"), _texts(record, "NEG")
+        if len(positive) != len(negative):
+            counts = f"{len(positive)} POS and {len(negative)} NEG texts"
+            raise record.error(f"has {counts}, expected the same number of both")
+        image, origin, truths = find(record, item[0]), f"{name}, item {number}", (True, False)
+        asked = [texts_about(image, texts) for texts in zip(positive, negative, strict=True)]
         return [
-            Case(
-                id=f"{number}-{index}",
-                requests=texts_about(image, texts),
-                truths=(True, False),
-                tags=no_tags,
-                origin=origin,
-            )
-            for index, texts in enumerate(pairs)
+            Case(id=f"{number}-{index}", requests=requests, truths=truths, tags=tags, origin=origin)
+            for index, requests in enumerate(asked)
         ]
 
     for made in each(cases, enumerate(items)):
         yield from made
-
-
-def _item(item: Any, number: int, file: Path) -> tuple[str, list[tuple[str, str]]]:
-    """Return the image's name and the pairs of texts of one item."""
-    if type(item) is not list or len(item) != 2 or type(item[1]) is not dict:
-        expected = 'expected a list of an image\'s name and {"POS": [texts], "NEG": [texts]}'
-        raise DataError(file, str(number), expected, FETCH_AGAIN)
-    record = Record(file, str(number), item[1])
-    positive, negative = _texts(record, "POS"), _texts(record, "NEG")
-    if len(positive) != len(negative):
-        raise record.error(f"has {len(positive)} POS and {len(negative)} NEG texts, expected the same number of both")
-    return item[0], list(zip(positive, negative, strict=True))
 
 
 def _texts(record: Record, side: str) -> list[str]:

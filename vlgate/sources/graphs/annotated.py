@@ -11,11 +11,12 @@ from pathlib import Path
 from vlgate.errors import DataError
 from vlgate.images.files import image_size, missing_image
 from vlgate.perturb.ontology import Ontology
-from vlgate.perturb.question_tests import BEYOND, TESTS, Test
+from vlgate.perturb.question_tests import Test
 from vlgate.perturb.questions import Corpus, Generator
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.checks import SizeOf
-from vlgate.sources.graphs.files import find_graphs, read_graphs, vocabulary_of
+from vlgate.sources.graphs.files import read_graphs, vocabulary_of
+from vlgate.sources.graphs.generated import GENERATED, find_graphs
 from vlgate.sources.graphs.question_cases import cases_of, task_of
 from vlgate.sources.reading import image_finder
 from vlgate.sources.reading.image_paths import ImagePaths
@@ -24,29 +25,21 @@ from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.reading.text_files import collector_paused
 from vlgate.types import Case, LazyImage, Task
 
-# Makes tasks from scene graphs in data folders: chooses the graphs, finds their images, counts what is left out.
-#
-# The graphs are in the files that ``files.find_graphs`` finds: GQA's, Visual Genome's or the user's own.
-
 REPEATED = "graph of an image that an earlier file has"
 TWIN = "graph without a size, of an image that is there only as its twin in COCO, which may be of another size"
-
-
+# If this many graphs have an image, only these graphs are used. If fewer have one, the images may belong to another
+# benchmark, so all graphs are used (see ``annotated``).
 ENOUGH = 100
-"""If this many graphs have an image, only these graphs are used.
-
-If fewer have one, the images may belong to another benchmark, so all graphs are used (see ``annotated``).
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotated:
-    """The graphs to ask about, their images by graph id, the counts of what was left out, and a note for reports."""
+    """The graphs to ask about, with their images by graph id."""
 
     graphs: Sequence[SceneGraph]
     images: Mapping[str, LazyImage]
-    left_out: Mapping[str, int]
-    note: str
+    left_out: Mapping[str, int]  # the counts
+    note: str  # for reports
 
 
 def tasks(options: ReadOptions, wanted: Collection[str]) -> Iterator[Task]:
@@ -54,17 +47,18 @@ def tasks(options: ReadOptions, wanted: Collection[str]) -> Iterator[Task]:
     if not files:
         return
     with collector_paused():
-        found = annotated(files, options)
-        generator = generator_of(found, vocabulary_of(files), files)
-        left_out = {**found.left_out, **generator.corpus.left_out}
-        tests = [test for test in (*TESTS, *BEYOND) if test in wanted]
+        source = annotated(files, options)
+        generator = generator_of(source, vocabulary_of(files), files)
+        left_out = {**source.left_out, **generator.corpus.left_out}
+        tests = [test for test in GENERATED if test in wanted]
         made = {test: generator.make(test, size=options.pairs, seed=options.seed) for test in tests}
-        if not any(one.pairs for one in made.values()):
-            problem = f"{len(found.graphs):,} graphs give no question of {', '.join(tests)}"
+        number = f"{len(source.graphs):,}"
+        if not any(questions.pairs for questions in made.values()):
+            problem = f"{number} graphs give no question of {', '.join(tests)}"
             raise DataError(files[0], None, problem, "give more graphs, which show different things")
-        for test, one in made.items():
-            note = found.note if one.pairs else f"{len(found.graphs):,} scene graphs give no question of {test}"
-            yield task_of(f"scene-graphs/{test}", one, test, found.images, left_out=left_out, note=note)
+        for test, questions in made.items():
+            note = source.note if questions.pairs else f"{number} scene graphs give no question of {test}"
+            yield task_of(f"scene-graphs/{test}", questions, test, source.images, left_out=left_out, note=note)
 
 
 def annotated(files: Sequence[Path], options: ReadOptions) -> Annotated:
@@ -83,23 +77,25 @@ def annotated(files: Sequence[Path], options: ReadOptions) -> Annotated:
             else:
                 problem = f"its image {image.where} is another one than {images[graph.id].where} of an earlier file"
                 raise DataError(file, f"graph {graph.id!r}", problem, "rename one of the images and its graph")
-    twins = [name for name, graph in graphs.items() if not _fits(graph, images[name], options)]
+    # The boxes of a graph without a size do not fit a twin, which is the same photograph, but often in another size.
+    coco = [f"{folder / place}/" for folder in options.folders for place in image_finder.SOURCES["coco"].folders]
+    unsized = [name for name, graph in graphs.items() if not (graph.width and graph.height)]
+    twins = [name for name in unsized if images[name].where.startswith(tuple(coco))]
     for name in twins:
         images[name] = missing_image(name, [folder / "images/vg" for folder in options.folders])
     shown = [graph for name, graph in graphs.items() if images[name].where]
+    number, there = f"{len(graphs):,}", f"{len(shown):,}"
     if len(shown) < min(ENOUGH, len(graphs) / 2):
-        note = f"made from all {len(graphs):,} scene graphs; the images of {len(shown):,} are there"
-        return Annotated(graphs=list(graphs.values()), images=images, left_out=left_out, note=note)
-    left_out += Counter({TWIN: len(twins)})
-    note = f"made from the {len(shown):,} of {len(graphs):,} scene graphs whose images are there"
+        shown = list(graphs.values())
+        note = f"made from all {number} scene graphs; the images of {there} are there"
+    else:
+        left_out += Counter({TWIN: len(twins)})
+        note = f"made from the {there} of {number} scene graphs whose images are there"
     return Annotated(graphs=shown, images=images, left_out=left_out, note=note)
 
 
 class GraphImages:
-    """The images of graphs: by number in Visual Genome, which GQA shares, or by path in the data folder of the graph.
-
-    The number in a path does not count: "mine/7.jpg" is not Visual Genome's image 7.
-    """
+    """The images of graphs: by number in Visual Genome, which GQA shares, or by path in the graph's data folder."""
 
     def __init__(self, options: ReadOptions, files: Sequence[Path]) -> None:
         self._numbers = options.images
@@ -112,19 +108,17 @@ class GraphImages:
         return self._paths.find(Record(file, f"graph {name!r}", {}), name)
 
     def sizes(self, file: Path) -> SizeOf:
-        """Return a function from an image's path to its size.
-
-        It returns None for GQA's and Visual Genome's numbers: their graphs have the right sizes, and opening 100,000
-        files takes minutes.
-        """
+        """Return a function from an image's path to its size."""
 
         def size_of(name: str) -> tuple[int, int] | None:
+            # GQA's and Visual Genome's graphs have the right sizes, and opening 100,000 files takes minutes.
             image = None if _numbered(name) else self.find(name, file)
             return None if image is None or not image.where else image_size(image.where)
 
         return size_of
 
 
+# The number in a path does not count: "mine/7.jpg" is not Visual Genome's image 7.
 def _numbered(name: str) -> bool:
     return "/" not in name and image_finder.stem(name) == name
 
@@ -139,17 +133,6 @@ def generator_of(found: Annotated, ontology: Ontology, files: Sequence[Path]) ->
         raise DataError(files[0] if files else Path(), None, problem, remedy) from None
 
 
-def _fits(graph: SceneGraph, image: LazyImage, options: ReadOptions) -> bool:
-    """Return whether the graph's boxes fit the image.
-
-    Without the graph's size they do not fit a twin, which is the same photograph, but often in another size.
-    """
-    if graph.width and graph.height:
-        return True
-    twins = (folder / place for folder in options.folders for place in image_finder.SOURCES["coco"].folders)
-    return not any(image.where.startswith(f"{place}/") for place in twins)
-
-
 # Further questions for the text-only baseline: what judges one half of the scene graphs is made from the other.
 #
 # A baseline that learns from the judged cases themselves is below chance, because each question is as often true as
@@ -158,9 +141,7 @@ def _fits(graph: SceneGraph, image: LazyImage, options: ReadOptions) -> bool:
 # they are balanced within that half, and tell nothing that is not in the texts.
 
 HALVES = (0, 1)
-LEAST = 30
-"""With fewer cases in either half there is too little to learn from, and a test has no further cases."""
-
+LEAST = 30  # with fewer cases in either half there is too little to learn from, and a test has no further cases
 _GRAPHS = 2_000  # of a half; more would only take longer
 
 
@@ -170,27 +151,22 @@ def half_of(key: str) -> int:
 
 
 def further_cases(options: ReadOptions, tests: Collection[Test]) -> dict[Test, tuple[tuple[Case, ...], ...]]:
-    """Make further questions from each half of the graphs in the data folders.
+    """Make further questions from each half of the graphs in the data folders: the cases of each half by test.
 
-    Args:
-        options: the folders, the number of pairs, and the seed, which should not be that of the judged cases.
-        tests: the wanted tests.
-
-    Returns: the cases of each half by test; a test is absent if a half gives fewer than ``LEAST`` cases of it.
+    A test is absent if a half gives fewer than ``LEAST`` cases of it. The seed should not be that of the judged cases.
     """
     files = find_graphs(options.folders) if tests else []
     if not files:
         return {}
     with collector_paused():
-        found, ontology = annotated(files, options), vocabulary_of(files)
-        made = [_made(replace(found, graphs=_half(found, half)), ontology, options, tests) for half in HALVES]
+        source, ontology = annotated(files, options), vocabulary_of(files)
+        made = []
+        for half in HALVES:
+            graphs = [graph for graph in source.graphs if half_of(source.images[graph.id].key) == half]
+            graphs = sorted(graphs, key=lambda graph: _hash(graph.id))[:_GRAPHS]
+            made.append(_made(replace(source, graphs=graphs), ontology, options, tests))
     enough = [test for test in tests if all(len(cases.get(test, ())) >= LEAST for cases in made)]
     return {test: tuple(cases[test] for cases in made) for test in enough}
-
-
-def _half(found: Annotated, half: int) -> Sequence[SceneGraph]:
-    inside = [graph for graph in found.graphs if half_of(found.images[graph.id].key) == half]
-    return sorted(inside, key=lambda graph: _hash(graph.id))[:_GRAPHS]
 
 
 def _made(

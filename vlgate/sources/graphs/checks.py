@@ -8,16 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from vlgate.errors import DataError, instead_of, nearest
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 from vlgate.sources.reading.image_finder import is_plain
-
-# Finds relations that contradict each other, such as a cup on a table that is on the cup.
-
-Edge = tuple[str, str]
 
 _FORWARD: Mapping[str, str] = {
     "on": "on|on top of|atop|sitting on|sitting on top of|standing on|lying on|lying on top of|parked on|resting on|"
@@ -34,21 +29,18 @@ _BACKWARD: Mapping[str, str] = {
     "left": "to the right of|right of|on the right of",
 }
 
-ORDERS: Mapping[str, tuple[str, bool]] = MappingProxyType(
-    {name: (order, True) for order, names in _FORWARD.items() for name in names.split("|")}
-    | {name: (order, False) for order, names in _BACKWARD.items() for name in names.split("|")},
-)
-"""The relations that put things in an order: the name of the order, and whether the first thing comes first in it.
-
-"above" and "under" are the same order in two directions; "on" is another, because a sign on a wall may be above it.
-"""
+# The relations that put things in an order: the name of the order, and whether the first thing comes first in it.
+# "above" and "under" are the same order in two directions; "on" is another, because a sign on a wall may be above it.
+ORDERS: Mapping[str, tuple[str, bool]] = {
+    name: (order, True) for order, names in _FORWARD.items() for name in names.split("|")
+} | {name: (order, False) for order, names in _BACKWARD.items() for name in names.split("|")}
 
 
 def circles(relations: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str, str], tuple[str, ...]]:
-    """Find the relations that close a circle; relations are (thing, relation, other thing), in the graph's order.
+    """Find the relations that close a circle, such as a cup on a table that is on the cup.
 
-    Returns: for each relation to remove, the things of the circle that it closes. Without these relations there is no
-    circle. The same relations in the same order give the same result.
+    Relations are (thing, relation, other thing), in the graph's order. Returns the things of the circle that each
+    relation to remove closes; without these relations there is no circle.
 
     >>> circles([("cup", "on", "table"), ("table", "on", "box"), ("box", "on top of", "cup")])
     {('box', 'on top of', 'cup'): ('cup', 'table', 'box')}
@@ -56,35 +48,23 @@ def circles(relations: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str, s
     {}
     """
     orders: dict[str, dict[str, dict[str, None]]] = {}
+    edges: dict[tuple[str, str, str], tuple[str, str, str]] = {}
     for thing, name, other in relations:
         if name in ORDERS:
             order, forward = ORDERS[name]
             first, second = (thing, other) if forward else (other, thing)
-            after = orders.setdefault(order, {})
-            if first in after:
-                after[first][second] = None
-            else:
-                after[first] = {second: None}
+            orders.setdefault(order, {}).setdefault(first, {})[second] = None
+            edges[thing, name, other] = order, first, second
     closing = {(order, *edge): circle for order, after in orders.items() for edge, circle in _closing(after)}
-    found = {one: closing.get(_edge(*one)) for one in relations if one[1] in ORDERS} if closing else {}
-    return {one: circle for one, circle in found.items() if circle is not None}
+    return {relation: closing[edge] for relation, edge in edges.items() if edge in closing}
 
 
-def _edge(thing: str, name: str, other: str) -> tuple[str, str, str]:
-    order, forward = ORDERS[name]
-    return (order, thing, other) if forward else (order, other, thing)
-
-
-def _closing(after: Mapping[str, Iterable[str]]) -> Iterator[tuple[Edge, tuple[str, ...]]]:
-    """Yield the edges that lead back to a thing on the current path, with the things of the circle.
-
-    The search is depth first, without recursion, because a graph may have 10,000 objects.
-    """
+# The search is depth first, without recursion, because a graph may have 10,000 objects.
+def _closing(after: Mapping[str, Iterable[str]]) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
+    """Yield the edges that lead back to a thing on the current path, with the things of the circle."""
     done: set[str] = set()
     for start in after:
-        if start in done:
-            continue
-        path = {start: iter(after[start])}
+        path = {} if start in done else {start: iter(after[start])}
         while path:
             here = next(reversed(path))
             other = next(path[here], None)
@@ -98,37 +78,28 @@ def _closing(after: Mapping[str, Iterable[str]]) -> Iterator[tuple[Edge, tuple[s
                 path[other] = iter(after.get(other, ()))
 
 
-# Checks scene graphs of any format: a fault is either raised, or the faulty part is left out and counted.
-
 Mode = Literal["fail", "leave out"]
+SizeOf = Callable[[str], tuple[int, int] | None]  # the width and height of the image with a name, if they are known
+Size = tuple[int | None, int | None]
+_Related = dict[str, list[tuple[str, str]]]
 
-MOST_OBJECTS = 10_000
-"""The most objects that a graph may have; GQA's largest graphs have about 130."""
-
-TOLERANCE = 0.1
-"""How far a box may reach beyond the image, as a share of the image's side; the box is cut off at the edge.
-
-If the image's size is not given, the box's own side counts. ``TOLERANCE_PIXELS`` are allowed in any case.
-"""
-
-TOLERANCE_PIXELS = 2.0
-
+MOST_OBJECTS = 10_000  # of a graph; GQA's largest graphs have about 130
+# How far a box may reach beyond the image, as a share of the image's side, and in any case in pixels; the box is cut
+# off at the edge. If the image's size is not given, the box's own side counts.
+TOLERANCE, TOLERANCE_PIXELS = 0.1, 2.0
+# How much the proportions of a graph's size may differ from those of its image, because a scaled image is rounded.
 SCALED = 0.02
-"""How much the proportions of a graph's size may differ from those of its image, because a scaled image is rounded."""
 
 
 @dataclass(slots=True)
 class Faults:
-    """The faults of a file: in mode "fail" each is an error, in "leave out" it is counted in ``left_out`` by reason.
-
-    If there is a list ``errors``, it also gets the error of each fault that is counted.
-    """
+    """The faults of a file: in mode "fail" each is an error, in "leave out" it is counted by reason."""
 
     file: Path
     mode: Mode
     left_out: Counter[str]
     remedy: str = "correct it, or leave such parts out, and count them, with --faults leave-out"
-    errors: list[DataError] | None = None
+    errors: list[DataError] | None = None  # if it is a list, it gets the error of each fault that is counted, too
 
     def found(self, where: str, reason: str, shown: str, counted: str = "") -> None:
         """Raise DataError for a fault, or count it by ``counted`` or ``reason``; the caller leaves the part out."""
@@ -137,6 +108,13 @@ class Faults:
         self.left_out[counted or reason] += 1
         if self.errors is not None:
             self.errors.append(self.error(where, reason, shown))
+
+    def typed(self, value: Any, kind: type, where: str, reason: str) -> Any:
+        """Return a value of a type; for one of another type report a fault, and return None."""
+        if type(value) is kind:
+            return value
+        self.found(where, reason, shown(value))
+        return None
 
     def error(self, where: str, reason: str, shown: str) -> DataError:
         return DataError(self.file, where, f"has {reason}: {shown}", self.remedy)
@@ -163,19 +141,12 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-SizeOf = Callable[[str], tuple[int, int] | None]
-"""Returns the width and height of the image with a name; None if they are not known."""
-
-
 @dataclass(slots=True)
 class Checker:
-    """Makes graphs from a file's raw graphs, which are in GQA's form: see ``vlgate.sources.graphs.formats``.
-
-    With ``size_of``, a graph's size is compared with that of its image.
-    """
+    """Makes graphs from a file's raw graphs, which are in GQA's form: see ``vlgate.sources.graphs.formats``."""
 
     faults: Faults
-    size_of: SizeOf | None = None
+    size_of: SizeOf | None = None  # to compare a graph's size with that of its image
     _seen: set[str] = field(default_factory=set)
 
     def graph(self, name: object, fields: Any, repeated: tuple[str, ...] = ()) -> SceneGraph | None:
@@ -184,8 +155,7 @@ class Checker:
             self.faults.found(where, "a repeated key in one object", repr(key))
         if not self._may_be(name, where) or not isinstance(name, str):
             return None
-        if type(fields) is not dict:
-            self.faults.found(where, "a graph that is not an object", shown(fields))
+        if self.faults.typed(fields, dict, where, "a graph that is not an object") is None:
             return None
         objects = fields.get("objects")
         if type(objects) is not dict:
@@ -198,26 +168,25 @@ class Checker:
         size = self._side(fields, "width", where), self._side(fields, "height", where)
         image = None if self.size_of is None else self.size_of(name)
         if image is not None and not _scaled(size, image):
-            given = " x ".join("?" if side is None else str(side) for side in size)
-            self.faults.found(
-                where, "a width or height that is not the image's", f"{given}, not {image[0]} x {image[1]}"
-            )
+            given = f"{size[0] or '?'} x {size[1] or '?'}, not {image[0]} x {image[1]}"
+            self.faults.found(where, "a width or height that is not the image's", given)
             return None
         edge = image if image is not None and size == (None, None) else size
-        made = {one: thing for one in objects if (thing := self._object(one, objects[one], edge, where)) is not None}
+        made = {key: thing for key in objects if (thing := self._object(key, objects[key], edge, where)) is not None}
         related = self._related(objects, made, where)
+        location = fields.get("location")
+        complete = self.faults.typed(fields.get("complete", False), bool, where, "'complete' that is not true or false")
         return SceneGraph(
             id=name,
-            objects={one: _with(thing, related[one]) for one, thing in made.items()},
+            objects={key: _with(thing, related[key]) for key, thing in made.items()},
             width=size[0],
             height=size[1],
-            location=normal_name(location) or "" if type(location := fields.get("location")) is str else "",
-            complete=self._complete(fields, where),
+            location=normal_name(location) or "" if type(location) is str else "",
+            complete=complete is True,
             origin=f"{self.faults.file.name}, {where}",
         )
 
     def _may_be(self, name: object, where: str) -> bool:
-        """Return whether a name is a plain relative path, as an image must have, and no earlier graph has it."""
         if type(name) is not str or not is_plain(name):
             self.faults.found(where, "no valid image name", f"{shown(name)}, expected a plain relative path")
             return False
@@ -227,12 +196,6 @@ class Checker:
         self._seen.add(name)
         return True
 
-    def _complete(self, fields: Mapping[str, Any], where: str) -> bool:
-        value = fields.get("complete", False)
-        if type(value) is not bool:
-            self.faults.found(where, "'complete' that is not true or false", shown(value))
-        return value is True
-
     def _side(self, fields: Mapping[str, Any], side: str, where: str) -> int | None:
         value = fields.get(side)
         if value is None or (type(value) is int and value > 0):
@@ -240,38 +203,27 @@ class Checker:
         self.faults.found(where, f"a {side} that is not an integer above 0", shown(value))
         return None
 
-    def _object(
-        self, name_in_graph: str, fields: Any, size: tuple[int | None, int | None], graph: str
-    ) -> SceneObject | None:
-        where = f"{graph}, object {name_in_graph!r}"
-        if type(fields) is not dict:
-            self.faults.found(where, "an object that is not a JSON object", shown(fields))
+    def _object(self, key: str, fields: Any, size: Size, graph: str) -> SceneObject | None:
+        where = f"{graph}, object {key!r}"
+        if self.faults.typed(fields, dict, where, "an object that is not a JSON object") is None:
             return None
         name = self._name(fields.get("name"), where, "a name")
         box = None if name is None else self._box(fields, size, where)
         if name is None or box is None:
             return None
-        return SceneObject(
-            id=name_in_graph, name=name, box=box, attributes=self._attributes(fields.get("attributes", []), where)
-        )
+        given = self.faults.typed(fields.get("attributes", []), list, where, "attributes that are not a list")
+        attributes = dict.fromkeys(self._name(attribute, where, "an attribute") for attribute in given or ())
+        return SceneObject(id=key, name=name, box=box, attributes=tuple(one for one in attributes if one is not None))
 
     def _name(self, name: Any, where: str, what: str) -> str | None:
-        if type(name) is not str:
-            self.faults.found(where, f"{what} that is not a string", shown(name))
+        if self.faults.typed(name, str, where, f"{what} that is not a string") is None:
             return None
         normal = normal_name(name)
         if normal is None:
             self.faults.found(where, f"{what} that is empty or unprintable", shown(name))
         return normal
 
-    def _attributes(self, given: Any, where: str) -> tuple[str, ...]:
-        if type(given) is not list:
-            self.faults.found(where, "attributes that are not a list", shown(given))
-            return ()
-        names = [self._name(name, where, "an attribute") for name in given]
-        return tuple(dict.fromkeys(name for name in names if name is not None))
-
-    def _box(self, fields: Mapping[str, Any], size: tuple[int | None, int | None], where: str) -> Box | None:
+    def _box(self, fields: Mapping[str, Any], size: Size, where: str) -> Box | None:
         try:
             x, y, w, h = fields["x"], fields["y"], fields["w"], fields["h"]
         except KeyError as error:
@@ -296,48 +248,37 @@ class Checker:
         return Box(x=left[0], y=top[0], w=left[1], h=top[1])
 
     def _related(self, objects: Mapping[str, Any], made: Mapping[str, SceneObject], graph: str) -> _Related:
-        related: _Related = {}
-        ordered = []
-        for one in made:
-            relations = related[one] = self._relations(one, objects[one].get("relations", []), objects, made, graph)
-            ordered += [(one, name, other) for name, other in relations if name in ORDERS]
+        related = {key: self._relations(key, objects, made, f"{graph}, object {key!r}") for key in made}
+        ordered = [(key, *found) for key, relations in related.items() for found in relations if found[0] in ORDERS]
         closing = circles(ordered) if len(ordered) > 1 else {}  # one relation alone closes no circle
-        for (one, name, other), things in closing.items():
+        for (key, name, other), things in closing.items():
             circle = " - ".join(f"{made[thing].name} {thing!r}" for thing in (*things, things[0]))
-            while (name, other) in related[one]:
-                related[one].remove((name, other))
-                self.faults.found(f"{graph}, object {one!r}", "a relation that closes a circle", f"{name!r}, {circle}")
+            while (name, other) in related[key]:
+                related[key].remove((name, other))
+                self.faults.found(f"{graph}, object {key!r}", "a relation that closes a circle", f"{name!r}, {circle}")
         return related
 
     def _relations(
-        self, one: str, given: Any, objects: Mapping[str, Any], made: Mapping[str, SceneObject], graph: str
+        self, key: str, objects: Mapping[str, Any], made: Mapping[str, SceneObject], where: str
     ) -> list[tuple[str, str]]:
-        where = f"{graph}, object {one!r}"
-        if type(given) is not list:
-            self.faults.found(where, "relations that are not a list", shown(given))
-            return []
-        relations = []
-        for relation in given:
+        given = self.faults.typed(objects[key].get("relations", []), list, where, "relations that are not a list")
+        relations: list[tuple[str, str]] = []
+        for relation in given or ():
             if type(relation) is not dict or type(relation.get("object")) is not str:
                 self.faults.found(where, "a relation without an object's id", shown(relation))
                 continue
-            given_name, other = relation.get("name"), relation["object"]
-            name = normal_name(given_name) if type(given_name) is str else None
+            other, name = relation["object"], self._name(relation.get("name"), where, "a relation's name")
             if name is None:
-                self._name(given_name, where, "a relation's name")  # reports what is wrong with it
                 continue
-            if other in made and other != one:
+            if other in made and other != key:
                 relations.append((name, other))
-            elif other == one:
+            elif other == key:
                 self.faults.found(where, "a relation to itself", repr(name))
             elif other in objects:
                 self.faults.found(where, "a relation to an object that is left out", f"{name!r} to {other!r}")
             else:
                 self.faults.found(where, "a relation to an object that the graph lacks", f"{name!r} to {shown(other)}")
         return relations
-
-
-_Related = dict[str, list[tuple[str, str]]]
 
 
 def _with(thing: SceneObject, relations: list[tuple[str, str]]) -> SceneObject:
@@ -347,8 +288,7 @@ def _with(thing: SceneObject, relations: list[tuple[str, str]]) -> SceneObject:
     return SceneObject(id=thing.id, name=thing.name, box=thing.box, attributes=thing.attributes, relations=made)
 
 
-def _scaled(given: tuple[int | None, int | None], image: tuple[int, int]) -> bool:
-    """Return whether a graph's size is that of the image, or of the image in another resolution."""
+def _scaled(given: Size, image: tuple[int, int]) -> bool:
     factors = [side / whole for side, whole in zip(given, image, strict=True) if side is not None]
     if len(factors) == 1:
         return factors == [1.0]
@@ -356,7 +296,6 @@ def _scaled(given: tuple[int | None, int | None], image: tuple[int, int]) -> boo
 
 
 def _cut(start: float, extent: float, side: int | None) -> tuple[float, float] | None:
-    """Return the start and extent of an interval, cut off at the image's edge; None if it reaches too far beyond it."""
     end = start + extent
     if start >= 0 and (side is None or end <= side):
         return float(start), float(extent)

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 from vlgate.errors import DataError, nearest
 from vlgate.perturb.ontology import Attribute, Noun, Ontology, Reading, default_ontology
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs import formats
-from vlgate.sources.graphs.checks import MOST_OBJECTS, TOLERANCE, Checker, Faults, Mode, SizeOf
-from vlgate.sources.graphs.finding import find_graphs
+from vlgate.sources.graphs.checks import Checker, Faults, Mode, SizeOf
 from vlgate.sources.graphs.formats import Words, words
-from vlgate.sources.graphs.stream import AGAIN, MOST_BYTES, members
+from vlgate.sources.graphs.stream import AGAIN, members
 
-# Reading scene graphs: GQA's, Visual Genome's and a user's own; the format is detected from the file's content.
-#
 # A file is never in memory as a whole. With ``faults="fail"``, for clean files, the first fault is an error that names
 # the file, the graph and the object. With ``faults="leave out"``, for real data, the smallest part with a fault (an
 # attribute, a relation, an object with its relations, a graph) is left out and counted by reason. In both modes it is
@@ -31,17 +26,6 @@ from vlgate.sources.graphs.stream import AGAIN, MOST_BYTES, members
 # object, which is kept once; a box that reaches up to ``TOLERANCE`` beyond the image, which is cut off there; an
 # object without attributes or relations; and names that are in no vocabulary (``unknown_names`` counts them).
 
-__all__ = [
-    "MOST_BYTES",
-    "MOST_OBJECTS",
-    "TOLERANCE",
-    "find_graphs",
-    "graph_faults",
-    "read_graphs",
-    "read_words",
-    "unknown_names",
-]
-
 OWN_REMEDY = "correct it as docs/benchmarks/scene-graphs.md shows"
 
 
@@ -50,10 +34,9 @@ def read_graphs(
 ) -> Iterator[SceneGraph]:
     """Yield the graphs of a file of GQA, of Visual Genome or of a user, in the order of the file.
 
-    With ``faults="leave out"``, the parts that are left out are counted in ``left_out`` by reason; the counts are
-    complete after the last graph. With "fail", ``left_out`` does not change. With ``size_of``, which returns the size
-    of the image with a name or None, a graph whose size has other proportions is a fault, and so is a box outside the
-    image of a graph without a size.
+    With ``faults="leave out"``, ``left_out`` counts the parts that are left out by reason. With ``size_of``, a graph
+    whose size has other proportions than its image is a fault, and so is a box outside the image of a graph without a
+    size.
     """
     if faults not in {"fail", "leave out"}:
         raise ValueError(f"{faults=}: expected 'fail' or 'leave out'")
@@ -64,10 +47,9 @@ def read_graphs(
 
 def graph_faults(path: Path, size_of: SizeOf | None = None) -> list[DataError]:
     """Return the error of each fault in a file of scene graphs and its words, in their order."""
-    found = Faults(path, "leave out", Counter(), OWN_REMEDY, [])
-    for _ in _read(path, found, size_of):
-        pass
-    return found.errors or []
+    errors: list[DataError] = []
+    deque(_read(path, Faults(path, "leave out", Counter(), OWN_REMEDY, errors), size_of), maxlen=0)
+    return errors
 
 
 def read_words(path: Path) -> Words:
@@ -104,9 +86,6 @@ def _read(path: Path, faults: Faults, size_of: SizeOf | None) -> Iterator[SceneG
             yield from formats.own_graphs(every, checker)
 
 
-# The ontology for questions about files of scene graphs: the curated one, extended by the words in those files.
-
-
 def vocabulary_of(files: Iterable[Path]) -> Ontology:
     """Return the curated ontology with the ``words`` of all these files."""
     ontology = default_ontology()
@@ -118,15 +97,18 @@ def vocabulary_of(files: Iterable[Path]) -> Ontology:
     return ontology
 
 
+# An attribute or relation replaces a known one of the same name. A noun that the ontology has with the same fields, for
+# example from an earlier file, is skipped.
 def with_words(ontology: Ontology, words: Words) -> Ontology:
-    """Return an ontology that also has a user's own words.
-
-    An attribute or relation replaces a known one of the same name. A noun that the ontology has with the same fields,
-    for example from an earlier file, is skipped.
-    """
-    nouns = [Noun(**row) for row in words.get("nouns", ())]
-    nouns = [noun for noun in nouns if ontology.nouns.get(noun.name) != noun]
-    attributes = {row["name"]: _attribute(row, ontology) for row in words.get("attributes", ())}
+    """Return an ontology that also has a user's own words."""
+    nouns = [noun for row in words.get("nouns", ()) if ontology.nouns.get((noun := Noun(**row)).name) != noun]
+    known = ontology.words.categories
+    attributes = {}
+    for row in words.get("attributes", ()):
+        if row["category"] and row["category"] not in known:
+            hint = f"{nearest(row['category'], known)}, or leave it out"
+            raise ValueError(f"attribute {row['name']!r} has category={row['category']!r}; {hint}")
+        attributes[row["name"]] = Attribute(**row)
     relations = {
         row["name"]: Reading(**{field: value for field, value in row.items() if field != "name"})
         for row in words.get("relations", ())
@@ -136,16 +118,7 @@ def with_words(ontology: Ontology, words: Words) -> Ontology:
         return extended
     words_of_all = replace(
         extended.words,
-        attributes=MappingProxyType({**extended.words.attributes, **attributes}),
-        relations=MappingProxyType({**extended.words.relations, **relations}),
+        attributes={**extended.words.attributes, **attributes},
+        relations={**extended.words.relations, **relations},
     )
     return replace(extended, words=words_of_all)
-
-
-def _attribute(row: Mapping[str, Any], ontology: Ontology) -> Attribute:
-    category, known = row["category"], ontology.words.categories
-    if category and category not in known:
-        raise ValueError(
-            f"attribute {row['name']!r} has category={category!r}; {nearest(category, known)}, or leave it out"
-        )
-    return Attribute(**row)

@@ -1,22 +1,9 @@
 """The formats of scene graphs: GQA's, Visual Genome's in one file or several, and a user's own with its words.
 
-GQA's scene graphs: ``train_sceneGraphs.json`` and ``val_sceneGraphs.json``.
-
-Hudson and Manning 2019, "GQA: A New Dataset for Real-World Visual Reasoning and Compositional Question Answering",
-section 3.1 (https://cs.stanford.edu/people/dorarad/gqa/download.html, "Scene Graphs"). A file is one object ``{image
-id: graph}``; graphs of every other format are converted to this form before they are checked:
-
-    {"2407890": {"width": 640, "height": 480, "location": "kitchen", "weather": "sunny",
-                 "objects": {"271881": {"name": "chair", "x": 220, "y": 310, "w": 50, "h": 80,
-                                        "attributes": ["brown", "small"],
-                                        "relations": [{"name": "on", "object": "275312"}]}}}}
-
-The image's name is the image id. Sizes, location, attributes and relations are optional. A field ``complete``, which
-GQA's files do not have, counts as in a user's own file; other fields are ignored.
-
-A user's own scene graphs: JSON with a list of graphs, or JSON lines with one graph per line.
-
-An example with all fields::
+GQA's (Hudson and Manning 2019, section 3.1) is one object ``{image id: graph}``, whose graphs have ``objects`` by id,
+each with ``name``, ``x``, ``y``, ``w``, ``h``, ``attributes`` and ``relations``. Graphs of every other format are
+converted to this form before they are checked. A user's own are JSON lines with a graph each, or JSON with a list of
+graphs and words that the vocabulary lacks, here with all fields::
 
     {"graphs": [
        {"image": "photos/1.jpg", "width": 640, "height": 480, "location": "kitchen", "complete": false,
@@ -30,12 +17,9 @@ An example with all fields::
        "attributes": [{"name": "moving", "category": "activity", "before": true, "after": "moving", "rank": 5}],
        "relations": [{"name": "welded to", "text": "welded to", "that": true}]}}
 
-``image`` is the image's path in the data folder, and the graph's id. ``box`` is [x, y, width, height] in pixels; x and
-y are the upper left corner. Each object must have ``id`` (a string or an integer), ``name`` and ``box``;
-``width``, ``height``, ``location``, ``complete``, ``attributes`` and ``relations`` are optional. ``complete`` says that
-the graph has everything that the image shows, as that of a drawn scene; it is false unless given. ``words`` adds words
-that the vocabulary for the questions lacks. In JSON lines, each line is one graph, ``{"image": ..., "objects":
-[...]}``, which must begin with a field of the graph; there are no words.
+``image`` is the image's path in the data folder, and the graph's id; ``box`` is [x, y, width, height] in pixels.
+``complete`` says that the graph has everything that the image shows, as that of a drawn scene. Objects need ``id``,
+``name`` and ``box``.
 """
 
 from __future__ import annotations
@@ -43,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError, instead_of, nearest
@@ -51,65 +34,56 @@ from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.checks import Checker, Faults, shown
 from vlgate.sources.graphs.stream import OWN_KEYS, Member, members
 
-# Checks the words that a user's own file adds to the vocabulary, and fills in the fields that are left out.
-
 Words = Mapping[str, tuple[Mapping[str, Any], ...]]
 
 _TEXT, _TRUTH, _WHOLE, _TEXTS = "a string", "true or false", "an integer", "a list of strings"
-WORDS: Mapping[str, Mapping[str, tuple[str, Any]]] = MappingProxyType(
-    {
-        "nouns": {"name": (_TEXT, None), "number": (_TEXT, "singular"), "parents": (_TEXTS, ())},
-        "attributes": {
-            "name": (_TEXT, None),
-            "category": (_TEXT, ""),
-            "before": (_TRUTH, True),
-            "after": (_TEXT, ""),
-            "rank": (_WHOLE, 4),
-        },
-        "relations": {
-            "name": (_TEXT, None),
-            "text": (_TEXT, None),
-            "that": (_TRUTH, True),
-            "inverse": (_TEXT, ""),
-            "asymmetric": (_TRUTH, False),
-        },
+# The kinds of words and the fields of each: (type, default). The default None means that the field is required.
+WORDS: Mapping[str, Mapping[str, tuple[str, Any]]] = {
+    "nouns": {"name": (_TEXT, None), "number": (_TEXT, "singular"), "parents": (_TEXTS, ())},
+    "attributes": {
+        "name": (_TEXT, None),
+        "category": (_TEXT, ""),
+        "before": (_TRUTH, True),
+        "after": (_TEXT, ""),
+        "rank": (_WHOLE, 4),
     },
-)
-"""The kinds of words and the fields of each: (type, default). The default None means that the field is required."""
-
+    "relations": {
+        "name": (_TEXT, None),
+        "text": (_TEXT, None),
+        "that": (_TRUTH, True),
+        "inverse": (_TEXT, ""),
+        "asymmetric": (_TRUTH, False),
+    },
+}
 NUMBERS = ("singular", "plural", "mass")
 
 
+# Checks the words that a user's own file adds to the vocabulary, and fills in the fields that are left out.
 def words(member: Member, faults: Faults) -> Words:
     faults.refuse_unknown({member.key: None}, ("graphs", "words"), "(the whole file)")
     if member.key == "graphs":
         faults.found("'graphs'", "graphs that are not a list", shown(member.value))
-    if member.key == "words" and type(member.value) is not dict:
-        faults.found("'words'", "words that are not an object", shown(member.value))
-    if member.key != "words" or type(member.value) is not dict:
+    if member.key != "words":
+        return {}
+    if faults.typed(member.value, dict, "'words'", "words that are not an object") is None:
         return {}
     for key in member.repeated:
         faults.found("'words'", "a repeated key in one object", repr(key))
     faults.refuse_unknown(member.value, tuple(WORDS), "'words'")
-    found: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for kind in WORDS:
-        entries = member.value.get(kind, [])
-        if type(entries) is not list:
-            faults.found(f"'words', {kind}", "words that are not a list", shown(entries))
-        for position, entry in enumerate(entries if type(entries) is list else (), 1):
+    known: dict[str, dict[str, Mapping[str, Any]]] = {kind: {} for kind in WORDS}
+    for kind, named in known.items():
+        entries = faults.typed(member.value.get(kind, []), list, f"'words', {kind}", "words that are not a list")
+        for position, entry in enumerate(entries or (), 1):
             where = f"'words', {kind}, {position}"
             word = _word(entry, kind, where, faults)
-            if word is not None and word["name"] in found.setdefault(kind, {}):
+            if word is not None and named.setdefault(word["name"], word) is not word:
                 faults.found(where, "a word that was given before", repr(word["name"]))
-            elif word is not None:
-                found[kind][word["name"]] = word
-    return {kind: tuple(found.get(kind, {}).values()) for kind in WORDS}
+    return {kind: tuple(named.values()) for kind, named in known.items()}
 
 
 def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any] | None:
     fields = WORDS[kind]
-    if type(entry) is not dict:
-        faults.found(where, "a word that is not an object", shown(entry))
+    if faults.typed(entry, dict, where, "a word that is not an object") is None:
         return None
     faults.refuse_unknown(entry, tuple(fields), where)
     word = {}
@@ -128,7 +102,7 @@ def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any
 
 def _is(value: Any, wanted: str) -> bool:
     if wanted == _TEXTS:
-        return isinstance(value, (list, tuple)) and all(type(one) is str and one.strip() for one in value)
+        return isinstance(value, (list, tuple)) and all(type(text) is str and text.strip() for text in value)
     return type(value) is {_TEXT: str, _TRUTH: bool, _WHOLE: int}[wanted]
 
 
@@ -166,20 +140,21 @@ def image_of(fields: Any) -> str | None:
 
 
 def _plain_visual_genome(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
-    """Convert a graph to GQA's form; None if that is not possible."""
-    if type(fields) is not dict:
-        faults.found(where, "a record that is not an object", shown(fields))
+    if faults.typed(fields, dict, where, "a record that is not an object") is None:
         return None
-    if type(fields.get("objects")) is not list:
-        faults.found(where, "objects that are not a list", shown(fields.get("objects")))
+    if faults.typed(fields.get("objects"), list, where, "objects that are not a list") is None:
         return None
-    things = _by_id(fields["objects"], ("object_id", "id"), where, faults)
-    objects = {number: _visual_genome_object(thing) for number, thing in things.items()}
-    merged = {str(other): number for number, thing in things.items() for other in _list(thing.get("merged_object_ids"))}
-    given = fields.get("relationships", [])
-    if type(given) is not list:
-        faults.found(where, "relationships that are not a list", shown(given))
-    for relation in _list(given):
+    objects: dict[str, dict[str, Any]] = {}
+    merged: dict[str, str] = {}
+    for number, thing in _by_id(fields["objects"], ("object_id", "id"), where, faults).items():
+        names = thing.get("names", thing.get("name"))
+        name = (names[0] if names else "") if type(names) is list else names
+        copied = {field: thing[field] for field in _COPIED if field in thing}
+        objects[number] = {"name": name, "relations": [], **copied}
+        others = thing.get("merged_object_ids")
+        merged |= {str(other): number for other in (others if type(others) is list else ())}
+    given = faults.typed(fields.get("relationships", []), list, where, "relationships that are not a list")
+    for relation in given or ():
         _relate(relation, objects, merged, where, faults)
     return {"width": fields.get("width"), "height": fields.get("height"), "objects": objects}
 
@@ -195,12 +170,6 @@ def _by_id(things: list[Any], names: tuple[str, ...], where: str, faults: Faults
         else:
             objects[number] = thing
     return objects
-
-
-def _visual_genome_object(thing: Mapping[str, Any]) -> dict[str, Any]:
-    names = thing.get("names", thing.get("name"))
-    name = (names[0] if names else "") if type(names) is list else names
-    return {"name": name, "relations": [], **{field: thing[field] for field in _COPIED if field in thing}}
 
 
 def _relate(relation: Any, objects: dict[str, Any], merged: Mapping[str, str], where: str, faults: Faults) -> None:
@@ -220,16 +189,10 @@ def _relate(relation: Any, objects: dict[str, Any], merged: Mapping[str, str], w
         objects[subject]["relations"].append({"name": relation.get("predicate"), "object": other})
 
 
-def _list(value: Any) -> list[Any]:
-    return value if type(value) is list else []
-
-
-# Visual Genome's release in several files, joined: objects, attributes and relationships of each image.
-#
-# ``objects.json`` is the file to read; ``attributes.json`` and ``relationships.json`` must be in the same folder, and
-# ``image_data.json`` is read for the sizes of the images if it is there. Each is a list with one record per image, and
-# all have the same order (https://homes.cs.washington.edu/~ranjay/visualgenome/api_readme.html), so they are read in
-# parallel, one record at a time. For every record it is checked that the ids agree.
+# Visual Genome's release in several files: ``objects.json`` is the file to read; ``attributes.json`` and
+# ``relationships.json`` must be in the same folder, and ``image_data.json`` is read for the sizes of the images if it
+# is there. Each is a list with one record per image, and all have the same order, so they are read in parallel, one
+# record at a time. For every record it is checked that the ids agree.
 
 NEEDED = ("attributes.json", "relationships.json")
 SIZES = "image_data.json"
@@ -270,29 +233,28 @@ def _out_of_step(file: Path, place: str, is_there: str | None, expected: str | N
     return DataError(file, None, problem, "take all files from the same release, so that their order agrees")
 
 
-def _graph(member: Member, found: dict[str, Member], faults: Faults) -> Member:
+def _graph(member: Member, beside: dict[str, Member], faults: Faults) -> Member:
+    size = beside[SIZES].value if SIZES in beside else {}
     where = f"graph {image_of(member.value)!r}"
-    size = found[SIZES].value if SIZES in found else {}
     graph = {
         **member.value,
-        "objects": _described(member.value.get("objects"), found["attributes.json"].value, where, faults),
-        "relationships": found["relationships.json"].value.get("relationships"),
+        "objects": _described(member.value.get("objects"), beside["attributes.json"].value, where, faults),
+        "relationships": beside["relationships.json"].value.get("relationships"),
         "width": size.get("width"),
         "height": size.get("height"),
     }
-    repeated = (*member.repeated, *(key for other in found.values() for key in other.repeated))
+    repeated = (*member.repeated, *(key for other in beside.values() for key in other.repeated))
     return Member(member.layout, member.key, graph, repeated)
 
 
 def _described(objects: Any, given: dict[str, Any], where: str, faults: Faults) -> Any:
     """Return the objects with their attributes, which ``attributes.json`` has by the object's id."""
-    attributes: dict[str | None, Any] = {}
-    records = given.get("attributes")
-    if type(records) is not list:
-        faults.found(where, "attributes that are not a list", shown(records))
-    for record in records if type(records) is list else ():
-        if type(record) is dict and (more := record.get("attributes")) is not None:
-            attributes[id_of(record, "object_id", "id")] = more
+    records = faults.typed(given.get("attributes"), list, where, "attributes that are not a list")
+    attributes = {
+        id_of(record, "object_id", "id"): more
+        for record in records or ()
+        if type(record) is dict and (more := record.get("attributes")) is not None
+    }
     if type(objects) is not list:
         return objects
     described = []
@@ -309,9 +271,7 @@ def gqa_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGra
         if type(member.value) is not dict:
             hint = f"{shown(member.value)} (in a file of your own: {nearest(member.key, OWN_KEYS)})"
             checker.faults.found(f"graph {shown(member.key)}", "a graph that is not an object", hint)
-            continue
-        graph = checker.graph(member.key, member.value, member.repeated)
-        if graph is not None:
+        elif (graph := checker.graph(member.key, member.value, member.repeated)) is not None:
             yield graph
 
 
@@ -333,9 +293,7 @@ def own_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGra
 
 
 def _plain_own(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
-    """Convert a graph to GQA's form; None if that is not possible."""
-    if type(fields) is not dict:
-        faults.found(where, "a graph that is not an object", shown(fields))
+    if faults.typed(fields, dict, where, "a graph that is not an object") is None:
         return None
     faults.refuse_unknown(fields, GRAPH, where)
     if "image" not in fields:
@@ -345,27 +303,23 @@ def _plain_own(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None
         known = f", {instead_of('objects', fields)}" if "objects" not in fields else ""
         faults.found(where, "no list of objects", f"{shown(fields.get('objects'))}{known}")
         return None
-    objects = {
-        number: _own_object(thing, f"{where}, object {number!r}", faults)
-        for number, thing in _by_id(fields["objects"], ("id",), where, faults).items()
-    }
+    things = _by_id(fields["objects"], ("id",), where, faults)
+    objects = {key: _own_object(thing, f"{where}, object {key!r}", faults) for key, thing in things.items()}
     return {**fields, "objects": objects}
 
 
 def _own_object(thing: dict[str, Any], where: str, faults: Faults) -> dict[str, Any]:
     faults.refuse_unknown(thing, OBJECT, where)
-    plain = {"name": thing.get("name"), "attributes": thing.get("attributes", [])}
+    relations = thing.get("relations", [])
+    plain = {"name": thing.get("name"), "attributes": thing.get("attributes", []), "relations": relations}
     if "box" in thing:
         box = thing["box"]
         plain |= zip("xywh", box, strict=True) if type(box) is list and len(box) == 4 else {"box": box}
-    relations = thing.get("relations", [])
-    if type(relations) is not list:
-        return {**plain, "relations": relations}
-    for relation in relations:
-        if type(relation) is dict:
-            faults.refuse_unknown(relation, RELATION, where)
-    return {**plain, "relations": [_to(relation) for relation in relations]}
-
-
-def _to(relation: Any) -> Any:
-    return {**relation, "object": id_of(relation, "object")} if type(relation) is dict else relation
+    if type(relations) is list:
+        plain["relations"] = []
+        for relation in relations:
+            if type(relation) is dict:
+                faults.refuse_unknown(relation, RELATION, where)
+            named = {**relation, "object": id_of(relation, "object")} if type(relation) is dict else relation
+            plain["relations"].append(named)
+    return plain

@@ -1,19 +1,38 @@
-"""Tasks made from the scene graphs in the data folders, which are read only when a task is wanted."""
+"""The tasks that are made from the scene graphs in the data folders, which are read only when one is wanted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from vlgate.perturb.question_tests import BEYOND, TESTS, Test
-from vlgate.sources.graphs.finding import find_graphs
 from vlgate.sources.reading.source import ReadOptions, Source
 from vlgate.types import Shape, Task
 
-# Tasks made from the scene graphs in the data folders: the six tests of CARETS, and two more.
-#
-# The six are from Jimenez et al. 2022, section 4.
-
+# The six tests of CARETS (Jimenez et al. 2022, section 4), and two more.
 GENERATED: tuple[Test, ...] = (*TESTS, *BEYOND)
+
+# The places of scene graphs in a data folder. ``objects.json`` is skipped if ``scene_graphs.json`` is in the same
+# folder. Visual Genome's ``*synsets.json``, which are lists of words, are always skipped.
+PLACES = (
+    "scene-graphs/*.json",
+    "scene-graphs/*.jsonl",
+    "gqa/*sceneGraphs.json",
+    "gqa/sceneGraphs/*.json",
+    "vg/scene_graphs.json",
+    "vg/objects.json",
+)
+
+
+def find_graphs(folders: Sequence[Path]) -> list[Path]:
+    """Return the files of scene graphs in data folders, each once, ordered by folder, by ``PLACES`` and by name."""
+    once: dict[str, Path] = {}
+    for path in (path for folder in folders for place in PLACES for path in sorted(folder.glob(place))):
+        whole = path.name == "objects.json" and path.with_name("scene_graphs.json").is_file()
+        if path.is_file() and not whole and not path.name.endswith("synsets.json"):
+            once.setdefault(os.path.realpath(path), path)
+    return list(once.values())
 
 
 # Faulty parts of a graph are left out and counted, because real data have them; ``vlgate make`` is strict by default.
@@ -29,5 +48,5 @@ def read(options: ReadOptions) -> Iterator[Task]:
     yield from tasks(options, wanted)
 
 
-SHAPES: Mapping[str, Shape] = {f"scene-graphs/{test}": "questions" for test in GENERATED}
-SCENE_GRAPHS = Source(read=read, shapes=SHAPES)
+TASK_SHAPES: Mapping[str, Shape] = {f"scene-graphs/{test}": "questions" for test in GENERATED}
+SCENE_GRAPHS = Source(read=read, shapes=TASK_SHAPES)

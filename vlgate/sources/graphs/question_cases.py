@@ -17,11 +17,6 @@ if TYPE_CHECKING:  # a run of the shipped scenes loads no generator of questions
     from vlgate.perturb.questions import Made, QuestionPair, Test
 
 
-# The image of a perturbed question, which is perturbed by the boxes of its scene graph when it is loaded.
-
-_TWICE = "occlude"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedLoad:
     made: LazyImage
@@ -41,16 +36,11 @@ class FittedLoad:
 def fitted(
     image: LazyImage, perturbation: str, boxes: Sequence[Box], size: tuple[int, int] | None, origin: str
 ) -> LazyImage:
-    """Return the perturbed image.
-
-    An occluded image has a digest of its boxes at the end of its key, because a case shows two of one image.
-    """
+    """Return the image of a perturbed question, which is perturbed by the boxes of its graph when it is loaded."""
     made = perturbed(image, perturbation, boxes, size=size)
-    key = f"{made.key}-{made.where.rpartition('@')[2][:8]}" if perturbation == _TWICE else made.key
+    # A case shows two occluded images of one image: the digest of their boxes tells them apart.
+    key = f"{made.key}-{made.where.rpartition('@')[2][:8]}" if perturbation == "occlude" else made.key
     return replace(made, key=key, load=FittedLoad(made=made, origin=origin))
-
-
-# Makes the cases of a task from pairs of questions.
 
 
 def capability_of(test: Test) -> Capability:
@@ -67,10 +57,7 @@ def task_of(
     left_out: Mapping[str, int] | None = None,
     note: str = "",
 ) -> Task:
-    """Return the task with the question pairs of a test; ``images`` are the graphs' images, by the graphs' ids.
-
-    The task's ``left_out`` includes the number of questions that are missing for lack of graphs, by kind.
-    """
+    """Return the task with the question pairs of a test; ``images`` are the graphs' images, by the graphs' ids."""
     wanting = {f"too few graphs for a question of kind {kind}": number for kind, number in made.wanting.items()}
     return Task(
         id=name,
@@ -83,22 +70,20 @@ def task_of(
 
 
 def cases_of(pairs: Iterable[QuestionPair], images: Mapping[str, LazyImage]) -> Iterator[Case]:
-    """Yield one case per pair: the original and the perturbed question, or the same question about two images.
-
-    The case's origin names the graph, the rule and the objects.
-    """
+    """Yield one case per pair: the original and the perturbed question, or the same question about two images."""
     tags: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}  # a task has few: they are kept once
     for pair in pairs:
         shown = images[pair.graph.id]
         first = _perturbed(pair, shown, pair.instead) if pair.instead else shown
         both = (first, _perturbed(pair, shown, pair.foreground) if pair.perturbation else shown)
         asked = zip(both[::-1] if pair.reverse else both, pair.questions, pair.choices, strict=True)
+        objects = ", ".join("none" if name is None else name for name in pair.objects)
         yield Case(
             id=pair.id,
             requests=tuple(Ask(image=seen, question=text, choices=choices) for seen, text, choices in asked),
             truths=pair.answers,
             tags=tags.setdefault(tuple(pair.tags.items()), pair.tags),
-            origin=_origin(pair),
+            origin=f"{pair.graph.origin or pair.graph.id}, {pair.rule}, objects {objects}",
         )
 
 
@@ -106,8 +91,3 @@ def _perturbed(pair: QuestionPair, image: LazyImage, boxes: Sequence[Box]) -> La
     graph = pair.graph
     size = (graph.width, graph.height) if graph.width and graph.height else None
     return fitted(image, pair.perturbation, boxes, size, graph.origin or f"graph {graph.id}")
-
-
-def _origin(pair: QuestionPair) -> str:
-    objects = ", ".join("none" if name is None else name for name in pair.objects)
-    return f"{pair.graph.origin or pair.graph.id}, {pair.rule}, objects {objects}"

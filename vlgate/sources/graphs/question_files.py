@@ -5,88 +5,77 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import UnknownNameError
 from vlgate.perturb.questions import Asked, QuestionPair, Test
-from vlgate.sources.reading.records import Record, keyed_records, lined_records
+from vlgate.sources.reading.records import keyed_records, lined_records
 
-# Writes pairs of questions as CARETS releases them: files that its ``dataset.py`` and vlgate's reader take.
+Row = dict[str, Any]
+Rows = Iterator[tuple[str, Row]]
 
-CaretsRow = dict[str, Any]
-
-ENDINGS: Mapping[Test, tuple[str, str]] = MappingProxyType(
-    {
-        "rephrase-inv": ("template", "t"),
-        "order-inv": ("symmetric", "s"),
-        "ontological-inv": ("ontology_ontology", "h"),
-        "negation-dir": ("negation", "n"),
-        "antonym-dir": ("antonym", "a"),
-    }
-)
-"""The end of the file's name and of the perturbed question's id, by test. Perturbed images have no form in CARETS."""
+# The end of the file's name and of the perturbed question's id, by test. Perturbed images have no form in CARETS.
+ENDINGS: Mapping[Test, tuple[str, str]] = {
+    "rephrase-inv": ("template", "t"),
+    "order-inv": ("symmetric", "s"),
+    "ontological-inv": ("ontology_ontology", "h"),
+    "negation-dir": ("negation", "n"),
+    "antonym-dir": ("antonym", "a"),
+}
 # Of each kind, its name in CARETS, and GQA's structural and semantic types (Hudson and Manning 2019, section 3.5).
-_KINDS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
-    {
-        "object": ("object_verification", "verify", "obj"),
-        "object-related": ("object_verification_rel", "verify", "rel"),
-        "conjunction": ("object_verification_conjunction", "logical", "obj"),
-        "disjunction": ("object_verification_disjunction", "logical", "obj"),
-        "attribute": ("attribute_verification", "verify", "attr"),
-        "attribute-related": ("attribute_verification_rel", "verify", "attr"),
-        "object-choice-described": ("object_choice_by_attr", "choose", "cat"),
-        "object-choice-related": ("object_choice_rel", "choose", "cat"),
-        "attribute-choice": ("attribute_choice", "choose", "attr"),
-        "attribute-choice-related": ("attribute_choice_rel", "choose", "attr"),
-        "action-choice": ("action_choice", "choose", "attr"),
-        "action-choice-related": ("action_choice_rel", "choose", "attr"),
-    }
-)
+_KINDS: Mapping[str, tuple[str, str, str]] = {
+    "object": ("object_verification", "verify", "obj"),
+    "object-related": ("object_verification_rel", "verify", "rel"),
+    "conjunction": ("object_verification_conjunction", "logical", "obj"),
+    "disjunction": ("object_verification_disjunction", "logical", "obj"),
+    "attribute": ("attribute_verification", "verify", "attr"),
+    "attribute-related": ("attribute_verification_rel", "verify", "attr"),
+    "object-choice-described": ("object_choice_by_attr", "choose", "cat"),
+    "object-choice-related": ("object_choice_rel", "choose", "cat"),
+    "attribute-choice": ("attribute_choice", "choose", "attr"),
+    "attribute-choice-related": ("attribute_choice_rel", "choose", "attr"),
+    "action-choice": ("action_choice", "choose", "attr"),
+    "action-choice-related": ("action_choice_rel", "choose", "attr"),
+}
 
 
+# As in the release, whose ``dataset.py`` and vlgate's reader take these files. The original comes before its perturbed
+# question. Pairs of images (VISUAL-INV) are left out, since the release has no form for them.
 def write_carets(pairs: Iterable[QuestionPair], folder: Path) -> int:
-    """Write the pairs into a new folder: a file for each test and kind of question, named as in the release.
-
-    Each file is a list of ``{img_id, label, question_id, sent, question_type, assignment}``, the original before its
-    perturbed question. Pairs of images (VISUAL-INV) are left out, since the release has no form for them.
-    """
-    files: dict[str, list[CaretsRow]] = defaultdict(list)
+    files: dict[str, list[Row]] = defaultdict(list)
     counts: dict[tuple[str, str], int] = defaultdict(int)
     for pair in pairs:
         if pair.test not in ENDINGS or pair.perturbation:
             continue
         ending, letter = ENDINGS[pair.test]
-        name = f"{_KINDS[pair.kind][0]}_{ending}_test.json"
+        kind = _KINDS[pair.kind][0]
+        name = f"{kind}_{ending}_test.json"
         image = pair.graph.id.replace("-", "_")
         number = f"{image}-0-{counts[name, image]}"
         counts[name, image] += 1
         for half, identity in enumerate((number, f"{number}-{letter}")):
-            files[name].append(_carets_row(pair, half, identity))
+            objects = pair.objects[::-1] if half and pair.asked[1].x is pair.asked[0].y else pair.objects
+            files[name].append(
+                {
+                    "img_id": pair.graph.id,
+                    "label": {pair.answers[half]: 1.0},
+                    "question_id": identity,
+                    "sent": pair.questions[half],
+                    "question_type": kind,
+                    "assignment": _assignment(pair, pair.asked[half], objects, pair.choices[half]),
+                }
+            )
     folder.mkdir()
     for name, rows in files.items():
         (folder / name).write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8", newline="\n")
     return sum(map(len, files.values()))
 
 
-def _carets_row(pair: QuestionPair, half: int, identity: str) -> CaretsRow:
-    objects = pair.objects[::-1] if half and pair.asked[1].x is pair.asked[0].y else pair.objects
-    return {
-        "img_id": pair.graph.id,
-        "label": {pair.answers[half]: 1.0},
-        "question_id": identity,
-        "sent": pair.questions[half],
-        "question_type": _KINDS[pair.kind][0],
-        "assignment": _assignment(pair, pair.asked[half], objects, pair.choices[half]),
-    }
-
-
 def _assignment(
     pair: QuestionPair, asked: Asked, objects: tuple[str | None, ...], choices: tuple[str, ...]
 ) -> dict[str, Any]:
-    """The arguments of a question; an object that is not in the image has no id."""
     x, other = asked.x, asked.y or asked.x.other
     noun = pair.answers[0] if pair.kind.startswith("object-choice") else x.noun
     attributes = [*x.attributes, *([asked.attribute] if asked.attribute else [])]
@@ -102,40 +91,46 @@ def _assignment(
     return found
 
 
-# Writes and reads files of question pairs: one question per line, or GQA's format of questions.
-
 _REMEDY = "name a file that vlgate make questions wrote, with all its lines, or one of GQA's questions"
 _KEYED = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
-
-Row = dict[str, Any]
-Rows = Iterator[tuple[str, Row]]
 
 
 def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int:
     """Write every question once, in the order of the pairs, in the format ``form``: "jsonl", "gqa" or "carets".
 
-    - ``jsonl``: one object per line with ``id``, ``image``, ``question``, ``choices``, ``answer``; ``pair``, ``half``
-      ("original" or "perturbed"), ``test``, ``kind``, ``rule`` and ``objects``; and, if the image is perturbed,
-      ``perturbation`` and ``boxes`` [x, y, w, h].
-    - ``gqa``: ``{id: {"imageId", "question", "answer", "fullAnswer", "isBalanced", "groups", "types", ...}}``, the
-      format in which GQA releases its questions. It cannot express a perturbed image, so questions about perturbed
-      images are left out.
-    - ``carets``: the list of CARETS' release, see ``write_carets``; of the pairs of one test.
+    - ``jsonl``: one object per line; if the image is perturbed, with ``perturbation`` and ``boxes`` [x, y, w, h].
+    - ``gqa``: the format in which GQA releases its questions, which cannot express a perturbed image, so questions
+      about such images are left out.
+    - ``carets``: the list of CARETS' release; of the pairs of one test.
 
-    If several pairs ask the same question about an unperturbed image, it is written for the first of them. The same
-    pairs give the same bytes.
+    If several pairs ask the same question about an unperturbed image, it is written for the first of them.
     """
     if form not in FORMS:
         raise UnknownNameError("format of questions", form, FORMS)
     if form == "carets":
         return write_carets(pairs, file)
-    return _WRITERS[form](_questions(pairs), file)
+    rows = (
+        list(_questions(pairs))
+        if form == "jsonl"
+        else [row for row in _questions(pairs) if "perturbation" not in row[1]]
+    )
+    with file.open("x", encoding="utf-8", newline="\n") as stream:
+        if form == "gqa":
+            stream.write(json.dumps({name: _as_gqa(name, row) for name, row in rows}, ensure_ascii=False))
+        else:
+            stream.writelines(json.dumps({"id": name, **row}, ensure_ascii=False) + "\n" for name, row in rows)
+    return len(rows)
 
 
 def images_in(file: Path) -> frozenset[str]:
     """Return the names of the images in a file that ``write_questions`` wrote, or in a file of GQA's questions."""
     records, field = (keyed_records(file), "imageId") if _is_keyed(file) else (lined_records(file, _REMEDY), "image")
-    return frozenset(_image(record, field) for record in records)
+    names = set()
+    for record in records:
+        if field not in record.fields:
+            raise record.error(f"field {field!r} is missing, expected an image's name", _REMEDY)
+        names.add(record.text(field))
+    return frozenset(names)
 
 
 def _is_keyed(file: Path) -> bool:
@@ -149,56 +144,30 @@ def _is_keyed(file: Path) -> bool:
         return False
 
 
-def _image(record: Record, field: str) -> str:
-    if field not in record.fields:
-        raise record.error(f"field {field!r} is missing, expected an image's name", _REMEDY)
-    return record.text(field)
-
-
 def _questions(pairs: Iterable[QuestionPair]) -> Rows:
     seen: set[tuple[str, str]] = set()
     for pair in pairs:
         for half, name in enumerate(("original", "perturbed")):
             asked = pair.graph.id, pair.questions[half]
             hidden = pair.foreground if half != pair.reverse else pair.instead
+            row = {
+                "image": pair.graph.id,
+                "question": pair.questions[half],
+                "choices": list(pair.choices[half]),
+                "answer": pair.answers[half],
+                "pair": pair.id,
+                "half": name,
+                "test": pair.test,
+                "kind": pair.kind,
+                "rule": pair.rule,
+                "objects": list(pair.objects),
+            }
             if pair.perturbation and (hidden or half != pair.reverse):
-                row = _row(pair, half, name)
                 boxes = [[box.x, box.y, box.w, box.h] for box in hidden]
                 yield f"{pair.test}/{pair.id}/{name}", row | {"perturbation": pair.perturbation, "boxes": boxes}
             elif asked not in seen:
                 seen.add(asked)
-                yield f"{pair.test}/{pair.id}/{name}", _row(pair, half, name)
-
-
-def _row(pair: QuestionPair, half: int, name: str) -> Row:
-    return {
-        "image": pair.graph.id,
-        "question": pair.questions[half],
-        "choices": list(pair.choices[half]),
-        "answer": pair.answers[half],
-        "pair": pair.id,
-        "half": name,
-        "test": pair.test,
-        "kind": pair.kind,
-        "rule": pair.rule,
-        "objects": list(pair.objects),
-    }
-
-
-def _write_lines(rows: Rows, file: Path) -> int:
-    written = 0
-    with file.open("x", encoding="utf-8", newline="\n") as stream:
-        for name, row in rows:
-            stream.write(json.dumps({"id": name, **row}, ensure_ascii=False) + "\n")
-            written += 1
-    return written
-
-
-def _write_gqa(rows: Rows, file: Path) -> int:
-    found = {name: _as_gqa(name, row) for name, row in rows if "perturbation" not in row}
-    with file.open("x", encoding="utf-8", newline="\n") as stream:
-        stream.write(json.dumps(found, ensure_ascii=False))
-    return len(found)
+                yield f"{pair.test}/{pair.id}/{name}", row
 
 
 def _as_gqa(name: str, row: Row) -> Row:
@@ -219,6 +188,4 @@ def _as_gqa(name: str, row: Row) -> Row:
     }
 
 
-_WRITERS: Mapping[str, Callable[[Rows, Path], int]] = MappingProxyType({"jsonl": _write_lines, "gqa": _write_gqa})
-FORMS = (*_WRITERS, "carets")
-"""The formats of questions."""
+FORMS = ("jsonl", "gqa", "carets")

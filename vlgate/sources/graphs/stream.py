@@ -1,8 +1,7 @@
-r"""Reads a file of scene graphs one graph at a time, however large the file is.
+r"""Reads a file of scene graphs one graph at a time, however large the file is, with ``ijson``.
 
-The parser is ``ijson``, because GQA's ``train_sceneGraphs.json`` has several hundred MB, and several GB as one Python
-object. This module adds what ``ijson`` does not report: the place of a syntax error, a repeated key in an object, and
-an escape that is half of a surrogate pair (its C parser, as of 3.6, reads ``"\ud800"`` as ``"?"``).
+This module adds the place of a syntax error, a repeated key in an object, and an escape that is half of a surrogate
+pair, which ``ijson`` does not report (its C parser, as of 3.6, reads ``"\ud800"`` as ``"?"``).
 """
 
 from __future__ import annotations
@@ -18,9 +17,7 @@ import ijson
 
 from vlgate.errors import DataError, nearest
 
-MOST_BYTES = 8 * 2**20
-"""The longest JSON of one graph, so that a file without graphs is not read into memory as a whole."""
-
+MOST_BYTES = 8 * 2**20  # of the JSON of one graph, so that a file without graphs is not read into memory as a whole
 MOST_DEPTH = 32  # levels of nesting that are allowed; the formats need seven
 CHUNK = 2**18  # bytes that are read from a file at a time
 
@@ -31,8 +28,7 @@ AGAIN = "download or write the file again"
 _MARK = b"\xef\xbb\xbf"
 _OWN = frozenset({"graphs", "words"})
 _LINE = frozenset({"image", "width", "height", "objects", "location"})
-OWN_KEYS = tuple(sorted(_OWN | _LINE))
-"""The keys that may come first in a user's own file."""
+OWN_KEYS = tuple(sorted(_OWN | _LINE))  # those that may come first in a user's own file
 
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
@@ -43,18 +39,14 @@ _OPENING = frozenset({"start_map", "start_array"})
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One raw graph of the file, or a value beside the graphs in a user's own file.
+    """One raw graph of the file, or a value beside the graphs in a user's own file."""
 
-    ``layout`` is the graph's place in the file: ``keyed`` under its id in the outermost object, ``listed`` in the
-    outermost list, ``own`` in the list ``graphs``, ``line`` on a line of its own; ``beside`` is a value that is not a
-    graph. ``key`` is the id, or the position from 1. ``repeated`` are the repeated keys of objects in the value; the
-    first occurrence counts.
-    """
-
+    # The graph's place in the file: ``keyed`` under its id in the outermost object, ``listed`` in the outermost list,
+    # ``own`` in the list ``graphs``, ``line`` on a line of its own; ``beside`` is a value that is not a graph.
     layout: Layout
-    key: str
+    key: str  # the id, or the position from 1
     value: Any
-    repeated: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()  # the repeated keys of objects in the value; the first occurrence counts
 
 
 def members(file: Path) -> Generator[Member, None, None]:
@@ -182,7 +174,6 @@ class _Events(Iterator[tuple[str, Any]]):
 
 
 def _members(events: _Events, pieces: _Pieces) -> Iterator[Member]:
-    """Yield the members of each outermost value; only a file of JSON lines may have more than one such value."""
     layout: Layout | None = None
     for position, (event, value) in enumerate(events, 1):
         if layout not in {None, "line"}:

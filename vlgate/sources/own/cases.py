@@ -10,12 +10,11 @@ from dataclasses import replace
 from functools import lru_cache
 from math import ceil, floor
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError, nearest, short
 from vlgate.images.files import Pixels, image_size, region_of
-from vlgate.sources.own.kinds import CaseKind, Find, kind_of
+from vlgate.sources.own.kinds import CaseKind, kind_of
 from vlgate.sources.reading.image_paths import ImagePaths
 from vlgate.sources.reading.records import (
     Record,
@@ -27,37 +26,32 @@ from vlgate.sources.reading.records import (
     listed_records,
     noted,
 )
-from vlgate.sources.reading.source import ReadOptions, Source
+from vlgate.sources.reading.source import Find, ReadOptions, Source
 from vlgate.sources.reading.text_files import collector_paused, read_text
 from vlgate.sources.registry import SOURCES
 from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of
 
-REMEDY = (
+REMEDY = (  # of an error in a line whose kind of case is not known
     'write a line such as {"task": "mine/spatial", "image": "1.jpg", "caption": "a dog left of a cat", '
     '"foil": "a cat left of a dog"}'
 )
-"""The remedy of an error in a line whose kind of case is not known."""
+# The ends of the names of the files that are read, ``cases`` or any name in the folder ``cases``.
 SUFFIXES = ("jsonl", "ndjson", "json", "csv", "tsv")
-"""The ends of the names of the files that are read, ``cases`` or any name in the folder ``cases``."""
 _TABLE = "save the table as CSV in UTF-8, with a first line such as task,image,caption,foil"
-_UNREAD: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("xlsx", "xls", "ods", "numbers", "parquet", "arrow"), "csv"),
-        **dict.fromkeys(("yaml", "yml", "toml", "txt", "jsonl.gz", "json.gz", "jsonl.zip"), "jsonl"),
-    }
-)
-"""The ends of files of cases as others write them, which are not read, and the form to save them in."""
-_JSON: Mapping[str, str] = MappingProxyType(
-    {
-        "tags": '{"colour": "red"}',
-        "box": "[10, 20, 30, 40]",
-        "named": "[[10, 20, 30, 40]]",
-        "answers": '[["yes", "no"], ["no", "yes"]]',
-        **dict.fromkeys(("images", "other_images"), '["1.jpg", "2.jpg"]'),
-        **dict.fromkeys(("foils", "captions", "questions", "choices", "true"), '["a cat", "a dog"]'),
-    }
-)
-"""The fields whose cells hold JSON, with an example."""
+# The ends of files of cases as others write them, which are not read, and the form to save them in.
+_UNREAD: Mapping[str, str] = {
+    **dict.fromkeys(("xlsx", "xls", "ods", "numbers", "parquet", "arrow"), "csv"),
+    **dict.fromkeys(("yaml", "yml", "toml", "txt", "jsonl.gz", "json.gz", "jsonl.zip"), "jsonl"),
+}
+# The fields whose cells hold JSON, with an example.
+_JSON: Mapping[str, str] = {
+    "tags": '{"colour": "red"}',
+    "box": "[10, 20, 30, 40]",
+    "named": "[[10, 20, 30, 40]]",
+    "answers": '[["yes", "no"], ["no", "yes"]]',
+    **dict.fromkeys(("images", "other_images"), '["1.jpg", "2.jpg"]'),
+    **dict.fromkeys(("foils", "captions", "questions", "choices", "true"), '["a cat", "a dog"]'),
+}
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _NAMES = ("task", "id", "image", "twin", "perturbed_image", "kind")
 
@@ -66,7 +60,8 @@ def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
     """Return the user's files, each once, with the data folders that hold it."""
     files: dict[Path, list[tuple[Path, Path]]] = {}
     for folder in folders:
-        for file in (*(folder / f"cases.{end}" for end in SUFFIXES), *_inside(folder / "cases")):
+        inside = [file for end in SUFFIXES for file in sorted((folder / "cases").glob(f"*.{end}"))]
+        for file in (*(folder / f"cases.{end}" for end in SUFFIXES), *inside):
             if file.exists():
                 files.setdefault(file.resolve(), []).append((file, folder))
         for end, form in _UNREAD.items():
@@ -76,16 +71,9 @@ def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
     return {places[0][0]: tuple(folder for _, folder in places) for places in files.values()}
 
 
-def _inside(folder: Path) -> list[Path]:
-    return [file for end in SUFFIXES for file in sorted(folder.glob(f"*.{end}"))]
-
-
+# A JSON file is a list of records, an object ``{id: record}``, or JSON lines. In a table, the cells of lists, boxes and
+# tags hold JSON; a column ``tags.colour`` is the tag ``colour``.
 def own_records(file: Path) -> Iterator[Record]:
-    """Yield the records of a user's file.
-
-    A JSON file is a list of records, an object ``{id: record}``, or JSON lines. In a table, the cells of lists, boxes
-    and tags hold JSON; a column ``tags.colour`` is the tag ``colour``.
-    """
     if file.suffix in {".csv", ".tsv"}:
         yield from each(_of_cells, celled_records(file, "task", _TABLE))
         return
@@ -116,7 +104,12 @@ def _of_cells(record: Record) -> Record:
         if name.startswith("tags."):
             tags[name.removeprefix("tags.")] = cell
         elif name in _JSON or (name == "false" and plain.startswith("[")):
-            fields[name] = _parsed(record, name, plain)
+            try:
+                fields[name] = json.loads(plain)
+            except (ValueError, RecursionError):
+                example = _JSON.get(name, _JSON["true"])
+                problem = f"column {name!r} holds {short(plain)!r}, expected JSON"
+                raise record.error(problem, f"write for example {example}") from None
         elif name == "is_true":
             fields[name] = _TRUTHS.get(plain.lower(), cell)
         else:
@@ -126,20 +119,8 @@ def _of_cells(record: Record) -> Record:
     return replace(record, fields=fields, remedy=REMEDY)
 
 
-def _parsed(record: Record, name: str, cell: str) -> Any:
-    try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
-        problem = f"column {name!r} holds {short(cell)!r}, expected JSON"
-        raise record.error(problem, f"write for example {_JSON.get(name, _JSON['true'])}") from None
-
-
-# The files of a user's own cases, and the records in them.
-
-
-# The boxes of a user's own cases: regions of an image, in whole pixels or with fractions as COCO has them.
-
 _MOST = 10**9  # pixels; also refuses infinity and numbers without end
+_size = lru_cache(maxsize=4096)(image_size)  # the lines about an image follow each other
 _FORM = "[left, top, width, height] in pixels"
 
 
@@ -193,32 +174,10 @@ def _pixels(record: Record, box: Sequence[float]) -> Pixels:
     return floor(left), floor(top), right - floor(left), bottom - floor(top)
 
 
-@lru_cache(maxsize=4096)  # the lines about an image follow each other
-def _size(path: str) -> tuple[int, int] | None:
-    return image_size(path)
-
-
-# A user's own cases: the files ``cases.jsonl`` or ``cases/*.jsonl`` of a data folder, one case per line.
-#
-# They may also be JSON, CSV or TSV (see ``own_files``). Each line is an object with ``task`` (such as
-# ``mine/spatial``), the fields of one kind of case, and optionally ``id`` and ``tags``. Images are named by their
-# paths in the data folder.
-#
-# - pair: ``image``, ``caption``, ``foil``; - choice: ``image``, ``caption``, ``foils`` [one or more]; - choice between
-# images: ``image``, ``other_images`` [one or more], ``caption``; - statement: ``image``, ``statement``, ``is_true``; -
-# 2x2: ``images`` [a, b], ``captions`` [of a, of b]; - set: ``image``, ``true`` [two sentences], ``false`` [two
-# sentences]; with one sentence as ``false``, two true and one false; - single question: ``image``, ``question``,
-# ``answer`` (yes or no); - crossed questions: ``images`` [a, b], ``questions`` [two], ``answers`` [[two about a], [two
-# about b]], and optionally ``choices``; - questions: ``image``, ``question``, ``answer``, ``perturbed``,
-# ``perturbed_answer``, ``kind`` ("invariance" if the answer must stay the same, "directional" if it must change), and
-# optionally ``choices`` and ``perturbed_image``. Without ``choices``, a question whose two answers are yes or no has
-# the choices yes and no; - twins: ``image``, which is not as usual, ``twin``, the same image as usual, ``question``,
-# ``answer`` [of the image], ``prior`` [the answer of the twin], and optionally ``choices``.
-#
-# A line with texts or a single question about one image may have a ``box``: [left, top, width, height], in pixels;
-# with fractions, it is every pixel that the box touches. It may also have ``named``, a list of the boxes of all that
-# the texts name, which a search for smallest changes never covers.
-
+# A line is an object with ``task`` (such as ``mine/spatial``), the fields of one kind of case (see ``kinds``; the docs
+# show each kind), and optionally ``id`` and ``tags``. Images are named by their paths in the data folder. A line with
+# texts or a single question about one image may have a ``box`` and ``named``, the boxes of all that its texts name,
+# which a search for smallest changes never covers.
 _TASK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+")
 
 
@@ -226,13 +185,10 @@ def shapes(folders: Sequence[Path]) -> Mapping[str, Shape]:
     return {task: kind.shape for task, kind in _kinds(folders).items()}
 
 
+# The id of a case is its field ``id``; without that field, it is the file's name and the line's number. Each entry of
+# the object ``tags`` is a slice.
 def read(options: ReadOptions) -> Iterator[Task]:
-    """Yield the wanted tasks, each with its cases from all files, in the order of the folders, files and lines.
-
-    The id of a case is its field ``id``; without that field, it is the file's name and the line's number. The
-    capability of a pair is foil, that of a 2x2 or a set is compositional, and that of questions is their ``kind``.
-    Each entry of the object ``tags`` is a slice.
-    """
+    """Yield the wanted tasks, each with its cases from all files, in the order of the folders, files and lines."""
     kinds = {task: kind for task, kind in _kinds(options.folders).items() if options.wanted(task)}
     cases: dict[str, dict[str, Case]] = {task: {} for task in kinds}
     homes = own_files(options.folders) if kinds else {}
@@ -260,7 +216,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
 
 
 def _origin_of(case: Case, file: Path, homes: Iterable[Path]) -> str:
-    """The origin of a case that has an id already; with its path if another file has the same name."""
     same = [home for home in homes if home.name == file.name and home != file]
     other = next((home for home in same for record in own_records(home) if _id(record) == case.id), None)
     return case.origin if other is None else f"{other}: {case.origin}; give each case an id"
@@ -279,7 +234,6 @@ def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
 
 @lru_cache(maxsize=64)  # a run calls this about five times, and 100,000 lines take 0.5 s
 def _tasks(file: Path, _state: tuple[int, ...], *, noted: bool) -> Mapping[str, tuple[CaseKind, str]]:  # noqa: ARG001  # part of the key
-    """Return the kind of each task in a file, and the first line of that task."""
     tasks: dict[str, tuple[CaseKind, str]] = {}
 
     def add(record: Record) -> None:
@@ -288,7 +242,7 @@ def _tasks(file: Path, _state: tuple[int, ...], *, noted: bool) -> Mapping[str, 
             raise record.error(_two_kinds(task))
 
     deque(each(add, own_records(file)), maxlen=0)
-    return MappingProxyType(tasks)
+    return tasks
 
 
 def _two_kinds(task: str) -> str:

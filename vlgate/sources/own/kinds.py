@@ -8,39 +8,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
-from types import MappingProxyType
 
 from vlgate.errors import nearest, short
 from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.reading.records import Record
-from vlgate.sources.reading.source import QUAD_TRUTHS, quad_requests
+from vlgate.sources.reading.source import QUAD_TRUTHS, Find, quad_requests, texts_about
 from vlgate.types import Ask, Capability, LazyImage, Match, Request, Shape
 
-# The questions of a user's own cases: single, original and perturbed, crossed, and those about twins.
-
-Find = Callable[[Record, str], LazyImage]
-"""What returns the image of a record by its name."""
+# Each function returns the requests of a line, and their truths.
 Asked = tuple[tuple[Request, ...], tuple[bool | str, ...]]
-"""The requests of a case and their truths."""
-YES_NO = ("yes", "no")
-"""The choices of questions without choices whose right answers are all yes or no."""
+YES_NO = ("yes", "no")  # the choices of questions without choices whose right answers are all yes or no
 
 
 def question_pair(record: Record, find: Find) -> Asked:
     answers = _answer(record, "answer"), _answer(record, "perturbed_answer")
-    choices = _choices(record, answers)
-    plain = [plain_text(answer) for answer in answers]
-    if (plain[0] == plain[1]) != (record.fields["kind"] == "invariance"):
-        expected = "the same answer twice" if record.fields["kind"] == "invariance" else "two different answers"
-        raise record.error(f"kind is {record.fields['kind']!r}, but the answers are {answers}; expected {expected}")
+    choices, kind = _choices(record, answers), record.fields["kind"]
+    if (plain_text(answers[0]) == plain_text(answers[1])) != (kind == "invariance"):
+        expected = "the same answer twice" if kind == "invariance" else "two different answers"
+        raise record.error(f"kind is {kind!r}, but the answers are {answers}; expected {expected}")
     image = record.text("image")
     second = record.text("perturbed_image") if "perturbed_image" in record.fields else image
     asked = ((image, record.text("question")), (second, record.text("perturbed")))
-    return tuple(Ask(image=find(record, p), question=text, choices=choices) for p, text in asked), answers
+    return tuple(Ask(image=find(record, name), question=text, choices=choices) for name, text in asked), answers
 
 
 def twins(record: Record, find: Find) -> Asked:
-    """Return the requests and the truths of a question about an image that is not as usual, and about its twin."""
+    """A question about an image that is not as usual, and about its twin."""
     answers = _answer(record, "prior"), _answer(record, "answer")
     if plain_text(answers[0]) == plain_text(answers[1]):
         raise record.error(f"answer and prior are both {answers[0]!r}; expected the answers of two different images")
@@ -58,29 +51,24 @@ def single(record: Record, find: Find) -> Asked:
 
 
 def crossed(record: Record, find: Find) -> Asked:
-    found, asked = two_images(record, find), record.texts("questions", 2)
+    images, questions = two_images(record, find), record.texts("questions", 2)
     rows = record.fields.get("answers")
-    if type(rows) is not list or len(rows) != len(found) or any(type(row) is not list for row in rows):
+    if type(rows) is not list or len(rows) != len(images) or any(type(row) is not list for row in rows):
         record.reject("answers", "two lists, the answers about the first image and about the second")
     if any(type(answer) is bool for row in rows for answer in row):
         record.reject("answers", 'two lists of texts; write "yes" and "no" in quotes')
     answers = tuple(answer for row in rows for answer in replace(record, fields={"answers": row}).texts("answers", 2))
     choices = _choices(record, answers)
-    _refuse_not_crossed(record, asked, answers)
-    return tuple(Ask(image=one, question=text, choices=choices) for one in found for text in asked), answers
-
-
-def _refuse_not_crossed(record: Record, asked: tuple[str, ...], answers: tuple[str, ...]) -> None:
-    """Refuse answers that a model gets right that does not look, or that does not read the question."""
+    # A model that does not look, or does not read the question, must not get both answers right.
     plain = [plain_text(answer) for answer in answers]  # two about the first image, two about the second
-    for place, question in enumerate(asked):
-        if plain[place] == plain[place + 2]:
-            raise record.error(f"both images have the answer {answers[place]!r} to {question!r}; cross the answers")
-    for place, name in enumerate(record.texts("images", 2)):
-        if plain[2 * place] == plain[2 * place + 1]:
-            raise record.error(
-                f"both questions have the answer {answers[2 * place]!r} about {name!r}; cross the answers"
-            )
+    for number, question in enumerate(questions):
+        if plain[number] == plain[number + 2]:
+            raise record.error(f"both images have the answer {answers[number]!r} to {question!r}; cross the answers")
+    for number, name in zip((0, 2), record.texts("images", 2), strict=True):
+        if plain[number] == plain[number + 1]:
+            problem = f"both questions have the answer {answers[number]!r} about {name!r}"
+            raise record.error(f"{problem}; cross the answers")
+    return tuple(Ask(image=image, question=text, choices=choices) for image in images for text in questions), answers
 
 
 def two_images(record: Record, find: Find) -> list[LazyImage]:
@@ -107,7 +95,6 @@ def refuse_same(record: Record, what: str, texts: tuple[str, ...], others: tuple
 
 
 def _answer(record: Record, field: str) -> str:
-    """The text in a field of an answer; an error says what to write for true, a number or a list."""
     value = record.fields.get(field)
     if type(value) is bool:
         record.reject(field, f'a text; write "{"yes" if value else "no"}" in quotes')
@@ -131,21 +118,17 @@ def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(choices)
 
 
-# The texts of a user's own cases: each function returns the requests of a line, and their truths.
-
-
 def pair(record: Record, find: Find) -> Asked:
     image, texts = find(record, record.text("image")), (record.text("caption"), record.text("foil"))
     refuse_same(record, "caption and foil are", texts[:1], texts[1:])
-    return tuple(Match(image=image, text=text) for text in texts), (True, False)
+    return texts_about(image, texts), (True, False)
 
 
 def choice(record: Record, find: Find) -> Asked:
     image = find(record, record.text("image"))
     caption, foils = record.text("caption"), record.texts("foils")
     refuse_same(record, "caption and foil are", (caption,), foils)
-    asked = tuple(Match(image=image, text=text) for text in (caption, *foils))
-    return asked, (True, *(False,) * len(foils))
+    return texts_about(image, (caption, *foils)), (True, *(False,) * len(foils))
 
 
 def image_choice(record: Record, find: Find) -> Asked:
@@ -179,87 +162,65 @@ def by_shape(record: Record, find: Find) -> Asked:
     texts = [record.text(field) for field in spec.fields]
     true = tuple(text for text, truth in zip(texts, truths, strict=True) if truth)
     refuse_same(record, "a true and a false text are", true, tuple(text for text in texts if text not in true))
-    image = find(record, record.text("image"))
-    return tuple(Match(image=image, text=text) for text in texts), truths
+    return texts_about(find(record, record.text("image")), texts), truths
 
 
 def sentence_set(record: Record, find: Find) -> Asked:
-    return _sentences(record, find, record.texts("true", 2), record.texts("false", 2))
-
-
-def two_true(record: Record, find: Find) -> Asked:
-    return _sentences(record, find, record.texts("true", 2), (record.text("false"),))
-
-
-def _sentences(record: Record, find: Find, true: tuple[str, ...], false: tuple[str, ...]) -> Asked:
+    """Two true sentences and two false ones, or one if ``false`` is not a list."""
+    true = record.texts("true", 2)
+    false = (record.text("false"),) if type(record.fields.get("false")) is str else record.texts("false", 2)
     refuse_same(record, "a true and a false sentence are", true, false)
-    image = find(record, record.text("image"))
     truths = (*(True for _ in true), *(False for _ in false))
-    return tuple(Match(image=image, text=text) for text in (*true, *false)), truths
+    return texts_about(find(record, record.text("image")), (*true, *false)), truths
 
 
-# The kinds of a user's own cases: the fields of a line, and what they become.
-
-ANYWHERE = ("task", "id", "tags")
-"""The fields that a line of every kind may have."""
+ANYWHERE = ("task", "id", "tags")  # the fields that a line of every kind may have
 _BOX = "box named"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CaseKind:
-    """A kind of case: the shape and capability of its task, the fields of a line, and what turns a line into requests.
-
-    ``needed`` are the fields that a line must have, ``allowed`` those that it may have. ``ask`` returns the requests
-    and the truths of a line.
-    """
+    """A kind of case; its fields stand apart by spaces."""
 
     shape: Shape
     capability: Capability
-    needed: tuple[str, ...]
-    ask: Callable[[Record, Find], Asked]
-    allowed: tuple[str, ...] = ()
+    musts: str
+    ask: Callable[[Record, Find], Asked]  # returns the requests and the truths of a line
+    may: str = ""
+
+    @property
+    def needed(self) -> list[str]:
+        return self.musts.split()
 
     @property
     def fields(self) -> tuple[str, ...]:
-        return (*ANYWHERE, *self.needed, *self.allowed)
+        return (*ANYWHERE, *self.needed, *self.may.split())
 
     @property
     def remedy(self) -> str:
         """The remedy of an error in a line of this kind: the fields that it must and may have."""
-        may = ", ".join((*ANYWHERE[1:], *self.allowed))
+        may = ", ".join((*ANYWHERE[1:], *self.may.split()))
         return f"write a line with the fields task, {', '.join(self.needed)}, and perhaps {may}"
 
 
-def _kind(
-    shape: Shape, capability: Capability, needed: str, ask: Callable[[Record, Find], Asked], allowed: str = ""
-) -> CaseKind:
-    return CaseKind(
-        shape=shape, capability=capability, needed=tuple(needed.split()), ask=ask, allowed=tuple(allowed.split())
-    )
-
-
-_KINDS: Mapping[str, CaseKind] = MappingProxyType(
-    {
-        "foil": _kind("pair", "foil", "image caption foil", pair, _BOX),
-        "foils": _kind("choice", "foil", "image caption foils", choice, _BOX),
-        "other_images": _kind("image_choice", "foil", "image other_images caption", image_choice),
-        "statement": _kind("single", "foil", "image statement is_true", statement, _BOX),
-        "captions": _kind("quad", "compositional", "images captions", quad),
-        "true": _kind("set", "compositional", "image true false", sentence_set, _BOX),
-        "questions": _kind("question_quad", "compositional", "images questions answers", crossed, "choices"),
-    },
-)
-"""The kinds of case, each by the field that no other kind has."""
-_TWO_TRUE = _kind("two_true", "foil", "image true false", two_true, _BOX)
-_TWINS = _kind("twin_questions", "directional", "image twin question answer prior", twins, "choices")
-_SINGLE = _kind("single", "foil", "image question answer", single, _BOX)
+# The kinds of case, each by the field that no other kind has.
+_KINDS: Mapping[str, CaseKind] = {
+    "foil": CaseKind("pair", "foil", "image caption foil", pair, _BOX),
+    "foils": CaseKind("choice", "foil", "image caption foils", choice, _BOX),
+    "other_images": CaseKind("image_choice", "foil", "image other_images caption", image_choice),
+    "statement": CaseKind("single", "foil", "image statement is_true", statement, _BOX),
+    "captions": CaseKind("quad", "compositional", "images captions", quad),
+    "true": CaseKind("set", "compositional", "image true false", sentence_set, _BOX),
+    "questions": CaseKind("question_quad", "compositional", "images questions answers", crossed, "choices"),
+}
+_TWO_TRUE = CaseKind("two_true", "foil", "image true false", sentence_set, _BOX)
+_TWINS = CaseKind("twin_questions", "directional", "image twin question answer prior", twins, "choices")
+_SINGLE = CaseKind("single", "foil", "image question answer", single, _BOX)
 _ASKED = "image question answer perturbed perturbed_answer kind"
-_PAIRS: Mapping[str, CaseKind] = MappingProxyType(
-    {
-        "invariance": _kind("questions", "invariance", _ASKED, question_pair, "choices perturbed_image"),
-        "directional": _kind("questions", "directional", _ASKED, question_pair, "choices perturbed_image"),
-    },
-)
+_PAIRS: Mapping[str, CaseKind] = {
+    "invariance": CaseKind("questions", "invariance", _ASKED, question_pair, "choices perturbed_image"),
+    "directional": CaseKind("questions", "directional", _ASKED, question_pair, "choices perturbed_image"),
+}
 _EVERY = (*_KINDS.values(), _TWO_TRUE, *_PAIRS.values(), _TWINS, _SINGLE)
 
 
@@ -270,35 +231,27 @@ def kind_of(record: Record) -> CaseKind:
             record.reject("shape", " or ".join(map(repr, named)))
         return _kind_of_shape(record.text("shape"))
     marks = [mark for mark in (*_KINDS, "question") if mark in record.fields]
-    if "prior" in record.fields and not marks:
+    if "prior" in record.fields and marks in ([], ["question"]):
         return _TWINS
-    if len(marks) != 1 or ("prior" in record.fields and marks != ["question"]):
+    if len(marks) != 1 or "prior" in record.fields:
         raise record.error(_no_kind(record))
-    if marks == ["question"]:
-        return _of_question(record)
     if marks == ["true"] and type(record.fields.get("false")) is str:
         return _TWO_TRUE
-    return _KINDS[marks[0]]
-
-
-@lru_cache(maxsize=64)  # the lines of a task must be of the same kind, not of equal ones
-def _kind_of_shape(shape: Shape) -> CaseKind:
-    needed = ("shape", "image", *SHAPES[shape].fields)
-    return CaseKind(shape=shape, capability="foil", needed=needed, ask=by_shape, allowed=tuple(_BOX.split()))
-
-
-def _of_question(record: Record) -> CaseKind:
-    if "prior" in record.fields:
-        return _TWINS
-    if not {"perturbed", "perturbed_answer", "perturbed_image", "kind"} & set(record.fields):
+    if marks != ["question"]:
+        return _KINDS[marks[0]]
+    if {"perturbed", "perturbed_answer", "perturbed_image", "kind"}.isdisjoint(record.fields):
         return _SINGLE
     if record.text("kind") not in _PAIRS:
         record.reject("kind", " or ".join(map(repr, _PAIRS)))
     return _PAIRS[record.text("kind")]
 
 
+@lru_cache(maxsize=64)  # the lines of a task must be of the same kind, not of equal ones
+def _kind_of_shape(shape: Shape) -> CaseKind:
+    return CaseKind(shape, "foil", " ".join(("shape image", *SHAPES[shape].fields)), by_shape, _BOX)
+
+
 def _no_kind(record: Record) -> str:
-    """Say which fields each kind of case has; before that, which field is probably misspelled."""
     known = dict.fromkeys(field for kind in _EVERY for field in kind.fields)
     misspelled = (field for field in record.fields if field not in known and get_close_matches(field, known))
     hint = next((f"field {field!r} is unknown ({nearest(field, known)}); " for field in misspelled), "")

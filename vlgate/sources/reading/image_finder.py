@@ -1,7 +1,4 @@
-"""Finding a benchmark's images in the user's data folders, by the names that the benchmark's file uses.
-
-To add the images of a new benchmark, add a line to ``SOURCES``.
-"""
+"""Finding a benchmark's images in the user's data folders, by the names that the benchmark's file uses."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 from vlgate.errors import DataError, UnknownNameError, short
@@ -24,13 +20,12 @@ from vlgate.types import LazyImage
 Identity = int | str
 
 EXTENSIONS = frozenset({"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "avif", "heic", "heif"})
+# In a data folder, the photographs that COCO and Visual Genome share: ``{COCO id: [VG id]}``.
 TWINS = "images/coco_to_vg_ids.json"
-"""The file in a data folder that lists the photographs that COCO and Visual Genome share: ``{COCO id: [VG id]}``."""
-
-REMEDY = "keep one of them, or give one data folder only"
-"""The remedy of two different images of one name in two data folders."""
+REMEDY = "keep one of them, or give one data folder only"  # of two images of one name in two data folders
 
 _COCO = re.compile(r"(?:COCO_(?:train|val|test)[0-9]{4}_)?([0-9]{1,18})")
+# The images of VisDial's val2018 and test2018 were collected after COCO and have their own numbers (VisDial v1.0).
 _VISDIAL = re.compile(r"VisualDialog_[a-z]+[0-9]{4}_([0-9]{1,18})")
 _VG = re.compile(r"(?:v7w_)?([0-9]{1,18})")
 # An empty name, an absolute one, a step to "." or "..", or a character that no image's name has.
@@ -38,11 +33,7 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]|(?:^|/)\.{0,2}(?:/|$)")
 
 
 def stem(name: str) -> str:
-    """Return the last part of a name without an image's extension.
-
-    >>> stem("train2015/exercising_255.JPG"), stem("2357834")
-    ('exercising_255', '2357834')
-    """
+    """Return the last part of a name without an image's extension."""
     last = name.rpartition("/")[2]
     if not last.isascii():  # macOS and its archives spell names in the form NFD
         last = unicodedata.normalize("NFC", last)
@@ -58,9 +49,6 @@ def is_plain(name: str) -> bool:
 def coco_id(name: str) -> Identity:
     """Return the COCO id in a name; all names that COCO uses for an image give the same id.
 
-    The images of VisDial's val2018 and test2018 were collected after COCO and have their own numbers (VisDial v1.0,
-    https://visualdialog.org/data), so their ids differ from COCO's.
-
     >>> coco_id("COCO_val2014_000000165831.jpg"), coco_id("VisualDialog_val2018_000000284024.jpg")
     (165831, 'VisualDialog 284024')
     """
@@ -73,11 +61,7 @@ def coco_id(name: str) -> Identity:
 
 
 def vg_id(name: str) -> Identity:
-    """Return the Visual Genome id in a name of Visual Genome or Visual7W.
-
-    >>> vg_id("v7w_2371044.jpg"), vg_id("VG_100K_2/2408124.jpg")
-    (2371044, 2408124)
-    """
+    """Return the Visual Genome id in a name of Visual Genome or Visual7W."""
     plain = stem(name)
     match = _VG.fullmatch(plain)
     return int(match[1]) if match else plain
@@ -85,59 +69,49 @@ def vg_id(name: str) -> Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageFolders:
-    """The folders with the images of one source, and the function that decides if two names mean the same image.
+    """The folders with the images of one source, and the function that decides if two names mean the same image."""
 
-    ``folders`` are searched in their order, each with its subfolders down to ``depth`` levels. Two names mean the same
-    image if their ``identity`` is equal. ``twin`` is the source that shares photographs with this one.
-    """
-
-    folders: tuple[str, ...]
-    identity: Callable[[str], Identity] = stem
-    depth: int = 1
-    twin: Literal["coco", "vg"] | None = None
+    folders: tuple[str, ...]  # searched in their order
+    identity: Callable[[str], Identity] = stem  # equal for two names that mean the same image
+    depth: int = 1  # levels of subfolders that are searched
+    twin: Literal["coco", "vg"] | None = None  # the source that shares photographs with this one
 
 
-SOURCES: Mapping[str, ImageFolders] = MappingProxyType(
-    {
-        "coco": ImageFolders(folders=("images/coco", "images/visdial"), identity=coco_id, twin="vg"),
-        "vg": ImageFolders(folders=("images/vg",), identity=vg_id, twin="coco"),
-        "gqa": ImageFolders(folders=("images/gqa", "images/vg"), identity=vg_id, twin="coco"),
-        "hake": ImageFolders(folders=("images/hake",), depth=3),
-        "visual7w": ImageFolders(folders=("images/visual7w", "images/vg"), identity=vg_id, twin="coco"),
-        "swig": ImageFolders(folders=("images/swig",)),
-        "bla": ImageFolders(folders=("bla/images", "images/vg"), identity=vg_id, twin="coco"),
-        "winoground": ImageFolders(folders=("winoground/data/images", "winoground/images")),
-        "aro": ImageFolders(
-            folders=("aro/images", "aro/data/images", "images/gqa", "images/vg"), identity=vg_id, twin="coco"
-        ),
-        "colorswap": ImageFolders(folders=("colorswap/images", "colorswap/data/images")),
-        "mmvp": ImageFolders(folders=("mmvp/MMVP Images", "MMVP/MMVP Images", "mmvp/images")),
-        "mmvp-vlm": ImageFolders(folders=("mmvp-vlm", "mmvp_vlm", "MMVP_VLM"), depth=3),
-        "naturalbench": ImageFolders(
-            folders=("naturalbench/NaturalBench-Retrieval", "naturalbench/retrieval", "NaturalBench-Retrieval"), depth=3
-        ),
-        "pope-v2": ImageFolders(folders=("pope/POPEv2", "POPEv2", "pope/images"), depth=3),
-        "whatsup-coco": ImageFolders(
-            folders=("images/coco", "whatsup/data/val2017", "whatsup/val2017"), identity=coco_id, twin="vg"
-        ),
-        "whatsup-vg": ImageFolders(
-            folders=("images/gqa", "images/vg", "whatsup/data/vg_images", "whatsup/vg_images"),
-            identity=vg_id,
-            twin="coco",
-        ),
-        "whatsup": ImageFolders(folders=("whatsup/data", "whatsup"), depth=2),
-    },
-)
+def _vg(*folders: str) -> ImageFolders:
+    return ImageFolders(folders=folders, identity=vg_id, twin="coco")
 
 
+SOURCES: Mapping[str, ImageFolders] = {
+    "coco": ImageFolders(folders=("images/coco", "images/visdial"), identity=coco_id, twin="vg"),
+    "vg": _vg("images/vg"),
+    "gqa": _vg("images/gqa", "images/vg"),
+    "hake": ImageFolders(folders=("images/hake",), depth=3),
+    "visual7w": _vg("images/visual7w", "images/vg"),
+    "swig": ImageFolders(folders=("images/swig",)),
+    "bla": _vg("bla/images", "images/vg"),
+    "winoground": ImageFolders(folders=("winoground/data/images", "winoground/images")),
+    "aro": _vg("aro/images", "aro/data/images", "images/gqa", "images/vg"),
+    "colorswap": ImageFolders(folders=("colorswap/images", "colorswap/data/images")),
+    "mmvp": ImageFolders(folders=("mmvp/MMVP Images", "MMVP/MMVP Images", "mmvp/images")),
+    "mmvp-vlm": ImageFolders(folders=("mmvp-vlm", "mmvp_vlm", "MMVP_VLM"), depth=3),
+    "naturalbench": ImageFolders(
+        folders=("naturalbench/NaturalBench-Retrieval", "naturalbench/retrieval", "NaturalBench-Retrieval"), depth=3
+    ),
+    "pope-v2": ImageFolders(folders=("pope/POPEv2", "POPEv2", "pope/images"), depth=3),
+    "whatsup-coco": ImageFolders(
+        folders=("images/coco", "whatsup/data/val2017", "whatsup/val2017"), identity=coco_id, twin="vg"
+    ),
+    "whatsup-vg": _vg("images/gqa", "images/vg", "whatsup/data/vg_images", "whatsup/vg_images"),
+    "whatsup": ImageFolders(folders=("whatsup/data", "whatsup"), depth=2),
+}
+
+
+# The data folder of the file that names an image comes first, then all others, whose order decides nothing. If a folder
+# has several files for one image, the file with exactly the requested name is taken, otherwise the first one by folder
+# of the source, by depth and by name. If no folder has a file and one has ``TWINS``, its twin is taken: the same
+# photograph in COCO or Visual Genome, possibly of another size.
 class ImageFinder:
-    """Finds images in the data folders; each folder is listed once, when it is first needed.
-
-    The data folder of the file that names an image comes first, then all others, whose order decides nothing. If a
-    folder has several files for one image, the file with exactly the requested name is taken, otherwise the first one
-    by folder of the source, by depth and by name. If no folder has a file and one has the file ``TWINS``, the image's
-    twin is taken: the same photograph in COCO or Visual Genome, possibly of another size.
-    """
+    """Finds images in the data folders; each folder is listed once, when it is first needed."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = tuple(folders)
@@ -146,10 +120,7 @@ class ImageFinder:
         self._homes: dict[object, tuple[Path, ...]] = {}
 
     def find(self, source: str, name: str, *, file: object = "the caller", record: str | None = None) -> LazyImage:
-        """Return the image that a benchmark calls ``name``; the same object for the same name.
-
-        A name never leads out of the image folders, because it is looked up among the files that were listed there.
-        """
+        """Return the image that a benchmark calls ``name``; the same object for the same name."""
         search = self._searches.get(source) or self._search(source)
         homes = self._homes.get(file)
         if homes is None:
@@ -157,6 +128,7 @@ class ImageFinder:
             homes = self._homes[file] = tuple(folder for folder in self._folders if folder in parents)
         image = search.images.get((homes, name)) if type(name) is str else None
         if image is None:
+            # A plain name leads nowhere: it is looked up among the files that were listed in the image folders.
             if type(name) is not str or not is_plain(name):
                 expected = f"the image's name is {name!r}, expected a relative path without '..'"
                 raise DataError(file, record, expected, FETCH_AGAIN)
@@ -168,17 +140,15 @@ class ImageFinder:
         if name not in SOURCES:
             raise UnknownNameError("image source", name, SOURCES)
         source = SOURCES[name]
-        listings = {
-            folder: tuple(self._listing(folder / place, source) for place in source.folders) for folder in self._folders
-        }
+        listings: dict[Path, tuple[_Listing, ...]] = {}
+        for folder in self._folders:
+            keys = [(folder / place, source.identity, source.depth) for place in source.folders]
+            for key in keys:
+                if key not in self._listings:
+                    self._listings[key] = _Listing(*key)
+            listings[folder] = tuple(self._listings[key] for key in keys)
         self._searches[name] = _Search(source=source, listings=listings, images={})
         return self._searches[name]
-
-    def _listing(self, folder: Path, source: ImageFolders) -> _Listing:
-        key = (folder, source.identity, source.depth)
-        if key not in self._listings:
-            self._listings[key] = _Listing(*key)
-        return self._listings[key]
 
     def _image(self, search: _Search, asked: _Asked) -> LazyImage:
         name, identity = asked.name, search.source.identity(asked.name)
@@ -194,12 +164,18 @@ class ImageFinder:
 
     @cached_property
     def _twins(self) -> Mapping[str, Mapping[Identity, tuple[int, ...]]]:
-        """For each of the two sources, the ids of its photographs that the other source shares, by the other's id."""
         twins: dict[str, dict[Identity, tuple[int, ...]]] = {"coco": {}, "vg": {}}
-        for folder in sorted(self._folders, key=os.path.realpath):
-            for coco, vg in _shared_photographs(folder / TWINS):
-                twins["vg"][coco] = (*twins["vg"].get(coco, ()), vg)
-                twins["coco"][vg] = (*twins["coco"].get(vg, ()), coco)
+        for file in (folder / TWINS for folder in sorted(self._folders, key=os.path.realpath)):
+            content = read_json(file) if file.is_file() else {}
+            if type(content) is not dict:
+                raise DataError(file, None, "expected an object {COCO id: [VG id]}", FETCH_AGAIN)
+            for coco, numbers in content.items():
+                if not re.fullmatch("[0-9]{1,18}", coco) or type(numbers) is not list or {int} != {*map(type, numbers)}:
+                    problem = f"record {coco}: expected a COCO id with a list of integer VG ids"
+                    raise DataError(file, None, problem, FETCH_AGAIN)  # of this file, whatever record asks for an image
+                for number in numbers:
+                    twins["vg"][int(coco)] = (*twins["vg"].get(int(coco), ()), number)
+                    twins["coco"][number] = (*twins["coco"].get(number, ()), int(coco))
         return twins
 
 
@@ -242,25 +218,22 @@ class _Search:
         return tuple(folder / place for folder in self.listings for place in self.source.folders)
 
     def path(self, identity: Identity, name: str, asked: _Asked) -> str | None:
-        """Return the file for ``identity`` whose name is most like ``name``; None if there is no file."""
-        paths: dict[str, tuple[bool, bool]] = {}
+        def unlikeness(path: str) -> tuple[bool, bool]:
+            return not path.endswith(f"/{name}"), stem(path) != stem(name)
+
         for folders in (asked.homes, [folder for folder in self.listings if folder not in asked.homes]):
+            paths: dict[str, tuple[bool, bool]] = {}
             for folder in folders:
-                every = (path for listing in self.listings[folder] for path in listing.paths(identity))
-                likeness = {path: _likeness(path, name) for path in every}
-                if likeness:
-                    best = min(likeness, key=likeness.__getitem__)
-                    paths[best] = likeness[best]
+                every = [path for listing in self.listings[folder] for path in listing.paths(identity)]
+                if every:
+                    best = min(every, key=unlikeness)
+                    paths[best] = unlikeness(best)
             if len(paths) == 1:
                 return next(iter(paths))
             if paths:
-                nearest = [path for path, one in paths.items() if one == min(paths.values())]
+                nearest = [path for path, distance in paths.items() if distance == min(paths.values())]
                 return only_image(nearest, asked.name, REMEDY, file=asked.file, record=asked.record)
         return None
-
-
-def _likeness(path: str, name: str) -> tuple[bool, bool]:
-    return not path.endswith(f"/{name}"), stem(path) != stem(name)
 
 
 def same_content(path: str, other: str) -> bool:
@@ -271,7 +244,6 @@ def same_content(path: str, other: str) -> bool:
 
 
 def only_image(paths: Iterable[str], name: str, remedy: str, *, file: object, record: str | None) -> str | None:
-    """Return the file among ``paths`` for an image; None if there is none."""
     first, *others = sorted(paths) or [""]
     for other in others:
         if not same_content(first, other):
@@ -282,7 +254,6 @@ def only_image(paths: Iterable[str], name: str, remedy: str, *, file: object, re
 
 
 def _files(folder: Path, depth: int, prefix: str = "") -> Iterator[str]:
-    """Yield the image files below ``folder``, relative to it; files in a folder come before those in its subfolders."""
     try:
         with os.scandir(folder) as entries:
             listed = sorted((entry.name, entry.is_dir()) for entry in entries)
@@ -297,16 +268,3 @@ def _files(folder: Path, depth: int, prefix: str = "") -> Iterator[str]:
     for name, is_folder in listed:
         if is_folder and depth:
             yield from _files(folder / name, depth - 1, f"{prefix}{name}/")
-
-
-def _shared_photographs(file: Path) -> Iterator[tuple[int, int]]:
-    if not file.is_file():
-        return
-    content = read_json(file)
-    if type(content) is not dict:
-        raise DataError(file, None, "expected an object {COCO id: [VG id]}", FETCH_AGAIN)
-    for coco, numbers in content.items():
-        if not re.fullmatch("[0-9]{1,18}", coco) or type(numbers) is not list or {int} != {*map(type, numbers)}:
-            problem = f"record {coco}: expected a COCO id with a list of integer VG ids"
-            raise DataError(file, None, problem, FETCH_AGAIN)  # of this file, whatever record asks for an image
-        yield from ((int(coco), number) for number in numbers)

@@ -1,7 +1,4 @@
-"""Finding an image by its path in the data folders: first in the folder of the file that names it.
-
-The order of the data folders decides nothing. A path that means two images which differ is an error that names both.
-"""
+"""Finding an image by its path in the data folders: first in the folder of the file that names it."""
 
 from __future__ import annotations
 
@@ -20,10 +17,8 @@ from vlgate.sources.reading.image_finder import only_image, same_content
 from vlgate.sources.reading.records import Record
 from vlgate.types import LazyImage
 
-IMAGES = "images"
-"""The folder in a data folder that is searched if the folder itself does not hold an image."""
-RENAME = "rename one of them, and write its new name"
-"""The remedy of two images of one name in the same data folder."""
+IMAGES = "images"  # the folder in a data folder that is searched if the folder itself does not hold an image
+RENAME = "rename one of them, and write its new name"  # the remedy of two images of one name in one data folder
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:/")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -31,24 +26,19 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 @dataclass(slots=True, kw_only=True)
 class ImagePaths:
-    """The images of the data folders ``folders``, by their paths in them.
-
-    ``homes`` are the data folders that hold a file, by that file: its images are looked for in these folders first.
-    """
+    """The images of the data folders, by their paths in them; those of a file are looked for in its ``homes`` first."""
 
     folders: Sequence[Path]
-    homes: Mapping[Path, tuple[Path, ...]]
+    homes: Mapping[Path, tuple[Path, ...]]  # the data folders that hold a file
     _images: dict[tuple[Path, str], LazyImage] = field(default_factory=dict)
     _listed: dict[Path, dict[str, list[str]]] = field(default_factory=dict)
 
+    # In the data folder of the record's file it is looked for in the folder itself and in the folder of the file, and
+    # if neither has it in ``images``; after that in the other data folders in the same way. The key is the path as
+    # ``plain_path`` spells it. If several data folders with files that name images have different images of this path,
+    # the name of the folder comes before it.
     def find(self, record: Record, name: str) -> LazyImage:
-        """Return the image that a record calls ``name``; the same object for the same name in the same file.
-
-        In the data folder of the record's file it is looked for in the folder itself and in the folder of the file,
-        and if neither has it in ``images``; after that in the other data folders in the same way. The key is the path
-        as ``plain_path`` spells it. If several data folders with files that name images have different images of this
-        path, the name of the folder comes before it.
-        """
+        """Return the image that a record calls ``name``; the same object for the same name in the same file."""
         if (known := self._images.get((record.file, name))) is None:
             known = self._images[record.file, name] = self._image(record, name)
         return known
@@ -120,7 +110,6 @@ class ImagePaths:
         return f"{_label(mine[0], others)}/{place}"
 
     def _absolute(self, record: Record, name: str, plain: str) -> LazyImage:
-        """The image of an absolute path, which must lead into a data folder."""
         homes = self.homes.get(record.file, ())
         for folder in (*homes, *self.folders):
             for root in (os.path.abspath(folder), os.path.realpath(folder)):  # noqa: PTH100  # a link stays a link
@@ -143,18 +132,13 @@ def _only(paths: Iterable[str], record: Record, name: str, remedy: str) -> str |
 
 
 def _levels(home: Path, file: Path, plain: str) -> list[list[str]]:
-    """The places of a path in a data folder: those that it may name, and the one that is searched if there is no file.
-
-    A path may be written from the data folder or from the folder of its file.
-    """
-    beside = "" if file.parent == home else file.parent.name
-    named = _inside(("", beside), plain)
-    return [named, [] if plain.startswith("../") else _inside((IMAGES,), plain)]
-
-
-def _inside(bases: Iterable[str], plain: str) -> list[str]:
-    places = dict.fromkeys(posixpath.normpath(f"{base}/{plain}".lstrip("/")) for base in bases)
-    return [place for place in places if place != ".." and not place.startswith("../")]
+    """The places that a path may name in a data folder, and the one that is searched if there is no file."""
+    beside = "" if file.parent == home else file.parent.name  # a path may be written from the folder of its file
+    levels = []
+    for bases in (("", beside), () if plain.startswith("../") else (IMAGES,)):
+        places = dict.fromkeys(posixpath.normpath(f"{base}/{plain}".lstrip("/")) for base in bases)
+        levels.append([place for place in places if place != ".." and not place.startswith("../")])
+    return levels
 
 
 def _label(folder: Path, others: Iterable[Path]) -> str:

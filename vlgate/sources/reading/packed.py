@@ -19,8 +19,7 @@ from vlgate.types import FileContent, LazyImage, Recipe
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-MAX_BYTES = 3 * MAX_PIXELS
-"""The largest packed image that is read, in bytes: the size of the largest image as plain RGB."""
+MAX_BYTES = 3 * MAX_PIXELS  # of a packed image that is read: the size of the largest image as plain RGB
 
 # An encrypted member raises RuntimeError, and an unknown compression NotImplementedError, which is a RuntimeError too.
 _BROKEN_ZIP = (BadZipFile, OSError, KeyError, EOFError, ValueError, RuntimeError, zlib.error)
@@ -33,7 +32,14 @@ class ZipLoad:
     key: str
 
     def __call__(self) -> Image:
-        return _from_zip(self.file, self.member, self.key)
+        where = f"{self.file}/{self.member}"
+        try:
+            with ZipFile(self.file) as archive:
+                size = archive.getinfo(self.member).file_size
+                content = archive.read(self.member) if size <= MAX_BYTES else None
+        except _BROKEN_ZIP as error:
+            raise ImageError(self.key, f"{where} cannot be read ({error})", FETCH_AGAIN) from None
+        return _decoded(content, where, self.key)
 
     def recipe(self) -> Recipe:
         return ("zip", FileContent(self.file), self.member)
@@ -47,7 +53,22 @@ class TableLoad:
     key: str
 
     def __call__(self) -> Image:
-        return _from_table(self.file, self.column, self.place, self.key)
+        from pyarrow import ArrowException, types
+
+        group, row = self.place
+        where = f"{self.file}, column {self.column}, row {row} of row group {group}"
+        try:
+            if self.file.endswith(".arrow"):
+                cell = arrow_batches(self.file)[group].column(self.column)[row]
+            else:
+                cell = _row_group(self.file, group, self.column)[row]
+            cell = cell["bytes"] if types.is_struct(cell.type) and cell.is_valid else cell
+            content: bytes | None = cell.as_py()
+        except (ArrowException, OSError, LookupError) as error:
+            raise ImageError(self.key, f"{where} cannot be read ({error})", FETCH_AGAIN) from None
+        if content is None:
+            raise ImageError(self.key, f"{where} holds no bytes", "save the dataset with its images embedded")
+        return _decoded(content if len(content) <= MAX_BYTES else None, where, self.key)
 
     def recipe(self) -> Recipe:
         return ("parquet", FileContent(self.file), self.column, self.place)
@@ -88,45 +109,6 @@ def arrow_batches(file: str) -> list[Any]:
         mapped.seek(0)
         return list(ipc.open_stream(mapped))
     return [reader.get_batch(number) for number in range(reader.num_record_batches)]
-
-
-def _from_zip(file: str, member: str, key: str) -> Image:
-    where = f"{file}/{member}"
-    try:
-        with ZipFile(file) as archive:
-            size = archive.getinfo(member).file_size
-            content = archive.read(member) if size <= MAX_BYTES else None
-    except _BROKEN_ZIP as error:
-        raise ImageError(key, f"{where} cannot be read ({error})", FETCH_AGAIN) from None
-    return _decoded(content, where, key)
-
-
-def _from_table(file: str, column: str, place: tuple[int, int], key: str) -> Image:
-    from pyarrow import ArrowException
-
-    group, row = place
-    where = f"{file}, column {column}, row {row} of row group {group}"
-    try:
-        if file.endswith(".arrow"):
-            cell = arrow_batches(file)[group].column(column)[row]
-        else:
-            cell = _row_group(file, group, column)[row]
-        content = _bytes_of(cell)
-    except (ArrowException, OSError, LookupError) as error:
-        raise ImageError(key, f"{where} cannot be read ({error})", FETCH_AGAIN) from None
-    if content is None:
-        raise ImageError(key, f"{where} holds no bytes", "save the dataset with its images embedded")
-    return _decoded(content if len(content) <= MAX_BYTES else None, where, key)
-
-
-def _bytes_of(cell: Any) -> bytes | None:
-    """The bytes of an image, which are a cell of their own or in a struct; None if they are null."""
-    from pyarrow import types
-
-    if types.is_struct(cell.type) and cell.is_valid:
-        cell = cell["bytes"]
-    content: bytes | None = cell.as_py()
-    return content
 
 
 @lru_cache(maxsize=2)  # one per image of a case: a row group takes about 25 MB, and an image in it 1 % of that

@@ -14,9 +14,8 @@ from typing import Any, NoReturn, TypeVar
 from vlgate.errors import DataError, instead_of
 from vlgate.sources.reading.text_files import FETCH_AGAIN, parsed, read_cells, read_json, read_members, read_text, shown
 
-# Records that cannot be read: an error each, unless the caller notes them and reads the others.
-#
-# A reader makes its cases with ``each``. Without ``noting``, the first record that cannot be read ends the reading.
+# A reader makes its cases with ``each``. The first record that cannot be read ends the reading, unless somebody notes
+# these errors: then the others are read.
 
 Raw = TypeVar("Raw")
 Made = TypeVar("Made")
@@ -26,10 +25,7 @@ _NOTED: ContextVar[list[DataError] | None] = ContextVar("_NOTED", default=None)
 
 @contextmanager
 def noting() -> Iterator[list[DataError]]:
-    """Read on after a record that cannot be read, and note its error in the list that is given.
-
-    An outer ``noting`` gets the errors, too, when the inner one ends.
-    """
+    """Note the errors of records that cannot be read, and read on; an outer ``noting`` gets them, too, at the end."""
     outer = _NOTED.get()
     noted: list[DataError] = []
     token = _NOTED.set(noted)
@@ -42,7 +38,6 @@ def noting() -> Iterator[list[DataError]]:
 
 
 def noted() -> bool:
-    """Return whether somebody notes errors now."""
     return _NOTED.get() is not None
 
 
@@ -63,8 +58,6 @@ def each(make: Callable[[Raw], Made], records: Iterable[Raw]) -> Iterator[Made]:
         else:
             yield made
 
-
-# The records of a JSON file or a table: fields are read with a check of their type; a DataError names a wrong one.
 
 _COUNTED = ("no", "one", "two", "three", "four")
 _UNPAIRED = re.compile("[\ud800-\udfff]")
@@ -135,23 +128,20 @@ def keyed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
 
 
 def listed_records(file: Path, remedy: str = FETCH_AGAIN, fields: Sequence[str] = ()) -> Iterator[Record]:
-    """Yield the records of a file that is one list; the id of a record is its position, from 0.
-
-    With ``fields``, each record is a list of so many values, which get these names.
-    """
+    """Yield the records of a list, with their positions from 0 as ids; lists of values get the names ``fields``."""
     content = read_json(file, remedy)
     if type(content) is not list:
         raise DataError(file, None, f"is {shown(content)}, expected a list of records", remedy)
 
-    def record(member: tuple[str, Any]) -> Record:
-        name, value = member
+    def record(member: tuple[int, Any]) -> Record:
+        name, value = str(member[0]), member[1]
         if not fields:
             return _record(file, name, value, remedy)
         if type(value) is not list or len(value) != len(fields):
             raise DataError(file, name, f"is {shown(value)}, expected a list of {', '.join(fields)}", remedy)
         return Record(file, name, dict(zip(fields, value, strict=True)), remedy)
 
-    yield from each(record, ((str(number), value) for number, value in enumerate(content)))
+    yield from each(record, enumerate(content))
 
 
 def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
@@ -159,27 +149,24 @@ def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
     text = read_text(file, remedy)
     start = 0
     for number, line in enumerate(text.split("\n"), 1):
+        end, name = start + len(line), f"on line {number}"
         if line and not line.isspace():
-            yield from _line(file, text, slice(start, start + len(line)), number, remedy)
-        start += len(line) + 1
+            try:
+                fields = parsed(file, text, slice(start, end), remedy)
+            except DataError as error:
+                error.record = name  # its message names the column, too
+                if remedy == FETCH_AGAIN and not text[end:].strip():  # a download that was cut off lacks more
+                    raise
+                leave_out(error)
+            else:
+                yield from each(partial(_record, file, name, remedy=remedy), [fields])
+        start = end + 1
 
 
 def celled_records(file: Path, column: str, remedy: str) -> Iterator[Record]:
     """Yield the records of a table of comma- or tab-separated values; the id of a record is its line, from 1."""
     for line, cells in read_cells(file, column, remedy):
         yield Record(file, f"on line {line}", cells, remedy)
-
-
-def _line(file: Path, text: str, part: slice, number: int, remedy: str) -> Iterator[Record]:
-    try:
-        fields = parsed(file, text, part, remedy)
-    except DataError as error:
-        error.record = f"on line {number}"  # its message names the column, too
-        if remedy == FETCH_AGAIN and not text[part.stop :].strip():  # a download that was cut off lacks more
-            raise
-        leave_out(error)
-    else:
-        yield from each(partial(_record, file, f"on line {number}", remedy=remedy), [fields])
 
 
 def _record(file: Path, name: str, fields: Any, remedy: str = FETCH_AGAIN) -> Record:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from vlgate.types import Capability, Case, LazyImage, Match, Request, Shape, Tas
 
 
 class WithRecord(Protocol):
-    """What becomes one case, with the record that errors name."""
+    """A record, or an item that has one, which errors name."""
 
     @property
     def record(self) -> Record: ...
@@ -26,30 +26,23 @@ class WithRecord(Protocol):
 Item = TypeVar("Item", bound=WithRecord)
 
 
-# The options that every source reads its tasks by.
-
-
 @dataclass(frozen=True, kw_only=True)  # not slotted: the finder is kept once it is made
 class ReadOptions:
-    """The argument of a source's ``read(options: ReadOptions) -> Iterable[Task]``.
+    """The argument of a source's ``read``."""
 
-    ``folders`` are the data folders, each once, sorted: the order in which they are given decides nothing. ``seed``
-    decides every random choice. ``wanted`` returns whether the task with an id is wanted; a source reads no other
-    tasks. ``protocols`` names other ways to read a benchmark. ``pairs`` is the number of question pairs in a task made
-    from scene graphs; None means as many as in the paper.
-    ``missing_images`` is ``skip`` if cases whose image is missing may be left out.
-    """
-
-    folders: tuple[Path, ...]
-    seed: int
-    wanted: Callable[[str], bool]
-    protocols: frozenset[str] = frozenset()
-    pairs: int | None = 1000
-    missing_images: Literal["fail", "skip"] = "fail"
+    folders: tuple[Path, ...]  # each once, sorted: the order in which they are given decides nothing
+    seed: int  # decides every random choice
+    wanted: Callable[[str], bool]  # by a task's id; a source reads no other tasks
+    protocols: frozenset[str] = frozenset()  # other ways to read a benchmark
+    pairs: int | None = 1000  # of questions in a task made from scene graphs; None for as many as in the paper
+    missing_images: Literal["fail", "skip"] = "fail"  # skip: cases whose image is missing may be left out
 
     def __post_init__(self) -> None:
         once = {os.path.realpath(folder): folder for folder in reversed(self.folders)}
         object.__setattr__(self, "folders", tuple(once[real] for real in sorted(once)))
+
+    def wants(self, rows: Mapping[str, TaskRow]) -> bool:
+        return any(self.wanted(row.id) for row in rows.values())
 
     @cached_property
     def images(self) -> ImageFinder:
@@ -58,15 +51,11 @@ class ReadOptions:
 
     def find(self, source: str) -> Find:
         """Return what finds the images of one source by the names that records have for them."""
-        finder = self.images
-        return lambda record, name: finder.find(source, name, file=record.file, record=record.id)
-
-
-# Finding a benchmark's file in the user's data folders.
+        return lambda record, name: self.images.find(source, name, file=record.file, record=record.id)
 
 
 def only_file(folders: Iterable[Path], *names: str) -> Path | None:
-    """Return the file that a data folder has under one of the names; None if there is no such file."""
+    """Return the file that a data folder has under one of the names, if any."""
     paths = [folder / name for folder in folders for name in names]
     files = list({path.resolve(): path for path in paths if path.exists()}.values())  # a file reached twice is one
     if len(files) > 1:
@@ -76,49 +65,36 @@ def only_file(folders: Iterable[Path], *names: str) -> Path | None:
 
 # Sources of tasks, and the table of those whose files hold one case per record.
 
-Find = Callable[[Record, str], LazyImage]
-"""Returns the image that a record calls by a name."""
+Find = Callable[[Record, str], LazyImage]  # returns the image that a record calls by a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A reader of tasks: of a benchmark's release, of the drawn scenes, or of a user's own files.
+    """A reader of tasks: of a benchmark's release, of the drawn scenes, or of a user's own files."""
 
-    ``read`` makes the wanted tasks whose files are in the data folders. ``shapes`` has the shape of each task by id; it
-    is a function of the data folders if the ids are in a user's files. ``take`` names the files to take for a benchmark
-    whose folder holds only others.
-    """
-
-    read: Callable[[ReadOptions], Iterable[Task]]
+    read: Callable[[ReadOptions], Iterable[Task]]  # makes the wanted tasks whose files are in the data folders
+    # The shape of each task by id; a function of the data folders if the ids are in a user's files.
     shapes: Mapping[str, Shape] | Callable[[tuple[Path, ...]], Mapping[str, Shape]]
-    take: str = ""
+    take: str = ""  # the files to take for a benchmark whose folder holds only others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRow:
-    """A row of a benchmark's table: one task.
-
-    ``places`` are the paths that its file may have in a data folder, if it has one of its own. ``images`` is the source
-    of its images, a name in ``image_finder.SOURCES``.
-    """
-
     id: str
     shape: Shape
     capability: Capability
-    places: tuple[str, ...] = ()
-    images: str = ""
+    places: tuple[str, ...] = ()  # the paths that its file may have in a data folder, if it has one of its own
+    images: str = ""  # a name in ``image_finder.SOURCES``
 
     def file(self, options: ReadOptions) -> Path | None:
-        """Return the file if the task is wanted and a data folder has it."""
         return only_file(options.folders, *self.places) if options.wanted(self.id) else None
 
     def task(self, cases: Iterable[Case], note: str = "", left_out: Mapping[str, int] | None = None) -> Task:
         """Return the task with these cases, which are made here, while the garbage collector is paused."""
         with collector_paused():
             made = tuple(cases)
-        return Task(
-            id=self.id, capability=self.capability, shape=self.shape, cases=made, note=note, left_out=left_out or {}
-        )
+        lost = left_out or {}
+        return Task(id=self.id, capability=self.capability, shape=self.shape, cases=made, note=note, left_out=lost)
 
 
 def task_rows(
@@ -132,51 +108,42 @@ def task_rows(
 ) -> dict[str, TaskRow]:
     """Return the rows of tasks that differ in a name, by these names.
 
-    The name takes the place of ``{}`` in the id ``task``; in ``places``, which stand apart by spaces, its value does if
-    ``names`` is a mapping.
+    The name takes the place of ``{}`` in ``task``, and its value, or the name, in ``places``, which stand apart by
+    spaces.
     """
     values = names if isinstance(names, Mapping) else {name: name for name in names}
-    return {
-        name: TaskRow(
-            id=task.format(name),
-            shape=shape,
-            capability=capability,
-            places=tuple(place.replace("{}", value) for place in places.split()),
-            images=images,
-        )
-        for name, value in values.items()
-    }
+    rows = {}
+    for name, value in values.items():
+        paths = tuple(place.replace("{}", value) for place in places.split())
+        rows[name] = TaskRow(id=task.format(name), shape=shape, capability=capability, places=paths, images=images)
+    return rows
 
 
 def shapes_of(rows: Iterable[TaskRow]) -> dict[str, Shape]:
-    """Return the shapes of the tasks of a table by their ids."""
     return {row.id: row.shape for row in rows}
 
 
 def present(options: ReadOptions, rows: Iterable[TaskRow]) -> Iterator[tuple[TaskRow, Path]]:
-    """Yield the wanted tasks of a table whose file a data folder holds, with the file."""
     for row in rows:
         if (file := row.file(options)) is not None:
             yield row, file
 
 
-def _plain_cases(records: Iterable[Record], case: Callable[[Record, Find], Case], find: Find) -> Iterator[Case]:
-    return each(lambda record: case(record, find), records)
+def of_files(rows: Collection[TaskRow], cases: Callable[[TaskRow, Path, Find], Iterable[Case]], take: str) -> Source:
+    """Return the source of tasks with a file each."""
+
+    def read(options: ReadOptions) -> Iterator[Task]:
+        for row, file in present(options, rows):
+            yield row.task(cases(row, file, options.find(row.images)))
+
+    return Source(read=read, shapes=shapes_of(rows), take=take)
 
 
 def plain(
     *rows: TaskRow, records: Callable[[Path], Iterable[Record]], case: Callable[[Record, Find], Case], take: str
 ) -> Source:
     """Return the source of tasks whose files hold one case per record."""
-
-    def read(options: ReadOptions) -> Iterator[Task]:
-        for row, file in present(options, rows):
-            yield row.task(_plain_cases(records(file), case, options.find(row.images)))
-
-    return Source(read=read, shapes=shapes_of(rows), take=take)
-
-
-# The cases that records become.
+    return of_files(rows, lambda _, file, find: each(lambda record: case(record, find), records(file)), take)
 
 
 def case_of(
@@ -198,7 +165,6 @@ def case_of(
 
 
 def texts_about(image: LazyImage, texts: Iterable[str]) -> tuple[Match, ...]:
-    """Return a request for each text about one image."""
     return tuple(Match(image=image, text=text) for text in texts)
 
 
@@ -208,10 +174,7 @@ def pair_of(record: Record, image: LazyImage, fields: tuple[str, str], tags: Map
 
 
 def distinct(make: Callable[[Item], Case], items: Iterable[Item], field: str = "id") -> Iterator[Case]:
-    """Yield the case of each item; an item whose case has the id of an earlier one cannot be read.
-
-    ``field`` is the name of the id in messages.
-    """
+    """Yield the case of each item; an id that an earlier case has, called ``field`` in messages, cannot be read."""
     taken: set[str] = set()
 
     def case(item: Item) -> Case:
@@ -248,6 +211,5 @@ class Pictured:
     images: tuple[LazyImage, ...]
 
     def quad(self, captions: tuple[str, str], name: str | None = None, tags: Mapping[str, str] | None = None) -> Case:
-        """Return the case of two images and a caption of each, the fields ``captions`` of the record."""
         requests = quad_requests(self.images, [self.record.text(field) for field in captions])
         return case_of(self.record, requests, QUAD_TRUTHS, name=name, tags=tags)

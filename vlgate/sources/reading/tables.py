@@ -20,8 +20,6 @@ from vlgate.sources.reading.source import Item, ReadOptions, TaskRow
 from vlgate.sources.reading.text_files import FETCH_AGAIN
 from vlgate.types import Case, LazyImage, Task
 
-# Data sets of the Hugging Face hub, fetched with the user's own token if a protocol needs them.
-
 _REMEDY = (
     "accept its terms on its page, log in with `hf auth login` or HF_TOKEN, unset HF_HUB_OFFLINE, "
     "or put the release into a data folder"
@@ -37,10 +35,8 @@ def dataset_folder(name: str, patterns: list[str]) -> Path:
     except ModuleNotFoundError:
         raise DataError(name, None, "needs huggingface_hub", "pip install huggingface_hub") from None
     except OSError as error:  # the hub's errors: offline, gated, not found, no connection
-        reason = str(error).strip().splitlines()
-        raise DataError(
-            name, None, f"cannot be fetched from the hub ({reason[0] if reason else error!r})", _REMEDY
-        ) from None
+        reason = (str(error).strip().splitlines() or [repr(error)])[0]
+        raise DataError(name, None, f"cannot be fetched from the hub ({reason})", _REMEDY) from None
 
 
 # Rows with images, as Hugging Face's datasets stores them: Parquet files, and the Arrow files of ``save_to_disk``.
@@ -48,41 +44,34 @@ def dataset_folder(name: str, patterns: list[str]) -> Path:
 # A column of images holds structs ``{bytes, path}`` or plain bytes. If the bytes are null, the image is the file that
 # the path names, beside the table.
 
-KINDS = ("*.parquet", "*.arrow")
-"""The files of a table, which may be in several parts."""
-
-SMALL = 64 << 20
-"""The size of a Parquet file, in bytes, up to which it is looked for rows without an image: such rows take no space."""
-
+KINDS = ("*.parquet", "*.arrow")  # the files of a table, which may be in several parts
+SMALL = 64 << 20  # the bytes of a Parquet file that is looked for rows without an image: such rows take no space
 _LISTED = 20  # the most columns that a message lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row of a table: its fields without the images, and its place, the number of its group and in that group.
-
-    ``number`` counts the rows over all files of the table, from 0. ``paths`` has the path of each image, if the table
-    names it, by its column; ``outside`` has the columns whose image is not in the table.
-    """
-
-    record: Record
-    place: tuple[int, int]
-    number: int
-    paths: Mapping[str, str] = field(default_factory=dict)
-    outside: frozenset[str] = frozenset()
+    record: Record  # its fields without the images
+    place: tuple[int, int]  # the number of its group, and its own in that group
+    number: int  # over all files of the table, from 0
+    paths: Mapping[str, str] = field(default_factory=dict)  # of images that the table names, by their columns
+    outside: frozenset[str] = frozenset()  # the columns whose image is not in the table
 
     def image(self, key: str, column: str) -> LazyImage:
         table = self.record.file
         if column not in self.outside or column not in self.paths:
             return table_image(key, table, column, self.place)
-        places = _beside(table, self.paths[column])
+        path = self.paths[column]  # perhaps one of another machine
+        # Two folders of a table may hold images of one name.
+        name = path.removeprefix("images/") if is_plain(path) else path.replace("\\", "/").rpartition("/")[2]
+        names = [place for place in (name, f"images/{name}") if is_plain(place)]
+        places = [folder / place for folder in (table.parent, table.parent.parent) for place in names]
         file = next((place for place in places if place.is_file()), None)
         looked = [Path(f"{table} (column {column!r} has no bytes)"), *places]
         return missing_image(key, looked) if file is None else file_image(key, file)
 
 
 def table_files(places: Iterable[Path], kinds: Sequence[str] = KINDS) -> list[Path]:
-    """Return the files of the table that one of the folders holds, in the order of their names."""
     parts = [sorted(place.glob(kind)) for place in places for kind in kinds]
     found = list({os.path.realpath(files[0]): files for files in parts if files}.values())
     if len(found) > 1:
@@ -96,20 +85,21 @@ def table_rows(files: Iterable[Path], images: Sequence[str], remedy: str = FETCH
     number = 0
     for file in files:
         with _opened(file) as table:
-            _refuse_other_columns(file, table.schema, images, remedy)
-            rows = table.rows(_text_columns(table.schema, images))
+            schema = table.schema
+            _refuse_other_columns(file, schema, images, remedy)
+            # All columns without images, and of the images only the path.
+            columns = [name for name in schema.names if name not in images and not _is_image(schema.field(name).type)]
+            structs = [name for name in images if name in schema.names and _leaf(schema, name) != name]
+            columns += [f"{name}.path" for name in structs if schema.field(name).type.get_field_index("path") >= 0]
+            rows = table.rows(columns)
             places = [(group, row) for group, size in enumerate(table.sizes) for row in range(size)]
-            without = {column: table.without_bytes(column) for column in images}
+            without = {column: _without_bytes(table, column) for column in images}
         for index, (fields, place) in enumerate(zip(rows, places, strict=True)):
             cells = {column: fields.pop(column, None) for column in images}
             paths = {column: cell["path"] for column, cell in cells.items() if cell and cell.get("path")}
-            yield Row(
-                record=Record(file, f"in row {index}", fields),
-                place=place,
-                number=number,
-                paths=paths,
-                outside=frozenset(column for column in images if index in without[column]),
-            )
+            outside = frozenset(column for column in images if index in without[column])
+            record = Record(file, f"in row {index}", fields)
+            yield Row(record=record, place=place, number=number, paths=paths, outside=outside)
             number += 1
 
 
@@ -119,7 +109,6 @@ def column_names(file: Path, remedy: str = FETCH_AGAIN) -> list[str]:
 
 
 def all_rows(file: Path, remedy: str) -> list[dict[str, Any]]:
-    """Return the rows of a table with all their columns."""
     with _opened(file, remedy) as table:
         return table.rows(table.schema.names)
 
@@ -132,7 +121,7 @@ def class_names(file: Path, column: str) -> list[str]:
         names = json.loads(kept)["info"]["features"][column]["names"]
     except (ValueError, LookupError, TypeError):
         return []
-    return names if type(names) is list and all(type(name) is str for name in names) else []
+    return names if type(names) is list and {str}.issuperset(map(type, names)) else []
 
 
 class _Parquet:
@@ -140,32 +129,25 @@ class _Parquet:
         from pyarrow.parquet import ParquetFile
 
         self._file = ParquetFile(file)
-        self._small = file.stat().st_size <= SMALL
+        # In a large file, all images are taken to be inside. The statistics of the file would tell, but pyarrow ends
+        # the process if they are damaged.
+        self.looked = file.stat().st_size <= SMALL
         self.schema: Any = self._file.schema_arrow
         groups = range(self._file.num_row_groups)
         self.sizes = [self._file.metadata.row_group(group).num_rows for group in groups]
+        self.close = self._file.close
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
         return list(self._file.read(columns=columns).to_pylist())
 
-    def without_bytes(self, column: str) -> set[int]:
-        """Return the rows in which a column of images has no bytes; in a large file, all images are taken to be inside.
-
-        The statistics of the file would tell, but pyarrow ends the process if they are damaged.
-        """
-        found: set[int] = set()
-        start = 0
-        for group, size in enumerate(self.sizes if self._small else ()):
-            cells = self._file.read_row_group(group, columns=[_leaf(self.schema, column)]).column(column)
-            found |= {start + row for row in _without_bytes(cells.combine_chunks())}
-            start += size
-        return found
-
-    def close(self) -> None:
-        self._file.close()
+    def images(self, group: int, column: str) -> Any:
+        cells = self._file.read_row_group(group, columns=[_leaf(self.schema, column)]).column(column)
+        return cells.combine_chunks()
 
 
 class _Arrow:
+    looked = True
+
     def __init__(self, file: Path) -> None:
         import pyarrow as pa
 
@@ -175,21 +157,15 @@ class _Arrow:
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
         plain = [name for name in columns if "." not in name or name in self.schema.names]
-        found = [row for batch in self._batches for row in batch.select(plain).to_pylist()]
+        rows = [row for batch in self._batches for row in batch.select(plain).to_pylist()]
         for name in (name.removesuffix(".path") for name in columns if name not in plain):
             paths = [path for batch in self._batches for path in _child(batch.column(name), "path").to_pylist()]
-            for row, path in zip(found, paths, strict=True):
+            for row, path in zip(rows, paths, strict=True):
                 row[name] = {"path": path}
-        return found
+        return rows
 
-    def without_bytes(self, column: str) -> set[int]:
-        """Return the rows in which a column of images has no bytes."""
-        found: set[int] = set()
-        start = 0
-        for batch in self._batches:
-            found |= {start + row for row in _without_bytes(batch.column(column))}
-            start += batch.num_rows
-        return found
+    def images(self, group: int, column: str) -> Any:
+        return self._batches[group].column(column)
 
     def close(self) -> None:
         """Leave the file mapped for the images that are read later."""
@@ -197,7 +173,6 @@ class _Arrow:
 
 @contextmanager
 def _opened(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[_Parquet | _Arrow]:
-    """Open a table; what pyarrow raises in the body is an error of the file."""
     from pyarrow import ArrowException
 
     if not file.is_file():  # reading a pipe would block for ever
@@ -223,13 +198,6 @@ def _refuse_other_columns(file: Path, schema: Any, images: Sequence[str], remedy
             raise DataError(file, None, problem, remedy)
 
 
-def _text_columns(schema: Any, images: Sequence[str]) -> list[str]:
-    """The columns without images, and of the images only the path."""
-    found = [name for name in schema.names if name not in images and not _is_image(schema.field(name).type)]
-    structs = [name for name in images if name in schema.names and _leaf(schema, name) != name]
-    return found + [f"{name}.path" for name in structs if schema.field(name).type.get_field_index("path") >= 0]
-
-
 def _is_image(kind: Any) -> bool:
     from pyarrow import types
 
@@ -239,48 +207,38 @@ def _is_image(kind: Any) -> bool:
 
 
 def _leaf(schema: Any, column: str) -> str:
-    """The name of the bytes of a column of images."""
     from pyarrow import types
 
     return f"{column}.bytes" if types.is_struct(schema.field(column).type) else column
 
 
 def _child(cells: Any, name: str) -> Any:
-    """A field of structs, which is null if the struct is."""
     return cells.flatten()[cells.type.get_field_index(name)]
 
 
-def _without_bytes(cells: Any) -> list[int]:
+def _without_bytes(table: _Parquet | _Arrow, column: str) -> set[int]:
     from pyarrow import types
 
-    values = _child(cells, "bytes") if types.is_struct(cells.type) else cells
-    return [row for row, lacks in enumerate(values.is_null().to_pylist()) if lacks] if values.null_count else []
+    lacking: set[int] = set()
+    start = 0
+    for group, size in enumerate(table.sizes if table.looked else ()):
+        cells = table.images(group, column)
+        values = _child(cells, "bytes") if types.is_struct(cells.type) else cells
+        nulls = values.is_null().to_pylist() if values.null_count else ()
+        lacking |= {start + row for row, null in enumerate(nulls) if null}
+        start += size
+    return lacking
 
 
-def _beside(file: Path, path: str) -> list[Path]:
-    """The places of an image that a table names by its path, which may be one of another machine."""
-    last = path.replace("\\", "/").rpartition("/")[2]
-    name = (
-        path.removeprefix("images/") if is_plain(path) else last
-    )  # two folders of a table may hold images of one name
-    names = [one for one in (name, f"images/{name}") if is_plain(one)]
-    return [folder / name for folder in (file.parent, file.parent.parent) for name in names]
-
-
-# The tables of a release: in a data folder, or from the Hugging Face hub if the user asks for it.
-
+# The folders of a release that may hold the table; ``save_to_disk`` makes one for each split.
 _INSIDE = ("", "data", "data/test", "test")
-"""The folders of a release that may hold the table; ``save_to_disk`` makes one for each split."""
 
 
 def release_files(options: ReadOptions, benchmark: str, hub: str, kinds: Sequence[str] = KINDS) -> list[Path]:
-    """Return the files of a release; an empty list if there are none."""
-    fetched = (
-        [dataset_folder(hub, list(kinds) + [f"**/{kind}" for kind in kinds])]
-        if (f"{benchmark}_hub" in options.protocols)
-        else []
-    )
-    whole = [*(folder / benchmark for folder in options.folders), *fetched]
+    """Return the files of a release, from the hub if the user asks for it; an empty list if there are none."""
+    whole = [folder / benchmark for folder in options.folders]
+    if f"{benchmark}_hub" in options.protocols:
+        whole.append(dataset_folder(hub, [*kinds, *(f"**/{kind}" for kind in kinds)]))
     return table_files([folder / place for folder in whole for place in _INSIDE], kinds)
 
 
@@ -317,9 +275,6 @@ def tasks_by_kind(
 
 
 def other_form(options: ReadOptions, *patterns: str) -> str:
-    """Return the path of a file that matches one of the patterns in a data folder; empty if none does.
-
-    It is for the forms of a release that are not read, so that a task without cases can say so.
-    """
-    found = sorted(str(one) for folder in options.folders for pattern in patterns for one in folder.glob(pattern))
-    return found[0] if found else ""
+    """Return the path of a file of a form that is not read, so that a task without cases can name it, if any."""
+    paths = (str(path) for folder in options.folders for pattern in patterns for path in folder.glob(pattern))
+    return min(paths, default="")

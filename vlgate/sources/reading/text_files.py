@@ -14,8 +14,6 @@ from typing import Any, NoReturn
 
 from vlgate.errors import DataError, nearest
 
-# Reading a benchmark's JSON file: anything wrong with it raises a DataError that names the place and the remedy.
-
 FETCH_AGAIN = "download the file again from the benchmark's release"
 
 _OPENING = re.compile(r"[ \t\n\r]*\{[ \t\n\r]*").match
@@ -26,11 +24,7 @@ _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}]|NaN|-?Infinity', re.DOTALL
 
 
 def read_json(file: Path, remedy: str = FETCH_AGAIN) -> Any:
-    """Return what a JSON file holds; ``remedy`` is for a broken file.
-
-    This is stricter than ``json.load``: a repeated key in an object is an error, and so are NaN and Infinity, which
-    JSON does not have. A byte order mark is allowed.
-    """
+    """Return what a JSON file holds; repeated keys in an object, NaN and Infinity are errors."""
     text = read_text(file, remedy)
     with collector_paused():
         return parsed(file, text, slice(0, len(text)), remedy)
@@ -39,34 +33,29 @@ def read_json(file: Path, remedy: str = FETCH_AGAIN) -> Any:
 def read_members(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of the object in a JSON file one by one, so that few are in memory at once."""
     text = read_text(file, remedy)
+    decode = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant).raw_decode
+    names: set[str] = set()
     try:
-        yield from _members(text)
+        mark, place = ",", _found(_OPENING(text)).end()
+        while mark == ",":
+            name, place = decode(text, place)
+            if type(name) is not str or name in names:
+                raise _UnwantedError
+            names.add(name)
+            value, place = decode(text, _found(_COLON(text, place)).end())
+            gap = _found(_NEXT(text, place))
+            mark, place = gap[1], gap.end()
+            yield name, value
     except (ValueError, RecursionError):  # parse the whole text, to say where and why
         content = parsed(file, text, slice(0, len(text)), remedy)
         if content != {}:
             raise DataError(file, None, f"is {shown(content)}, expected an object {{id: record}}", remedy) from None
 
 
-def _members(text: str) -> Iterator[tuple[str, Any]]:
-    """The members of the object in a text; a ValueError if it has none or is something else, without saying what."""
-    decode = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant).raw_decode
-    names: set[str] = set()
-    opening = _OPENING(text)
-    if opening is None:
+def _found(match: re.Match[str] | None) -> re.Match[str]:
+    if match is None:
         raise _UnwantedError
-    mark, place = ",", opening.end()
-    while mark == ",":
-        name, place = decode(text, place)
-        colon = _COLON(text, place)
-        if type(name) is not str or name in names or colon is None:
-            raise _UnwantedError
-        names.add(name)
-        value, place = decode(text, colon.end())
-        gap = _NEXT(text, place)
-        if gap is None:
-            raise _UnwantedError
-        mark, place = gap[1], gap.end()
-        yield name, value
+    return match
 
 
 def shown(value: Any) -> str:
@@ -77,11 +66,9 @@ def shown(value: Any) -> str:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the garbage collector while many records are made at once.
-
-    Reading and judging make no reference cycles, but the collector scans everything that was made again and again:
-    parsing 54 MB took 1.3 to 2.7 s with the collector and 0.5 s without it.
-    """
+    """Pause the garbage collector while many records are made at once."""
+    # Reading and judging make no reference cycles, but the collector scans everything that was made again and again:
+    # parsing 54 MB took 1.3 to 2.7 s with the collector and 0.5 s without it.
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -100,13 +87,19 @@ def parsed(file: Path, text: str, part: slice, remedy: str, *, constants: bool =
     try:
         return json.loads(text[part], object_pairs_hook=_unique, parse_constant=None if constants else _no_constant)
     except json.JSONDecodeError as error:
-        raise DataError(file, None, _no_json(text, part.start + error.pos, error.msg), remedy) from None
+        position = part.start + error.pos
+        if position >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+            problem = f"is cut off: it ends in the middle of a record ({error.msg}, {_place(text, position)})"
+        else:
+            line = text[position : position + 30].partition("\n")[0]
+            problem = f"is not JSON: {error.msg} at {_place(text, position)}, which reads {line!r}"
     except _UnwantedError:
-        raise DataError(file, None, _unwanted(text, constants=constants), remedy) from None
+        problem = _unwanted(text, constants=constants)
     except RecursionError:
-        raise DataError(file, None, "is nested too deeply to be a benchmark's file", remedy) from None
+        problem = "is nested too deeply to be a benchmark's file"
     except ValueError as error:  # a number of more than 4,300 digits
-        raise DataError(file, None, f"holds a number that cannot be read ({error})", remedy) from None
+        problem = f"holds a number that cannot be read ({error})"
+    raise DataError(file, None, problem, remedy)
 
 
 def read_text(file: Path, remedy: str) -> str:
@@ -115,9 +108,8 @@ def read_text(file: Path, remedy: str) -> str:
             raise DataError(file, None, "is not a regular file", "put a file in its place")
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise DataError(
-            file, None, "there is no such file", "check the path, or download it from the benchmark's release"
-        ) from None
+        remedy = "check the path, or download it from the benchmark's release"
+        raise DataError(file, None, "there is no such file", remedy) from None
     except UnicodeDecodeError as error:
         place = _place(error.object[: error.start].decode("utf-8-sig"), error.start)
         raise DataError(file, None, f"{place} is not UTF-8", remedy) from None
@@ -137,13 +129,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(_: str) -> NoReturn:
     raise _UnwantedError
-
-
-def _no_json(text: str, position: int, problem: str) -> str:
-    if position >= len(text.rstrip()) or problem.startswith("Unterminated string"):
-        return f"is cut off: it ends in the middle of a record ({problem}, {_place(text, position)})"
-    line = text[position : position + 30].partition("\n")[0]
-    return f"is not JSON: {problem} at {_place(text, position)}, which reads {line!r}"
 
 
 def _unwanted(text: str, *, constants: bool) -> str:
@@ -170,25 +155,29 @@ def _place(text: str, position: int) -> str:
     return f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}"
 
 
-# Reading a table of comma- or tab-separated values: anything wrong with it raises a DataError that names the line.
-
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _EXCEL = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # a first line with which Excel names the separator
 
 
 def read_cells(file: Path, column: str, remedy: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows of a table, each with the line that it begins on, from 1, and its cells by column.
-
-    The first line names the columns. Values are separated by commas, semicolons or tabs: by those with which the first
-    line has a column named ``column``, or if that is empty, by those with which it has the most columns. Blank cells
-    and blank lines are left out.
-    """
+    """Yield the rows of a table, each with the line that it begins on, from 1, and its cells by column."""
+    # Values are separated by commas, semicolons or tabs: by those with which the first line has a column named
+    # ``column``, or if that is empty, by those with which it has the most columns. Blank cells and lines are left out.
     text = read_text(file, remedy)
     excel = _EXCEL.match(text)
-    lines_before = 1 if excel else 0
     text = text[excel.end() :] if excel else text
-    separator, columns = _columns(file, text, column, remedy)
-    rows = _rows(file, text, separator, lines_before, remedy)
+    heads: dict[str, list[str]] = {}
+    for mark in _SEPARATORS:
+        _, cells = next(_rows(file, text, mark, 0, remedy, strict=False), (1, []))
+        heads[mark] = [cell.strip() for cell in cells]
+    most = max(heads, key=lambda mark: len(heads[mark]))
+    separator = next((mark for mark, names in heads.items() if column and column in names), most)
+    columns = heads[separator]
+    if column and column not in columns:
+        problem = f"names no column {column!r} ({nearest(column, list(filter(None, columns)))})"
+        raise DataError(file, "on line 1", problem, remedy)
+    check_columns(file, columns)
+    rows = _rows(file, text, separator, 1 if excel else 0, remedy)
     next(rows)
     for line, cells in rows:
         if any(cell.strip() for cell in cells[len(columns) :]):
@@ -200,22 +189,6 @@ def read_cells(file: Path, column: str, remedy: str) -> Iterator[tuple[int, dict
             yield line, named
 
 
-def _columns(file: Path, text: str, column: str, remedy: str) -> tuple[str, list[str]]:
-    """The separator and the names of the columns."""
-    heads: dict[str, list[str]] = {}
-    for separator in _SEPARATORS:
-        _, cells = next(_rows(file, text, separator, 0, remedy, strict=False), (1, []))
-        heads[separator] = [cell.strip() for cell in cells]
-    most = max(heads, key=lambda separator: len(heads[separator]))
-    separator = next((mark for mark, names in heads.items() if column and column in names), most)
-    columns = heads[separator]
-    if column and column not in columns:
-        problem = f"names no column {column!r} ({nearest(column, list(filter(None, columns)))})"
-        raise DataError(file, "on line 1", problem, remedy)
-    check_columns(file, columns)
-    return separator, columns
-
-
 def check_columns(file: Path, columns: Sequence[str]) -> None:
     twice = next((name for name in columns if name and columns.count(name) > 1), None)
     if twice is not None:
@@ -225,7 +198,6 @@ def check_columns(file: Path, columns: Sequence[str]) -> None:
 def _rows(
     file: Path, text: str, separator: str, before: int, remedy: str, *, strict: bool = True
 ) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not empty; ``before`` lines of the file come before the text."""
     # The default is smaller than an image in base64. The limit is one of the process, so it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     rows = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=strict)

@@ -15,7 +15,7 @@ _FOILS = (
 ).split()
 
 
-SHAPES: Mapping[str, Shape] = MappingProxyType(
+TASK_SHAPES: Mapping[str, Shape] = MappingProxyType(
     {
         **{f"scenes/{name}": "pair" for name in _FOILS},
         "scenes/word-swap": "quad",
@@ -28,4 +28,4 @@ SHAPES: Mapping[str, Shape] = MappingProxyType(
 """The shape of each task, by id."""
 
 
-TASKS: tuple[str, ...] = tuple(SHAPES)
+TASKS: tuple[str, ...] = tuple(TASK_SHAPES)

@@ -7,15 +7,49 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from vlgate.fixtures.scenes import checklist, foils, people_cases
-from vlgate.fixtures.scenes.entry import SceneCase, SceneTask
+from vlgate.fixtures.scenes.entry import CASES, SceneCase
 from vlgate.fixtures.scenes.scene_graphs import image_of, world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.question_tests import VISUAL
 from vlgate.perturb.questions import Corpus, Generator, Test
 from vlgate.sources.graphs.generated import GENERATED
 from vlgate.sources.graphs.question_cases import task_of
-from vlgate.sources.scenes import SHAPES
+from vlgate.sources.scenes import TASK_SHAPES
 from vlgate.types import Capability, Case, Task
+
+# The tasks about the drawn scenes, made anew for any seed.
+
+_MAKERS: Mapping[str, Callable[[SceneCase], Case | None]] = MappingProxyType(
+    {
+        maker.__name__.replace("_", "-"): maker
+        for maker in (
+            *(foils.existence, foils.plurality, foils.counting_balanced, foils.counting_small),
+            *(foils.counting_adversarial, foils.relations, foils.foil_it, foils.attributes, foils.word_swap),
+            *(checklist.depth, checklist.object_size, checklist.object_location),
+            *(checklist.attribute_material, checklist.attribute_size, checklist.attribute_state),
+            *(people_cases.action_replacement, people_cases.actant_swap, people_cases.coreference),
+            *(people_cases.relation_action, people_cases.active_passive, people_cases.coordination),
+            people_cases.relative_clause,
+        )
+    }
+)
+"""What makes the cases of a task, by the name of the task."""
+
+
+def make(wanted: Sequence[str], seed: int) -> Iterator[Task]:
+    """Make the tasks of these ids for a seed, in their order, those of questions last; no image is drawn."""
+    for task_id in wanted:
+        name, shape = task_id.removeprefix("scenes/"), TASK_SHAPES[task_id]
+        if name in _MAKERS:
+            made = [_MAKERS[name](SceneCase(task=task_id, seed=seed, number=number)) for number in range(CASES)]
+            cases = tuple(case for case in made if case is not None)
+            left_out = {"perturbation does not apply": CASES - len(cases)} if len(cases) < CASES else {}
+            capability: Capability = "foil" if shape == "pair" else "compositional"
+            yield Task(id=task_id, capability=capability, shape=shape, cases=cases, left_out=left_out)
+    tests = [test for test in GENERATED if f"scenes/{test}" in wanted]
+    if tests:  # the import takes 0.1 s, because it loads the ontology and the generator
+        yield from tasks(tests, seed)
+
 
 # The questions about the drawn scenes: one task per test that the generator makes.
 #
@@ -39,45 +73,3 @@ def tasks(tests: Sequence[Test], seed: int) -> Iterator[Task]:
             turns = (number * len(VISUAL) + number % len(VISUAL) for number in range(len(made.pairs) // len(VISUAL)))
             made = replace(made, pairs=tuple(made.pairs[turn] for turn in turns))
         yield task_of(f"scenes/{test}", made, test, images)
-
-
-# The tasks about the drawn scenes, made anew for any seed.
-
-_MAKERS: Mapping[str, Callable[[SceneCase], Case | None]] = MappingProxyType(
-    {
-        "existence": foils.existence,
-        "plurality": foils.plurality,
-        "counting-balanced": foils.counting,
-        "counting-small": foils.counting_small,
-        "counting-adversarial": foils.counting_adversarial,
-        "relations": foils.relations,
-        "depth": checklist.depth,
-        "action-replacement": people_cases.action_replacement,
-        "actant-swap": people_cases.actant_swap,
-        "coreference": people_cases.coreference,
-        "foil-it": foils.foil_it,
-        "attributes": foils.attributes,
-        "object-size": checklist.object_size,
-        "object-location": checklist.object_location,
-        "attribute-material": checklist.attribute_material,
-        "attribute-size": checklist.attribute_size,
-        "attribute-state": checklist.attribute_state,
-        "relation-action": people_cases.relation_action,
-        "word-swap": foils.word_swap,
-        "active-passive": people_cases.active_passive,
-        "coordination": people_cases.coordination,
-        "relative-clause": people_cases.relative_clause,
-    },
-)
-
-
-def make(wanted: Sequence[str], seed: int) -> Iterator[Task]:
-    """Make the tasks of these ids for a seed, in their order, those of questions last; no image is drawn."""
-    for task_id in wanted:
-        name, shape = task_id.removeprefix("scenes/"), SHAPES[task_id]
-        if name in _MAKERS:
-            capability: Capability = "foil" if shape == "pair" else "compositional"
-            yield SceneTask(capability=capability, shape=shape, make=_MAKERS[name]).task(task_id, seed)
-    tests = [test for test in GENERATED if f"scenes/{test}" in wanted]
-    if tests:  # the import takes 0.1 s, because it loads the ontology and the generator
-        yield from tasks(tests, seed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -14,7 +13,7 @@ from vlgate import fixtures
 from vlgate.errors import DataError
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.sources.reading.source import ReadOptions, Source, TaskRow, shapes_of
-from vlgate.sources.scenes import SHAPES, TASKS
+from vlgate.sources.scenes import TASK_SHAPES, TASKS
 from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, Task, images_of
 
 if TYPE_CHECKING:
@@ -38,7 +37,20 @@ def shipped(task_ids: Iterable[str]) -> Iterator[Task]:
         for task_id in task_ids:
             if _member(task_id) not in there:
                 raise DataError(FILE, _member(task_id), "it is missing", "run scripts/write_scenes.py")
-            yield _task(task_id, json.loads(archive.read(_member(task_id))))
+            content = json.loads(archive.read(_member(task_id)))
+            images = _images(content["images"])
+            cases = tuple(
+                Case(
+                    id=row["id"],
+                    requests=tuple(_request(images[number], *asked) for number, *asked in row["requests"]),
+                    truths=tuple(row["truths"]),
+                    tags=row["tags"],
+                    origin=row["origin"],
+                )
+                for row in content["cases"]
+            )
+            own = {name: content[name] for name in ("capability", "shape", "left_out", "note")}
+            yield Task(id=task_id, cases=cases, **own)
 
 
 def shipped_version() -> str:
@@ -69,18 +81,28 @@ def _member(task_id: str) -> str:
 
 def _packed(task: Task) -> bytes:
     requests = [_asked(request) for case in task.cases for request in case.requests]
-    shown = list(dict.fromkeys(chain.from_iterable(map(_with_original, (request.image for request in requests)))))
-    place = {image: number for number, image in enumerate(shown)}
+    place: dict[LazyImage, int] = {}
+    images: list[dict[str, Any]] = []
+    for image in (request.image for request in requests):
+        for shown in (image,) if isinstance(image.load, Drawing) else (_perturbation(image).image, image):
+            if shown not in place:
+                place[shown] = len(images)
+                images.append(_packed_image(shown, place))
     content = {
         "capability": task.capability,
         "shape": task.shape,
         "left_out": dict(task.left_out),
         "note": task.note,
-        "images": [_packed_image(image, place) for image in shown],
+        "images": images,
         "cases": [
             {
                 "id": case.id,
-                "requests": [_packed_request(_asked(request), place) for request in case.requests],
+                "requests": [
+                    [place[request.image], request.text]
+                    if isinstance(request, Match)
+                    else [place[request.image], request.question, request.choices]
+                    for request in map(_asked, case.requests)
+                ],
                 "truths": case.truths,
                 "tags": dict(case.tags),
                 "origin": case.origin,
@@ -95,11 +117,6 @@ def _asked(request: Request) -> Ask | Match:
     if isinstance(request, Read | Compare):
         raise TypeError(f"{request!r} has not one image; the file holds questions and texts about images")
     return request
-
-
-def _with_original(image: LazyImage) -> tuple[LazyImage, ...]:
-    """Return the image that a perturbed one is made of, and the perturbed one."""
-    return (_perturbation(image).image, image) if not isinstance(image.load, Drawing) else (image,)
 
 
 def _perturbation(image: LazyImage) -> PerturbedLoad:
@@ -120,50 +137,19 @@ def _packed_image(image: LazyImage, place: Mapping[LazyImage, int]) -> dict[str,
     return {"of": place[load.image], "perturbation": load.name, "boxes": boxes}
 
 
-def _packed_request(request: Ask | Match, place: Mapping[LazyImage, int]) -> list[Any]:
-    if isinstance(request, Match):
-        return [place[request.image], request.text]
-    return [place[request.image], request.question, request.choices]
-
-
-def _task(task_id: str, content: Mapping[str, Any]) -> Task:
-    images = _images(content["images"])
-    return Task(
-        id=task_id,
-        capability=content["capability"],
-        shape=content["shape"],
-        cases=tuple(_case(row, images) for row in content["cases"]),
-        left_out=content["left_out"],
-        note=content["note"],
-    )
-
-
 def _images(rows: Sequence[Mapping[str, Any]]) -> list[LazyImage]:
     images: list[LazyImage] = []
     for row in rows:
         if "graph" in row:
             images.append(LazyImage(key=row["key"], where=row["where"], load=Drawing(graph=row["graph"])))
-        else:
-            images.append(_perturbed(images[row["of"]], rows[row["of"]]["graph"], row))
+            continue
+        from vlgate.perturb.scene_graph import Box
+        from vlgate.sources.graphs.question_cases import fitted
+
+        image, graph = images[row["of"]], rows[row["of"]]["graph"]
+        boxes = [Box(x=x, y=y, w=w, h=h) for x, y, w, h in row["boxes"]]
+        images.append(fitted(image, row["perturbation"], boxes, (graph["width"], graph["height"]), image.where))
     return images
-
-
-def _perturbed(image: LazyImage, graph: Graph, row: Mapping[str, Any]) -> LazyImage:
-    from vlgate.perturb.scene_graph import Box
-    from vlgate.sources.graphs.question_cases import fitted
-
-    boxes = [Box(x=x, y=y, w=w, h=h) for x, y, w, h in row["boxes"]]
-    return fitted(image, row["perturbation"], boxes, (graph["width"], graph["height"]), image.where)
-
-
-def _case(row: Mapping[str, Any], images: Sequence[LazyImage]) -> Case:
-    return Case(
-        id=row["id"],
-        requests=tuple(_request(images[number], *asked) for number, *asked in row["requests"]),
-        truths=tuple(row["truths"]),
-        tags=row["tags"],
-        origin=row["origin"],
-    )
 
 
 def _request(image: LazyImage, text: str, choices: Sequence[str] | None = None) -> Ask | Match:
@@ -188,7 +174,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
         yield from make(wanted, options.seed)
 
 
-SCENES = Source(read=read, shapes=SHAPES)
+SCENES = Source(read=read, shapes=TASK_SHAPES)
 
 
 def graphs(task: Task) -> dict[str, Graph]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from math import ceil
 from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 from markupsafe import Markup
@@ -12,14 +15,81 @@ from markupsafe import Markup
 from vlgate.errors import OptionError, VlgateError, described
 from vlgate.gates.acuity import AcuityDecision, AcuityGate, decide_acuity, said
 from vlgate.gates.thresholds import checked_thresholds, toml_of
-from vlgate.metrics.perception import Acuity, Counts, Faculty, band, grid, posterior
+from vlgate.metrics.perception import FACULTIES, Acuity, Counts, Faculty, Word, band, grid, posterior
 from vlgate.metrics.stats import wilson
 from vlgate.record.options import Options
 from vlgate.record.whole_file import write_whole
 from vlgate.run.loading import load_model
-from vlgate.studies.acuity.record import FILE, ChartRun, text_of
 from vlgate.studies.acuity.staircase import charts, cost, seconds_per_call
-from vlgate.types import FloatArray
+
+FILE = "acuity.json"
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartRun:
+    model: str
+    fingerprint: str
+    seed: int
+    charts: tuple[Acuity, ...]
+
+    def chart(self, faculty: str) -> Acuity | None:
+        return next((one for one in self.charts if one.faculty == faculty), None)
+
+
+def text_of(release: ChartRun, decisions: Sequence[AcuityDecision] = ()) -> str:
+    gates = [
+        {"gate": f"acuity.{one.gate.faculty}", one.gate.key: one.gate.bound, "decision": one.outcome, "why": one.why}
+        for one in decisions
+    ]
+    content = {
+        "schema": SCHEMA,
+        "model": release.model,
+        "fingerprint": release.fingerprint,
+        "seed": release.seed,
+        "calls": sum(one.calls for one in release.charts),
+        "charts": {one.faculty: _chart(one) for one in release.charts},
+        "gates": gates,
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _chart(one: Acuity) -> dict[str, object]:
+    low, high = one.interval
+    told = {"level": one.level, "low": low, "high": high, "unit": one.about.unit, "calls": one.calls}
+    kept = {name: value for name, value in asdict(one).items() if name not in {"faculty", "low", "high"}}
+    levels = {"levels": one.about.levels().round(4).tolist()}
+    return {"word": one.word, **told, **kept, "place_low": one.low, "place_high": one.high, **levels}
+
+
+def read_release(place: Path) -> ChartRun:
+    """Read the charts of an earlier release from its file, or the folder that it is in."""
+    file = place / FILE if place.is_dir() else place
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        charts = tuple(_read(name, one) for name, one in content["charts"].items())
+        model, digest = str(content["model"]), str(content["fingerprint"])
+        return ChartRun(model=model, fingerprint=digest, seed=int(content["seed"]), charts=charts)
+    except OSError as error:
+        why = f"{file} cannot be read ({error.strerror}); name a folder with {FILE}"
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        why = f"{file} is not a file of vlgate acuity ({type(error).__name__}: {error}); write it again"
+    raise OptionError(f"--against {place}: {why}")
+
+
+def _read(name: str, given: Mapping[str, Any]) -> Acuity:
+    ends = {"low": given["place_low"], "high": given["place_high"], "faculty": name}
+    values: dict[str, Any] = {one.name: ends.get(one.name, given.get(one.name)) for one in fields(Acuity)}
+    values |= {"asked": tuple(given["asked"]), "right": tuple(given["right"])}
+    found = Acuity(**values)
+    known = len(FACULTIES[name].levels())
+    if found.word not in get_args(Word) or {len(found.asked), len(found.right)} != {known}:
+        raise ValueError(f"the chart {name!r} is damaged")
+    for one in ("place", "low", "high", "best", "best_low", "best_high"):
+        if not isinstance(values[one], float):
+            raise TypeError(f"{name}.{one} is {values[one]!r}, not a number")
+    return found
+
 
 # The charts as SVG: for each faculty the observed shares with their intervals, the fitted curve, and the threshold.
 
@@ -35,25 +105,35 @@ CSS = Path(__file__).with_name("chart.css").read_text(encoding="utf-8")
 def panel(faculty: Faculty, releases: Sequence[ChartRun]) -> Markup:
     """Return the chart of one faculty as an SVG element: the first release, and perhaps an earlier one."""
     drawn = [
-        (style, one, found) for style, one in zip(STYLES, releases, strict=False) if (found := one.chart(faculty.name))
+        (style, release.model, chart)
+        for style, release in zip(STYLES, releases, strict=False)
+        if (chart := release.chart(faculty.name))
     ]
-    told = "; ".join(f"{one.model}: {said(found)}" for _, one, found in drawn)
     start = Markup(
         '<svg class="acuity" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{t}">'
         "<title>{t}</title>"
-    ).format(w=WIDTH, h=HEIGHT, t=f"{faculty.name}: {told}")
-    return Markup().join([start, *_inside(faculty, drawn), Markup("</svg>")])
+    ).format(w=WIDTH, h=HEIGHT, t=f"{faculty.name}: {'; '.join(f'{model}: {said(one)}' for _, model, one in drawn)}")
+    parts = [
+        start,
+        Markup('<rect class="panel" width="{}" height="{}" rx="8"/>').format(WIDTH, HEIGHT),
+        Markup('<text class="title" x="{}" y="18">{}</text>').format(_LEFT, faculty.name),
+        *_axes(faculty),
+    ]
+    for row, (style, model, chart) in enumerate(drawn):
+        parts.append(Markup('<g class="{}">').format(style))
+        line = Markup('<text class="said" x="{}" y="{}">{} {}: {}</text>')
+        mark = "●" if style == "now" else "○"
+        parts.append(line.format(_LEFT, 34 + 15 * row, mark, _short(model), said(chart)))
+        parts += [*_curve(chart), Markup("</g>")]
+    return Markup().join([*parts, Markup("</svg>")])
 
 
 def sheet(faculties: Sequence[Faculty], releases: Sequence[ChartRun]) -> str:
-    """Return all charts as one SVG file that needs no other."""
     columns = min(2, len(faculties))
-    rows = -(-len(faculties) // columns)
-    width, height = columns * WIDTH, rows * HEIGHT
+    width, height = columns * WIDTH, -(-len(faculties) // columns) * HEIGHT
+    start = Markup('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}">')
     parts = [
-        Markup('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}">').format(
-            w=width, h=height
-        ),
+        start.format(w=width, h=height),
         Markup("<style>{}</style>").format(Markup(CSS)),  # noqa: S704  # our own file
         Markup('<rect width="{}" height="{}" style="fill: var(--page)"/>').format(width, height),
     ]
@@ -61,19 +141,6 @@ def sheet(faculties: Sequence[Faculty], releases: Sequence[ChartRun]) -> str:
         place = Markup('<g transform="translate({} {})">').format(number % columns * WIDTH, number // columns * HEIGHT)
         parts += [place, panel(faculty, releases), Markup("</g>")]
     return str(Markup("\n").join([*parts, Markup("</svg>")])) + "\n"
-
-
-def _inside(faculty: Faculty, drawn: Sequence[tuple[str, ChartRun, Acuity]]) -> Iterator[Markup]:
-    yield Markup('<rect class="panel" width="{}" height="{}" rx="8"/>').format(WIDTH, HEIGHT)
-    yield Markup('<text class="title" x="{}" y="18">{}</text>').format(_LEFT, faculty.name)
-    yield from _axes(faculty)
-    for row, (style, release, found) in enumerate(drawn):
-        yield Markup('<g class="{}">').format(style)
-        yield Markup('<text class="said" x="{}" y="{}">{} {}: {}</text>').format(
-            _LEFT, 34 + 15 * row, "●" if style == "now" else "○", _short(release.model), said(found)
-        )
-        yield from _curve(found)
-        yield Markup("</g>")
 
 
 def _axes(faculty: Faculty) -> Iterator[Markup]:
@@ -93,29 +160,16 @@ def _axes(faculty: Faculty) -> Iterator[Markup]:
     )
 
 
-def _curve(found: Acuity) -> Iterator[Markup]:
+def _curve(chart: Acuity) -> Iterator[Markup]:
     """The points with their intervals; the curve, its band and the threshold if there is one."""
-    places = found.about.places()
-    asked, right = np.array(found.asked), np.array(found.right)
-    if found.word not in {"no fit", "below chance", "unscored"}:
+    places = chart.about.places()
+    asked, right = np.array(chart.asked), np.array(chart.right)
+    if chart.word not in {"no fit", "below chance", "unscored"}:
         observers = grid(places)
         low, middle, high = band(observers, posterior(observers, right, asked))
         around = [*zip(places, high, strict=True), *zip(places[::-1], low[::-1], strict=True)]
         yield Markup('<polygon class="band" points="{}"/>').format(_points(around))
         yield Markup('<polyline class="curve" points="{}"/>').format(_points(list(zip(places, middle, strict=True))))
-    yield from _observed(places, asked, right)
-    if found.level is not None:
-        x, ends = _across(found.place), [_across(float(np.clip(end, 0, 1))) for end in (found.low, found.high)]
-        bottom = HEIGHT - _BOTTOM
-        yield Markup('<rect class="range" x="{}" y="{}" width="{:.1f}" height="5"/>').format(
-            ends[0], bottom - 5, ends[1] - ends[0]
-        )
-        yield Markup('<line class="threshold" x1="{x}" x2="{x}" y1="{}" y2="{}"/>').format(
-            _down((0.5 + found.best) / 2), bottom, x=x
-        )
-
-
-def _observed(places: FloatArray, asked: Counts, right: Counts) -> Iterator[Markup]:
     bar = Markup('<line class="bar" x1="{x}" x2="{x}" y1="{}" y2="{}"/>')
     dot = Markup('<circle class="point" cx="{}" cy="{}" r="{:.1f}"><title>{} of {} right</title></circle>')
     for some in _groups(asked):
@@ -123,6 +177,13 @@ def _observed(places: FloatArray, asked: Counts, right: Counts) -> Iterator[Mark
         x, (least, most) = _across(float(np.average(places[some], weights=asked[some]))), wilson(hits / number, number)
         yield bar.format(_down(least), _down(most), x=x)
         yield dot.format(x, _down(hits / number), 2 + min(3.0, number**0.5 / 3), hits, number)
+    if chart.level is not None:
+        x, ends = _across(chart.place), [_across(float(np.clip(end, 0, 1))) for end in (chart.low, chart.high)]
+        bottom = HEIGHT - _BOTTOM
+        box = Markup('<rect class="range" x="{}" y="{}" width="{:.1f}" height="5"/>')
+        yield box.format(ends[0], bottom - 5, ends[1] - ends[0])
+        line = Markup('<line class="threshold" x1="{x}" x2="{x}" y1="{}" y2="{}"/>')
+        yield line.format(_down((0.5 + chart.best) / 2), bottom, x=x)
 
 
 def _groups(asked: Counts) -> Iterator[list[int]]:
@@ -154,58 +215,27 @@ def _short(text: str, most: int = 26) -> str:
 
 # The charts as a table for the terminal, and as a page in HTML that needs no other file.
 
-_PAGE = Markup("""<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vlgate acuity</title>
-<style>
-{css}body {{ margin: 0 auto; max-width: 1400px; padding: 1rem 2rem; background: var(--page); color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }}
-h1 {{ font-size: 1.5rem; margin: .5rem 0 }} p {{ max-width: 80ch; color: var(--muted) }}
-.charts {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1rem }}
-.charts svg {{ width: 100%; height: auto; border: 1px solid var(--line); border-radius: 8px }}
-table {{ border-collapse: collapse; margin: 1rem 0 }} th, td {{ text-align: left; padding: .25rem .9rem .25rem 0;
-  border-bottom: 1px solid var(--line) }}
-</style>
-<h1>Acuity of {models}</h1>
-<p>Each point is the share of right choices between a true and a false text at a level, with its 95 % interval; its size
-grows with the number of trials. The curve is the psychometric function with its 95 % band. The vertical line is the
-threshold, the midpoint between chance and the model's best; the bar at the bottom is its 95 % interval.</p>
-<div class="charts">{charts}</div>
-<table><thead><tr>{head}</tr></thead><tbody>
-{rows}
-</tbody></table>
-</html>
-""")
+_PAGE = Markup(Path(__file__).with_name("charts.html").read_text(encoding="utf-8"))  # noqa: S704  # our own file
 _HEAD = ("faculty", "threshold (95 % interval)", "best", "calls", "before", "change")
 
 
 def change(now: Acuity, before: Acuity | None) -> str:
-    """Say how a threshold changed: better or worse if the two intervals are apart, which is a cautious rule.
-
-    Returns: "better", "worse" or "not told apart"; empty if there is nothing to compare with, or one model has no
-        interval because it is at chance or its replies do not fit.
-    """
-    if before is None:
-        return ""
-    ours, theirs = _ends(now), _ends(before)
-    if ours is None or theirs is None:
-        return ""
-    (low, high), (least, most) = ours, theirs
+    """Say how a threshold changed: better or worse if the two intervals are apart; empty without intervals."""
+    ends = []
+    for chart in (now, before):
+        if chart is None or chart.word in {"no fit", "unscored"}:
+            return ""
+        # A model at chance is worse than any in the range.
+        ends.append((2.0, 2.0) if chart.word in {"at chance", "below chance"} else (chart.low, chart.high))
+    (low, high), (least, most) = ends
     return "worse" if low > most else "better" if high < least else "not told apart"
 
 
-def _ends(one: Acuity) -> tuple[float, float] | None:
-    """The interval in places; a model at chance is worse than any in the range."""
-    if one.word in {"at chance", "below chance"}:
-        return 2.0, 2.0
-    return None if one.word in {"no fit", "unscored"} else (one.low, one.high)
-
-
 def cells(release: ChartRun, earlier: ChartRun | None) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of each row: what the trials show, and how it changed."""
-    for one in release.charts:
-        before = earlier.chart(one.faculty) if earlier else None
-        row = (one.faculty, said(one), f"{one.best:.2f}", f"{one.calls:,}")
-        yield (*row, said(before), change(one, before)) if before else (*row, "", "")
+    for chart in release.charts:
+        before = earlier.chart(chart.faculty) if earlier else None
+        row = (chart.faculty, said(chart), f"{chart.best:.2f}", f"{chart.calls:,}")
+        yield (*row, said(before), change(chart, before)) if before else (*row, "", "")
 
 
 def lines(release: ChartRun, earlier: ChartRun | None, decisions: Sequence[AcuityDecision]) -> Iterator[str]:
@@ -214,17 +244,16 @@ def lines(release: ChartRun, earlier: ChartRun | None, decisions: Sequence[Acuit
     rows = [_HEAD[:most], *(row[:most] for row in cells(release, earlier))]
     widths = [max(len(row[column]) for row in rows) for column in range(most)]
     yield from ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
-    for one in release.charts:
-        if one.ties or one.unscored:
-            ties = f"{one.ties} of {one.trials + one.unscored} trials are exact ties, decided by a coin"
-            yield f"{one.faculty}: {ties if one.ties else ''}{'; ' if one.ties and one.unscored else ''}" + (
-                f"{one.unscored} trials have no reply" if one.unscored else ""
-            )
+    for chart in release.charts:
+        ties = f"{chart.ties} of {chart.trials + chart.unscored} trials are exact ties, decided by a coin"
+        remarks = [ties] if chart.ties else []
+        remarks += [f"{chart.unscored} trials have no reply"] if chart.unscored else []
+        if remarks:
+            yield f"{chart.faculty}: {'; '.join(remarks)}"
     yield from (f"acuity.{one.gate.faculty}: {one.outcome}: {one.why}" for one in decisions)
 
 
 def page(release: ChartRun, earlier: ChartRun | None) -> str:
-    """Return the charts and the table as a page in HTML."""
     both = [release, *([earlier] if earlier else [])]
     charts = Markup("\n").join(panel(one.about, both) for one in release.charts)
     head = Markup().join(Markup("<th>{}</th>").format(cell) for cell in _HEAD)
@@ -239,20 +268,15 @@ def page(release: ChartRun, earlier: ChartRun | None) -> str:
 
 # Draws the acuity charts of the model that options name: cost, trials, table, files, gates.
 
-_PASSES = frozenset({"pass"})
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """The charts of a model and the decisions of the gates on them."""
-
     release: ChartRun
     decisions: tuple[AcuityDecision, ...]
 
     @property
     def passed(self) -> bool:
-        """Whether all gates pass."""
-        return all(one.outcome in _PASSES for one in self.decisions)
+        return all(decision.outcome == "pass" for decision in self.decisions)
 
 
 def gates_of(file: Path) -> tuple[AcuityGate, ...]:
@@ -269,30 +293,24 @@ def draw(
     limit: int | None,
     say: Callable[[str], None],
 ) -> Drawn:
-    """Say what charts cost, ask the model, and decide the gates of these faculties.
-
-    - ``limit``: the most calls; None for the usual number of trials.
-    """
+    """Say what charts cost within ``limit`` calls, ask the model, and decide the gates of these faculties."""
     price = cost(faculties, limit)
     try:
         loaded, predictor = load_model(options, ())
         say(f"{len(faculties)} charts, at most {price.calls:,} calls to {options.model} ({price.trials} trials each)")
-        needed = price.seconds(seconds_per_call(predictor, faculties, options.seed))
-        say(f"at most {_time(needed)}")
-        found = tuple(charts(predictor, faculties, price.trials, options.seed))
+        seconds = ceil(price.seconds(seconds_per_call(predictor, faculties, options.seed)))
+        say(f"at most {seconds} s" if seconds < 100 else f"at most {seconds // 60} min {seconds % 60} s")
+        drawn = tuple(charts(predictor, faculties, price.trials, options.seed))
     except VlgateError as error:
         raise OptionError(str(error)) from error
     except Exception as error:  # what a foreign model raises has any class; it is told in one line, with its class
         raise OptionError(f"--model={options.model}: the model raised {described(error)}; correct it") from error
-    release = ChartRun(model=options.model, fingerprint=loaded.fingerprint, seed=options.seed, charts=found)
+    release = ChartRun(model=options.model, fingerprint=loaded.fingerprint, seed=options.seed, charts=drawn)
     return Drawn(release=release, decisions=tuple(decide_acuity(gate, release.chart(gate.faculty)) for gate in gates))
 
 
 def written(drawn: Drawn, earlier: ChartRun | None, folder: Path) -> list[str]:
-    """Write ``acuity.json``, ``acuity.svg`` and ``acuity.html`` into a folder.
-
-    Returns: the lines of the table.
-    """
+    """Write ``acuity.json``, ``acuity.svg`` and ``acuity.html`` into a folder; return the lines of the table."""
     folder.mkdir(parents=True, exist_ok=True)
     release = drawn.release
     both = [release, *([earlier] if earlier else [])]
@@ -300,13 +318,3 @@ def written(drawn: Drawn, earlier: ChartRun | None, folder: Path) -> list[str]:
     write_whole(folder / "acuity.svg", sheet([one.about for one in release.charts], both))
     write_whole(folder / "acuity.html", page(release, earlier))
     return list(lines(release, earlier, drawn.decisions))
-
-
-def _time(seconds: float) -> str:
-    """Seconds in words.
-
-    >>> _time(3.2), _time(200)
-    ('4 s', '3 min 20 s')
-    """
-    whole = int(seconds) + 1 if seconds != int(seconds) else int(seconds)
-    return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60} s"

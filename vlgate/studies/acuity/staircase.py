@@ -32,10 +32,9 @@ Positions = NDArray[np.int64]
 
 @dataclass(slots=True, kw_only=True)
 class Staircase:
-    """The replies so far: ``right`` of ``asked`` trials at each of the places of a range, shape (n,).
+    """The replies so far: ``right`` of ``asked`` trials at each of the places of a range, shape (n,)."""
 
-    ``log_likelihood`` is that of the replies for each observer of the grid, shape (k,).
-    """
+    # ``log_likelihood`` is that of the replies for each observer of the grid, shape (k,).
 
     observers: Grid
     asked: Positions
@@ -44,7 +43,6 @@ class Staircase:
 
     @classmethod
     def over(cls, places: FloatArray) -> Staircase:
-        """Return a staircase over places of shape (n,) that has asked nothing."""
         observers, nothing = grid(places), np.zeros(len(places), np.int64)
         unsaid = np.zeros(len(observers.thresholds))
         return cls(observers=observers, asked=nothing, right=nothing.copy(), log_likelihood=unsaid)
@@ -64,14 +62,12 @@ class Staircase:
         return np.concatenate([over, np.full(number - len(over), last)])
 
     def add(self, positions: Positions, right: NDArray[np.bool_]) -> None:
-        """Take the replies to trials, shapes (k,)."""
         np.add.at(self.asked, positions, 1)
         np.add.at(self.right, positions[right], 1)
         self.log_likelihood += self.observers.log_right[positions[right]].sum(axis=0)
         self.log_likelihood += self.observers.log_wrong[positions[~right]].sum(axis=0)
 
     def fit(self) -> Fit:
-        """Return what the replies tell of the threshold."""
         return fit_of(self.observers, self.log_likelihood, int(self.asked.sum()))
 
     @property
@@ -79,8 +75,8 @@ class Staircase:
         """Whether more trials would tell nothing: the threshold is outside the range, or the model is at chance."""
         if int(self.asked.sum()) < LEAST:
             return False
-        found = self.fit()
-        return found.high < 0 or found.low > 1 or found.likelier < _HOPELESS
+        fit = self.fit()
+        return fit.high < 0 or fit.low > 1 or fit.likelier < _HOPELESS
 
 
 # Asks a model the trials of all charts, a round of every chart at once, and says what it costs before it does.
@@ -101,7 +97,6 @@ class Cost:
     trials: int
 
     def seconds(self, per_call: float) -> float:
-        """Return the most time that the calls take."""
         return self.calls * per_call
 
 
@@ -129,15 +124,14 @@ def cost(faculties: Sequence[str], limit: int | None = None) -> Cost:
 def seconds_per_call(predictor: Predictor, faculties: Sequence[str], seed: int) -> float:
     """Return the time of one call, measured on trials spread over the charts, after as many to warm up."""
     for name in ("warm", "pace"):
-        trials = [_sample(faculties[number % len(faculties)], f"{seed}/{name}/{number}") for number in range(PACE)]
+        trials = []
+        for number in range(PACE):
+            faculty = faculties[number % len(faculties)]
+            levels = FACULTIES[faculty].levels()
+            trials.append(trial(faculty, float(levels[-1]), len(levels) - 1, f"{seed}/{name}/{number}/{faculty}"))
         start = perf_counter()
         predictor.predict(request for one in trials for request in one.requests)
     return (perf_counter() - start) / (PACE * CALLS)
-
-
-def _sample(faculty: str, seed: str) -> Trial:
-    levels = FACULTIES[faculty].levels()
-    return trial(faculty, float(levels[-1]), len(levels) - 1, f"{seed}/{faculty}")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -175,53 +169,45 @@ class _Chart:
         self.staircase.add(np.array(places, np.int64), np.array(right, np.bool_))
 
     def result(self) -> Acuity:
-        stairs, found = self.staircase, self.staircase.fit()
+        stairs, fit = self.staircase, self.staircase.fit()
         return Acuity(
             faculty=self.faculty,
-            word=_word(self, found),
-            place=found.threshold,
-            low=found.low,
-            high=found.high,
-            best=found.best,
-            best_low=found.best_low,
-            best_high=found.best_high,
+            word=self._word(fit),
+            place=fit.threshold,
+            low=fit.low,
+            high=fit.high,
+            best=fit.best,
+            best_low=fit.best_low,
+            best_high=fit.best_high,
             asked=tuple(stairs.asked.tolist()),
             right=tuple(stairs.right.tolist()),
             ties=self.ties,
             unscored=self.unscored,
         )
 
+    def _word(self, fit: Fit) -> Word:
+        if self.unscored:
+            return "unscored"
+        stairs = self.staircase
+        asked = max(int(stairs.asked.sum()), 1)
+        if wilson(int(stairs.right.sum()) / asked, asked, 0.99)[1] < 0.5:
+            return "below chance"
+        chance = generator(f"fit/{self.seed}/{self.faculty}")
+        if fits(stairs.observers, stairs.right, stairs.asked, chance) < _LEAST_FIT:
+            return "no fit"
+        if not fit.above_chance:
+            return "at chance"
+        if fit.threshold < 0:
+            return "beyond the range"
+        return "out of reach" if fit.threshold > 1 else "threshold"
+
 
 def charts(predictor: Predictor, faculties: Sequence[str], trials: int, seed: int = 0) -> Iterator[Acuity]:
-    """Ask the trials of charts, and yield what they show, in the order of the faculties.
-
-    Each call of the predictor has a round of every chart that is not decided. The trials depend on the seed and on the
-    replies; the same replies give the same charts.
-    """
+    """Ask the trials of charts, a round of all undecided ones at once, and yield them in the order of the faculties."""
     begun = [_Chart(faculty=name, staircase=Staircase.over(FACULTIES[name].places()), seed=seed) for name in faculties]
-    while True:
-        open_ones = [one for one in begun if one.made < trials and not one.staircase.decided]
-        if not open_ones:
-            break
-        rounds = [one.round(min(ROUND, trials - one.made)) for one in open_ones]
+    while undecided := [chart for chart in begun if chart.made < trials and not chart.staircase.decided]:
+        rounds = [chart.round(min(ROUND, trials - chart.made)) for chart in undecided]
         replies = predictor.predict(request for some in rounds for one in some for request in one.requests)
-        for chart, some in zip(open_ones, rounds, strict=True):
+        for chart, some in zip(undecided, rounds, strict=True):
             chart.take(some, {one: (replies[one.requests[0]], replies[one.requests[1]]) for one in some})
-    yield from (one.result() for one in begun)
-
-
-def _word(chart: _Chart, found: Fit) -> Word:
-    stairs = chart.staircase
-    if chart.unscored:
-        return "unscored"
-    share = int(stairs.right.sum()) / max(int(stairs.asked.sum()), 1)
-    if wilson(share, max(int(stairs.asked.sum()), 1), 0.99)[1] < 0.5:
-        return "below chance"
-    chance = generator(f"fit/{chart.seed}/{chart.faculty}")
-    if fits(stairs.observers, stairs.right, stairs.asked, chance) < _LEAST_FIT:
-        return "no fit"
-    if not found.above_chance:
-        return "at chance"
-    if found.threshold < 0:
-        return "beyond the range"
-    return "out of reach" if found.threshold > 1 else "threshold"
+    yield from (chart.result() for chart in begun)

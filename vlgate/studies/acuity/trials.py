@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from types import MappingProxyType
 
 import numpy as np
 
@@ -29,19 +28,14 @@ _STEPS = 40  # of a bisection: a weight to 1e-12
 
 @cache  # eight colours
 def pairs() -> tuple[tuple[str, str], ...]:
-    """Return the pairs of colours that are at least ``LEAST`` apart."""
     return tuple(pair for pair in combinations(COLOURS, 2) if distance(*pair, 0.0) >= LEAST)
 
 
 def weight_of(one: str, other: str, level: float) -> float:
     """Return the share of the other colour at which the shade and its mirror image are ``level`` apart, 0 to 0.5.
 
-    The mirror image is the other colour with the same share of the first one.
-
-    OpenCV's conversion has steps of less than 0.1.
-
-    >>> round(distance("red", "blue", weight_of("red", "blue", 30.0)))
-    30
+    The mirror image is the other colour with the same share of the first one. OpenCV's conversion has steps of less
+    than 0.1.
     """
     near, far = 0.0, 0.5
     if distance(one, other, near) <= level:
@@ -60,11 +54,7 @@ def distance(one: str, other: str, weight: float) -> float:
 
 
 def lab(rgb: FloatArray) -> FloatArray:
-    """Return the CIELAB coordinates of a colour in sRGB, 0 to 255, shape (3,), for the white of D65.
-
-    >>> lab(np.array([255.0, 255.0, 255.0])).round(1).tolist()
-    [100.0, 0.0, 0.0]
-    """
+    """Return the CIELAB coordinates of a colour in sRGB, 0 to 255, shape (3,), for the white of D65."""
     import cv2
 
     pixel = (rgb / 255).astype(np.float32)[None, None]
@@ -73,12 +63,12 @@ def lab(rgb: FloatArray) -> FloatArray:
 
 # Things in the drawn scenes of trials: how large they are, where they stand, and which have no place in a trial.
 
+Chance = np.random.Generator
 Point = tuple[float, float]
 
 KINDS = (
-    *("apple", "bag", "ball", "bell", "boat", "book", "car", "chair", "clock", "cup", "fish", "hat", "house", "kite"),
-    *("mushroom", "plate", "star", "table", "tree", "umbrella"),
-)
+    "apple bag ball bell boat book car chair clock cup fish hat house kite mushroom plate star table tree umbrella"
+).split()
 """Kinds whose names are one word that everybody knows, and whose outlines differ."""
 SQUARE = ("bag", "ball", "bell", "boat", "cup", "house", "kite", "plate", "star", "umbrella")
 """Those that come in all colours and are about as wide as they are high."""
@@ -90,13 +80,11 @@ CELLS = 4
 """Cells in a row and in a column of a scene with many things."""
 
 
-def one_of(chance: np.random.Generator, words: Collection[str], besides: Collection[str] = ()) -> str:
-    """Choose one of some words that is none of ``besides``."""
+def one_of(chance: Chance, words: Collection[str], besides: Collection[str] = ()) -> str:
     return str(chance.choice([word for word in words if word not in besides]))
 
 
-def two_of(chance: np.random.Generator, words: Collection[str]) -> tuple[str, str]:
-    """Choose two different words."""
+def two_of(chance: Chance, words: Collection[str]) -> tuple[str, str]:
     one, other = chance.choice(list(words), 2, replace=False)
     return str(one), str(other)
 
@@ -114,30 +102,23 @@ def placed(
     return {"name": kind, "x": x, "y": y, "w": width, "h": height, "attributes": list(attributes), "relations": []}
 
 
-def scene(chance: np.random.Generator, things: Sequence[GqaObject]) -> Graph:
+def scene(chance: Chance, things: Sequence[GqaObject]) -> Graph:
     """Return the graph of some things before a random background, the first furthest back."""
     objects = {str(number): thing for number, thing in enumerate(things)}
     return {"width": WIDTH, "height": HEIGHT, "location": one_of(chance, sorted(LOCATIONS)), "objects": objects}
 
 
-def anywhere(chance: np.random.Generator) -> Point:
-    """Return a point of the image."""
+def anywhere(chance: Chance) -> Point:
     return float(chance.uniform(0, WIDTH)), float(chance.uniform(0, HEIGHT))
 
 
-def cells(chance: np.random.Generator, number: int) -> list[Point]:
-    """Return the centres of so many different cells of the image."""
+def cells(chance: Chance, number: int) -> list[Point]:
     side = WIDTH / CELLS
     chosen = chance.choice(CELLS * CELLS, number, replace=False)
     return [((cell % CELLS + 0.5) * side, (cell // CELLS + 0.5) * side) for cell in chosen.tolist()]
 
 
 def phrase(*words: str) -> str:
-    """Return words with the article that they take.
-
-    >>> phrase("red", "cup"), phrase("umbrella")
-    ('a red cup', 'an umbrella')
-    """
     said = " ".join(words)
     return f"{'an' if said[0] in 'aeiou' else 'a'} {said}"
 
@@ -152,25 +133,11 @@ _FORMS = {
 """Sentences by the number of their words, an article and "colour noun" included."""
 
 
-def before(chance: np.random.Generator, things: Sequence[tuple[str, str]], words: int) -> str:
-    """Return true sentences about things, each a colour and a noun, with so many words in all.
-
-    >>> len(before(np.random.default_rng(0), [("red", "cup")], 13).split())
-    13
-    """
-    said = []
-    for number, length in enumerate(_lengths(chance, words)):
-        colour, noun = things[number % len(things)]
-        told = phrase(colour, noun)
-        form = str(chance.choice(_FORMS[length]))
-        said.append(form.format(noun=noun, colour=colour, phrase=told, Phrase=told[0].upper() + told[1:]))
-    return " ".join(said)
-
-
-def _lengths(chance: np.random.Generator, words: int) -> list[int]:
-    """Lengths of sentences, 4 to 6, that add up; those that leave a rest that no sentences have are not drawn."""
+def before(chance: Chance, things: Sequence[tuple[str, str]], words: int) -> str:
+    """Return true sentences about things, each a colour and a noun, with so many words in all."""
     lengths: list[int] = []
     while words:
+        # Lengths that leave a rest that no sentences have are not drawn.
         fits = [length for length in _FORMS if words - length not in {1, 2, 3, 7} and words >= length]
         if not fits:
             raise ValueError(
@@ -178,7 +145,12 @@ def _lengths(chance: np.random.Generator, words: int) -> list[int]:
             )
         lengths.append(int(chance.choice(fits)))
         words -= lengths[-1]
-    return lengths
+    sentences = []
+    for number, length in enumerate(lengths):
+        colour, noun = things[number % len(things)]
+        form, name = str(chance.choice(_FORMS[length])), phrase(colour, noun)
+        sentences.append(form.format(noun=noun, colour=colour, phrase=name, Phrase=_begun(name)))
+    return " ".join(sentences)
 
 
 # The trials of each faculty: a fresh drawn scene at a level, a text that is true of it, and one that is false.
@@ -186,7 +158,6 @@ def _lengths(chance: np.random.Generator, words: int) -> list[int]:
 # The two texts differ in more than one way wherever the faculty allows it, so that a trial needs its own faculty only:
 # who cannot tell colours still tells a cup from a star.
 
-Chance = np.random.Generator
 IN_A_CELL = 52
 """The longer side of one of many things, in pixels."""
 
@@ -202,7 +173,6 @@ class Trial:
 
     @property
     def requests(self) -> tuple[Match, Match]:
-        """The true and the false text, each with the image."""
         return Match(image=self.image, text=self.true), Match(image=self.image, text=self.false)
 
 
@@ -220,18 +190,12 @@ def trial(faculty: str, level: float, place: int, seed: str) -> Trial:
     """Make the trial of a seed at a level; every random choice of it depends on the seed alone."""
     made = _SCENES[faculty](generator(seed, n_bytes=32), level)
     image = _drawn(made.graph, f"acuity-{seed.replace('/', '-')}")
-    if made.other is not None:
-        image = mixture(image, _drawn(made.other, f"{image.key}-other"), level_weight(made, level))
+    if made.other is not None:  # the two shades are ``level`` apart
+        one, other = (graph["objects"]["0"]["attributes"][0] for graph in (made.graph, made.other))
+        image = mixture(image, _drawn(made.other, f"{image.key}-other"), weight_of(one, other, level))
     elif faculty in {"blur", "contrast"}:
         image = graded(image, faculty, level)
     return Trial(image=image, true=made.true, false=made.false, place=place)
-
-
-def level_weight(made: Scene, level: float) -> float:
-    """Return the weight of the other colour in a scene whose two shades are ``level`` apart in CIELAB."""
-    graphs = (made.graph, made.other or made.graph)
-    one, other = (graph["objects"]["0"]["attributes"][0] for graph in graphs)
-    return weight_of(one, other, level)
 
 
 def _drawn(graph: Graph, key: str) -> LazyImage:
@@ -297,6 +261,10 @@ def _begun(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
+def _mean(width: float, height: float) -> float:
+    return float(np.sqrt(width * height))
+
+
 def _size(chance: Chance, level: float) -> Scene:
     kinds, colours = two_of(chance, SQUARE), two_of(chance, COLOURS)
     small = float(chance.uniform(54, 60))
@@ -311,10 +279,6 @@ def _size(chance: Chance, level: float) -> Scene:
     larger, smaller = (_begun(f"{first} is {way} than {second}.") for way in ("larger", "smaller"))
     true, false = (larger, smaller) if first_is_large else (smaller, larger)
     return Scene(graph=scene(chance, things), true=true, false=false)
-
-
-def _mean(width: float, height: float) -> float:
-    return float(np.sqrt(width * height))
 
 
 def _contrast(chance: Chance, _: float) -> Scene:
@@ -365,17 +329,15 @@ def _distractors(chance: Chance, level: float) -> Scene:
     return Scene(graph=scene(chance, things), true=true, false=false)
 
 
-_SCENES: Mapping[str, Callable[[Chance, float], Scene]] = MappingProxyType(
-    {
-        "noun": _noun,
-        "colour": _colour,
-        "count": _count,
-        "left-right": _left_right,
-        "size": _size,
-        "contrast": _contrast,
-        "blur": _blur,
-        "clutter": _clutter,
-        "text-length": _text_length,
-        "distractors": _distractors,
-    }
-)
+_SCENES: Mapping[str, Callable[[Chance, float], Scene]] = {
+    "noun": _noun,
+    "colour": _colour,
+    "count": _count,
+    "left-right": _left_right,
+    "size": _size,
+    "contrast": _contrast,
+    "blur": _blur,
+    "clutter": _clutter,
+    "text-length": _text_length,
+    "distractors": _distractors,
+}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite, log, nan
+from math import inf, isfinite, log, nan
 from pathlib import Path
 from statistics import fmean
 
@@ -18,13 +18,21 @@ from vlgate.perturb.foils.candidates import WordTable
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import beside
 from vlgate.sources.reading.text_files import read_text
-from vlgate.studies.analyses.between_models import agreement_table, reader_table
 from vlgate.studies.analyses.resampling import library, share
-from vlgate.studies.analyses.runs import FEWEST, Run, chosen, chosen_of, keys_of, pattern_of, verbs_of
-from vlgate.studies.analyses.tables import Analysis, Row, Table, measured
+from vlgate.studies.analyses.runs import (
+    FEWEST,
+    Run,
+    agreement_table,
+    analysis_of,
+    chosen,
+    chosen_of,
+    keys_of,
+    pattern_of,
+    reader_table,
+    verbs_of,
+)
+from vlgate.studies.analyses.tables import Analysis, Row, Table, measured, table
 from vlgate.types import FloatArray
-
-# What is known of sentences: their words' concreteness and frequency, and what a file says of each.
 
 _REMEDY = "name a file with commas between the cells and the titles text, perhaps image, and those of its numbers"
 _KEYS = ("text", "image")
@@ -41,11 +49,8 @@ _STOP = frozenset(_STOP_WORDS.split())
 class Features:
     """What the linear model may use besides lengths, voices and verbs.
 
-    Attributes:
-        concreteness: the ratings of words, from 1 to 5; None without them.
-        frequency: the counts of words; None without them.
-        given: numbers of sentences by name, by (image, text), or by ("", text) for any image.
-        names: the names of these numbers.
+    ``concreteness`` are the ratings of words, from 1 to 5, and ``frequency`` their counts. ``given`` are numbers of
+    sentences by name, by (image, text), or by ("", text) for any image, and ``names`` the names of these numbers.
     """
 
     concreteness: WordTable | None = None
@@ -55,77 +60,62 @@ class Features:
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """Sentences about what the linear model leaves out."""
-        found = [
-            f"linear model: without {name}; give {option}"
-            for name, option, there in (
-                ("word concreteness", "--concreteness FILE", self.concreteness is not None),
-                ("word frequency", "--frequency FILE", self.frequency is not None),
-                (
-                    "sizes and grammar",
-                    "--features FILE, a CSV with the columns image, text and the numbers",
-                    self.names,
-                ),
-            )
-            if not there
-        ]
-        return tuple(found)
+        sources = (
+            ("word concreteness", "--concreteness FILE", self.concreteness),
+            ("word frequency", "--frequency FILE", self.frequency),
+            (
+                "sizes and grammar",
+                "--features FILE, a CSV with the columns image, text and the numbers",
+                self.names or None,
+            ),
+        )
+        return tuple(f"linear model: without {name}; give {option}" for name, option, of in sources if of is None)
 
     def of(self, image: str | None, text: str) -> dict[str, float]:
         """Return the numbers of a sentence by name; NaN for a number that is not known."""
-        found = {}
+        numbers = {}
         if self.concreteness is not None:
-            found["avg_concreteness"] = average(text, self.concreteness)
+            numbers["avg_concreteness"] = average(text, self.concreteness)
         if self.frequency is not None:
-            found["avg_freq"] = average(text, self.frequency, logarithm=True)
+            numbers["avg_freq"] = average(text, self.frequency, logarithm=True)
         given = self.given.get((image or "", text), self.given.get(("", text), {}))
-        return found | {name: given.get(name, nan) for name in self.names}
+        return numbers | {name: given.get(name, nan) for name in self.names}
 
 
 def average(text: str, table: WordTable, *, logarithm: bool = False) -> float:
     """Return the mean of a table's numbers over the words of a text except stop words; NaN if it has none."""
-    words = [word for word in map(_word, text.split()) if word and word not in _STOP]
-    values = [value for value in map(table.value, words) if value is not None and (value > 0 or not logarithm)]
-    return fmean(map(log, values) if logarithm else values) if values else nan
+    words = [word.strip(".,;:!?\"'()") for word in text.lower().split()]
+    values = [table.value(word) for word in words if word and word not in _STOP]
+    known = [value for value in values if value is not None and (value > 0 or not logarithm)]
+    return fmean(map(log, known) if logarithm else known) if known else nan
 
 
 def read_features(file: Path) -> tuple[dict[tuple[str, str], dict[str, float]], tuple[str, ...]]:
-    """Read numbers of sentences from a file with commas between its cells.
-
-    The first line has the titles: ``text``, ``image`` if the numbers depend on it, and a name for each number.
-
-    Returns: the numbers by image and text, and their names.
-    """
+    """Read numbers of sentences by image and text, and their names, from a file with commas between cells."""
     rows = csv.reader(read_text(file, _REMEDY).splitlines())
     titles = next(rows, [])
     names = tuple(title for title in titles if title not in _KEYS)
     if "text" not in titles or not names or len(set(titles)) < len(titles):
         raise DataError(file, None, f"has the titles {', '.join(titles)[:60]!r}", _REMEDY)
-    found: dict[tuple[str, str], dict[str, float]] = {}
-    for number, cells in enumerate(rows, 2):
-        row = _named(file, number, titles, cells)
-        found[row.get("image", ""), row["text"]] = {name: _number(file, number, name, row[name]) for name in names}
-    return found, names
-
-
-def _named(file: Path, number: int, titles: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
-    if len(cells) != len(titles):
-        raise DataError(file, f"on line {number}", f"has {len(cells)} cells, expected {len(titles)}", _REMEDY)
-    return dict(zip(titles, cells, strict=True))
+    numbers: dict[tuple[str, str], dict[str, float]] = {}
+    for line, cells in enumerate(rows, 2):
+        if len(cells) != len(titles):
+            raise DataError(file, f"on line {line}", f"has {len(cells)} cells, expected {len(titles)}", _REMEDY)
+        row = dict(zip(titles, cells, strict=True))
+        numbers[row.get("image", ""), row["text"]] = {name: _number(file, line, name, row[name]) for name in names}
+    return numbers, names
 
 
 def _number(file: Path, line: int, name: str, text: str) -> float:
+    if not text.strip():
+        return nan
     try:
-        value = float(text) if text.strip() else nan
+        value = float(text)
     except ValueError:
-        value = float("inf")
-    if isfinite(value) or not text.strip():
-        return value
-    raise DataError(file, f"on line {line}", f"{name}={text[:20]!r}, expected a number", _REMEDY)
-
-
-def _word(text: str) -> str:
-    return text.lower().strip(".,;:!?\"'()")
+        value = inf
+    if not isfinite(value):
+        raise DataError(file, f"on line {line}", f"{name}={text[:20]!r}, expected a number", _REMEDY)
+    return value
 
 
 # The linear model of BLA's statistical analysis (Chen 2022, §7.2, appendix A): what a sentence's score depends on.
@@ -145,31 +135,18 @@ def linear_table(model: str, task: str, cases: CaseTable, known: Features) -> Ta
     """
     scores, columns, images = sentences(cases, known)
     rows = fitted(scores, columns, images) if len(scores) else []
-    about = (
-        f"change of the score of {model} per unit, from n sentences of {task}; the paper's sign is + or - if "
-        f"p < {SIGNIFICANT} (Chen 2022, Tables 7.5 and 7.6)"
-    )
-    more = ("p", "paper's sign", "p by image", "images")
-    return Table(
-        title=f"Linear model: {model}, {task}",
-        about=about,
-        labels=("predictor",),
-        value="coefficient",
-        rows=tuple(rows),
-        more=more,
-    )
+    return table("bla-linear", rows, model=model, task=task, significant=SIGNIFICANT)
 
 
 def sentences(cases: CaseTable, known: Features) -> tuple[FloatArray, dict[str, FloatArray], FloatArray]:
-    """Return the scores of the sentences of some sets, their predictors by name, and the numbers of their images.
+    """Return the n scores of the sentences of some sets, their predictors by name, and the numbers of their images.
 
     ``len_sentence`` is the number of words; ``voice/passive`` and ``verb/...`` are 1 or 0. The first verb in the order
-    of the alphabet is what the others are compared with, as in R.
-
-    Returns: arrays of shape (n,), without the sentences that lack a number.
+    of the alphabet is what the others are compared with, as in R. Sentences that lack a number are left out.
     """
     n, k = cases.scores.shape
-    found: dict[str, FloatArray] = {"len_sentence": _words(cases)}
+    lengths = [len(text.split()) for texts in cases.texts for text in texts]
+    found: dict[str, FloatArray] = {"len_sentence": np.array(lengths, dtype=np.float64)}
     if "ta_tp" in cases.case_metrics:
         found["voice/passive"] = np.tile(_PASSIVE, n)
     numbers = [
@@ -180,8 +157,8 @@ def sentences(cases: CaseTable, known: Features) -> tuple[FloatArray, dict[str, 
     for name in numbers[0] if numbers else ():
         found[name] = np.array([row[name] for row in numbers])
     verbs = verbs_of(cases)
-    for verb in sorted({*verbs} - {""}, key=lambda one: (one == "other", one))[1:]:
-        found[f"verb/{verb}"] = np.repeat([float(one == verb) for one in verbs], k)
+    for verb in _ordered(verbs)[1:]:
+        found[f"verb/{verb}"] = np.repeat([float(of_set == verb) for of_set in verbs], k)
     scores = cases.scores.reshape(-1)
     there = np.isfinite(scores) & np.all([np.isfinite(values) for values in found.values()], axis=0)
     images = np.repeat(cases.groups.codes, k)[there]
@@ -189,41 +166,34 @@ def sentences(cases: CaseTable, known: Features) -> tuple[FloatArray, dict[str, 
 
 
 def fitted(scores: FloatArray, columns: Mapping[str, FloatArray], images: FloatArray) -> list[Row]:
-    """Fit scores by least squares.
-
-    Args:
-        scores: shape (n,).
-        columns: the predictors by name, shape (n,) each.
-        images: the numbers of the images of the sentences, shape (n,).
-
-    Returns: a row per predictor, with a value only if the predictor has a coefficient.
-    """
+    """Fit n scores by least squares; return a row per predictor, with a value only if it has a coefficient."""
     kept = independent(columns)
-    count = len(np.unique(images))
-    if len(scores) <= len(kept) + 1 or not kept:
-        return [_row(name, len(scores), count, None) for name in columns]
-    models = library("statsmodels.api")
-    design = models.add_constant(np.stack([columns[name] for name in kept], axis=1), has_constant="add")
-    plain = models.OLS(scores, design).fit()
-    grouped = plain.get_robustcov_results("cluster", groups=images, use_t=True) if count > 1 else None
-    ends = None if grouped is None else grouped.conf_int()
+    n, count = len(scores), len(np.unique(images))
+    numbers: dict[str, list[float | None]] = {}
+    if n > len(kept) + 1 and kept:
+        models = library("statsmodels.api")
+        design = models.add_constant(np.stack([columns[name] for name in kept], axis=1), has_constant="add")
+        plain = models.OLS(scores, design).fit()
+        parts = [plain.params, plain.pvalues]
+        if count > 1:
+            grouped = plain.get_robustcov_results("cluster", groups=images, use_t=True)
+            parts += [*grouped.conf_int().T, grouped.pvalues]
+        for place, name in enumerate(kept, 1):
+            own = [float(part[place]) for part in parts]
+            numbers[name] = [*own, *[None] * (5 - len(own))]
     rows = []
     for name in columns:
-        place = 1 + kept.index(name) if name in kept else None
-        numbers = None
-        if place is not None:
-            by_image = (None, None, None) if ends is None or grouped is None else (*ends[place], grouped.pvalues[place])
-            numbers = (plain.params[place], plain.pvalues[place], *by_image)
-        rows.append(_row(name, len(scores), count, numbers))
+        value, p, low, high, by_image = numbers.get(name, [None] * 5)
+        sign = "no coefficient"
+        if value is not None and p is not None:
+            sign = "x" if p >= SIGNIFICANT else "+" if value > 0 else "-"
+        more = {"p": p, "paper's sign": sign, "p by image": by_image, "images": count}
+        rows.append(Row(labels=(name,), value=value, low=low, high=high, n=n, more=more))
     return rows
 
 
 def independent(columns: Mapping[str, FloatArray]) -> list[str]:
-    """Return the names of the columns that are neither constant nor follow from those before them, with a constant.
-
-    >>> independent({"a": np.array([1.0, 2, 3]), "b": np.array([2.0, 4, 6]), "c": np.array([1.0, 0, 1])})
-    ['a', 'c']
-    """
+    """Return the names of the columns that are neither constant nor follow from those before them."""
     kept: list[str] = []
     design: list[FloatArray] = []
     for name, values in columns.items():
@@ -235,60 +205,41 @@ def independent(columns: Mapping[str, FloatArray]) -> list[str]:
     return kept
 
 
-def _row(name: str, n: int, images: int, numbers: Sequence[float | None] | None) -> Row:
-    value, p, low, high, p_image = (None if one is None else float(one) for one in numbers or [None] * 5)
-    sign = "no coefficient" if value is None or p is None else "x" if p >= SIGNIFICANT else "+" if value > 0 else "-"
-    more = {"p": p, "paper's sign": sign, "p by image": p_image, "images": images}
-    return Row(labels=(name,), value=value, low=low, high=high, n=n, more=more)
-
-
-def _words(cases: CaseTable) -> FloatArray:
-    return np.array([len(text.split()) for texts in cases.texts for text in texts], dtype=np.float64)
-
-
-# The analyses of BLA (Chen 2022, §7): preferences, verbs, what the scores depend on, agreement between models.
-
 HEADLINE = "set_acc"
-_SOURCE = "Chen 2022"
 _PAPER = ("CLIP", "ViLBERT", "LXMERT", "GPT2")
 
 
 def analyse(
     runs: Sequence[Run], features: Features | None = None, reader: Run | None = None, tasks: str | None = None
 ) -> Analysis:
-    """Analyse the sets of four sentences of some runs.
-
-    - ``features``: what is known of the words and sentences, for the linear model; None for their lengths alone.
-    - ``tasks``: a pattern of task ids; None for those of BLA, or all sets if no run has these.
-    """
+    """Analyse the sets of four sentences of some runs; ``tasks`` is a pattern of ids, None for those of BLA."""
     pattern = pattern_of(runs, "bla", HEADLINE, tasks)
     known = features or Features()
-    tables = [_preferences(runs, pattern), _voices(runs, pattern), _by_verb(runs, pattern)]
-    tables += [linear_table(run.name, task, cases, known) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
+    sets = [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
+    tables = [
+        table("bla-preferences", _preferences(sets)),
+        table("bla-voices", _voices(sets)),
+        table("bla-verbs", _by_verb(sets), fewest=FEWEST),
+        *(linear_table(model, task, cases, known) for model, task, cases in sets),
+    ]
     notes = [*known.lacking]
     if len(runs) > 1:
-        tables += [agreement_table(runs, pattern, HEADLINE), _all_of_them(runs, pattern)]
+        tables += [agreement_table(runs, pattern, HEADLINE), table("bla-all", _all_of_them(runs, pattern))]
     else:
         notes.append("agreement between models: left out; name two or more runs")
     if reader is not None:
-        tables.append(reader_table(runs, reader, pattern, HEADLINE, f"{_SOURCE}, Table 6.3"))
-    return Analysis(
-        name="bla", tasks=pattern, runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes)
-    )
+        tables.append(reader_table(runs, reader, pattern, HEADLINE, "Chen 2022, Table 6.3"))
+    return analysis_of("bla", pattern, runs, tables, notes)
 
 
 def preferences(cases: CaseTable) -> tuple[str, ...]:
-    """Return the names of the six preferences that the sets have."""
     return next(
         spec.undirected for spec in SHAPES.values() if spec.undirected and spec.undirected[-1] in cases.case_metrics
     )
 
 
 def passive_preference(cases: CaseTable) -> FloatArray | None:
-    """Return, for each set, in how many of its four pairs of two voices the passive sentence scores higher, as a share.
-
-    Returns: shape (n,); None if the sets are not of two voices.
-    """
+    """Return in what share of its pairs of two voices each set prefers the passive; None if it has no two voices."""
     if "ta_tp" not in cases.case_metrics:
         return None
     active_true, passive_true, active_false, passive_false = cases.scores.T
@@ -297,13 +248,9 @@ def passive_preference(cases: CaseTable) -> FloatArray | None:
 
 
 def noun_orders(cases: CaseTable) -> FloatArray | None:
-    """Return, for each set, whether the same order of the two nouns is preferred in both voices.
-
-    A model that goes by the order of the nouns prefers the true active to the false one, and the false passive to the
-    true one, or the other way round. A model that knows who does what never does so.
-
-    Returns: shape (n,), 1.0 or 0.0; None if the sets are not of two voices.
-    """
+    """Return whether each set prefers the same order of the two nouns in both voices; None if it has no two voices."""
+    # A model that goes by the order of the nouns prefers the true active to the false one, and the false passive to the
+    # true one, or the other way round. A model that knows who does what never does so.
     if "ta_tp" not in cases.case_metrics:
         return None
     active_true, passive_true, active_false, passive_false = cases.scores.T
@@ -311,77 +258,48 @@ def noun_orders(cases: CaseTable) -> FloatArray | None:
     return agent_first + wins(active_false, active_true) * wins(passive_true, passive_false)
 
 
-def _preferences(runs: Sequence[Run], pattern: str) -> Table:
-    rows: list[Row] = []
-    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+_Sets = Sequence[tuple[str, str, CaseTable]]
+
+
+def _preferences(sets: _Sets) -> Iterator[Row]:
+    for model, task, cases in sets:
         for name in preferences(cases):
             printed = {figure.model: figure.value for figure in beside(task, name)}
-            more = {model: printed.get(model) for model in _PAPER}
-            rows += measured((run.name, task, name), share(cases.case_metrics[name], cases.groups), more)
-    return Table(
-        title="Preferences",
-        about=f"share of the n sets in which the sentence named first scores higher ({_SOURCE}, Tables 7.1 and 7.4)",
-        labels=("model", "task", "preference"),
-        value="share",
-        rows=tuple(rows),
-        more=_PAPER,
-    )
+            more = {paper: printed.get(paper) for paper in _PAPER}
+            yield from measured((model, task, name), share(cases.case_metrics[name], cases.groups), more)
 
 
-def _voices(runs: Sequence[Run], pattern: str) -> Table:
-    rows: list[Row] = []
-    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+def _voices(sets: _Sets) -> Iterator[Row]:
+    for model, task, cases in sets:
         for name, values in (("passive", passive_preference(cases)), ("same noun order", noun_orders(cases))):
             if values is not None:
-                rows += measured((run.name, task, name), share(values, cases.groups))
-    return Table(
-        title="Voices and the order of the nouns",
-        about="over n sets: share of the pairs of an active and a passive sentence in which the passive one scores "
-        f"higher; share of sets in which the same order of the nouns is preferred in both voices ({_SOURCE}, §7.1)",
-        labels=("model", "task", "preferred"),
-        value="share",
-        rows=tuple(rows),
-    )
+                yield from measured((model, task, name), share(values, cases.groups))
 
 
-def _by_verb(runs: Sequence[Run], pattern: str) -> Table:
-    rows: list[Row] = []
-    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+def _by_verb(sets: _Sets) -> Iterator[Row]:
+    for model, task, cases in sets:
         verbs = np.array(verbs_of(cases))
-        for verb in sorted({*verbs.tolist()} - {""}, key=lambda one: (one == "other", one)):
+        for verb in _ordered(verbs.tolist()):
             for metric in ("sen_acc", "set_acc", "set_error", *preferences(cases)):
-                rows += measured(
-                    (run.name, task, verb, metric), share(cases.case_metrics[metric], cases.groups, verbs == verb)
-                )
-    return Table(
-        title="By verb",
-        about=f"of the n sets with a verb; verbs of fewer than {FEWEST} sets are other ({_SOURCE}, Tables 7.2 and 7.3)",
-        labels=("model", "task", "verb", "metric"),
-        value="value",
-        rows=tuple(rows),
-    )
+                right = share(cases.case_metrics[metric], cases.groups, verbs == verb)
+                yield from measured((model, task, verb, metric), right)
 
 
-def _all_of_them(runs: Sequence[Run], pattern: str) -> Table:
-    rows: list[Row] = []
+def _ordered(verbs: Iterable[str]) -> list[str]:
+    return sorted({*verbs} - {""}, key=lambda verb: (verb == "other", verb))
+
+
+def _all_of_them(runs: Sequence[Run], pattern: str) -> Iterator[Row]:
     for task, cases in chosen(runs[0], pattern, HEADLINE).items():
         others = [chosen(run, pattern, HEADLINE).get(task) for run in runs[1:]]
-        there = [dict(zip(keys_of(one), range(len(one)), strict=True)) for one in others if one is not None]
+        there = [dict(zip(keys_of(other), range(len(other)), strict=True)) for other in others if other is not None]
         kept = [row for row, key in enumerate(keys_of(cases)) if all(key in places for places in there)]
         if not kept or len(there) < len(runs) - 1:
             continue
         first = cases.take(kept)
         for metric in (HEADLINE, "set_error"):
             every = first.case_metrics[metric] == 1.0
-            for one, places in zip(others, there, strict=True):
-                if one is not None:
-                    every &= one.case_metrics[metric][[places[key] for key in keys_of(first)]] == 1.0
-            rows += measured((task, metric), share(every, first.groups), {"sets": int(every.sum())})
-    return Table(
-        title="Sets that are right, or wrong, in all models",
-        about=f"share of the n sets of all runs in which each model has set_acc, or set_error ({_SOURCE}, §7.3)",
-        labels=("task", "in all models"),
-        value="share",
-        rows=tuple(rows),
-        more=("sets",),
-    )
+            for other, places in zip(others, there, strict=True):
+                if other is not None:
+                    every &= other.case_metrics[metric][[places[key] for key in keys_of(first)]] == 1.0
+            yield from measured((task, metric), share(every, first.groups), {"sets": int(every.sum())})

@@ -3,46 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from vlgate.judging.answers import normal_answer, read_answer
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import figures
-from vlgate.studies.analyses.between_models import blind_table, coverage_table
 from vlgate.studies.analyses.resampling import correlate, correlated, share
-from vlgate.studies.analyses.runs import Run, chosen, chosen_of, pattern_of
-from vlgate.studies.analyses.tables import Analysis, Detail, Row, Table, measured
+from vlgate.studies.analyses.runs import Run, analysis_of, blind_table, chosen, chosen_of, coverage_table, pattern_of
+from vlgate.studies.analyses.tables import Analysis, Detail, Row, measured, table
 
 HEADLINE = "c_acc"
-_SOURCE = "Jimenez et al. 2022"
 _ORDER = ("original", "perturbed")
-_REPLIES = ("yes", "no", "other")
 _SILENT = "wrong, no answer"
 _CHANGES = ("right, right", "right, wrong", "wrong, right", "wrong, same answer", "wrong, another answer", _SILENT)
+_METRICS = ("acc", "cons", HEADLINE, *(f"acc_{name}" for name in _ORDER))
 _FULL = frozenset({"8", "9", "10", "11", "12"})  # the tables with all metrics of a test
 
 
 def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
-    """Analyse the pairs of questions of some runs.
-
-    - ``tasks``: a pattern of task ids; None for those of CARETS, or all pairs of questions if no run has these.
-    """
+    """Analyse the pairs of questions of some runs; ``tasks`` is a pattern of ids, None for those of CARETS."""
     pattern = pattern_of(runs, "carets", HEADLINE, tasks)
-    tables = [_gaps(runs, pattern), _across(runs, pattern), _answers(runs, pattern), _replies(runs, pattern)]
-    notes = []
+    pairs = [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
+    tables = [
+        table("carets-gaps", _gaps(pairs)),
+        table("carets-models", _across(runs, pattern)),
+        table("carets-changes", _answers(pairs)),
+        table("carets-replies", _replies(pairs)),
+    ]
     if len(runs) > 1:
         tables.append(coverage_table(runs, pattern, HEADLINE, ("acc_original", "acc_perturbed"), "answers"))
         tables.append(coverage_table(runs, pattern, HEADLINE, (HEADLINE,), "pairs"))
         fit = "fit shares of answers better than of pairs, of which their caption speaks"
-        notes.append(f"coverage: Tables 13 to 17 of {_SOURCE} {fit}")
+        note = f"coverage: Tables 13 to 17 of Jimenez et al. 2022 {fit}"
     else:
-        notes.append("coverage between models: left out; name two or more runs")
+        note = "coverage between models: left out; name two or more runs"
     tables.append(blind_table(runs, pattern, HEADLINE, ("acc", "cons", HEADLINE)))
-    return Analysis(
-        name="carets", tasks=pattern, runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes)
-    )
+    return analysis_of("carets", pattern, runs, tables, [note])
+
+
+_Pairs = Sequence[tuple[str, str, CaseTable]]
 
 
 def change_of(cases: CaseTable, row: int) -> str:
@@ -58,100 +59,56 @@ def change_of(cases: CaseTable, row: int) -> str:
     return "wrong, same answer" if answers[0] == answers[1] else "wrong, another answer"
 
 
-def _gaps(runs: Sequence[Run], pattern: str) -> Table:
-    rows: list[Row] = []
-    names = ("acc", "cons", HEADLINE, *(f"acc_{name}" for name in _ORDER))
-    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
-        more = {name: float(cases.case_metrics[name].mean()) for name in names}
-        rows += measured(
-            (run.name, task), share(cases.case_metrics["acc"] - cases.case_metrics[HEADLINE], cases.groups), more
-        )
-    return Table(
-        title="Consistency and accuracy",
-        about=f"share of right answers less the share of the n pairs with two right answers ({_SOURCE}, R1)",
-        labels=("model", "task"),
-        value="acc - c_acc",
-        rows=tuple(rows),
-        more=names,
-    )
+def _gaps(pairs: _Pairs) -> Iterator[Row]:
+    for model, task, cases in pairs:
+        means = {name: float(cases.case_metrics[name].mean()) for name in _METRICS}
+        gaps = cases.case_metrics["acc"] - cases.case_metrics[HEADLINE]
+        yield from measured((model, task), share(gaps, cases.groups), means)
 
 
-def _across(runs: Sequence[Run], pattern: str) -> Table:
+def _across(runs: Sequence[Run], pattern: str) -> Iterator[Row]:
     """The correlation of consistency with accuracy over models, for each test of the paper, and over the runs."""
-    rows: list[Row] = []
-    printed = [one for one in figures("carets") if one.table in _FULL and one.model != "human"]
-    for target in dict.fromkeys(one.target for one in printed):
-        values = {(one.model, one.metric): one.value for one in printed if one.target == target}
+    printed = [figure for figure in figures("carets") if figure.table in _FULL and figure.model != "human"]
+    for target in dict.fromkeys(figure.target for figure in printed):
+        values = {(figure.model, figure.metric): figure.value for figure in printed if figure.target == target}
         models = dict.fromkeys(model for model, _ in values)
         acc, cons = (np.array([values[model, name] for model in models]) for name in ("acc", "cons"))
-        rows.append(correlated(("the paper's models", str(target)), correlate(acc, cons)))
+        yield correlated(("the paper's models", str(target)), correlate(acc, cons))
     tasks = dict.fromkeys(task for run in runs for task in chosen(run, pattern, HEADLINE))
     for task in tasks if len(runs) > 1 else ():
         there = [run.tasks[task].case_metrics for run in runs if task in run.tasks]
-        acc, cons = (np.array([facts[name].mean() for facts in there]) for name in ("acc", "cons"))
-        rows.append(correlated(("the runs", task), correlate(acc, cons)))
-    return Table(
-        title="Consistency against accuracy, over models",
-        about=f"correlation of acc with cons over n models ({_SOURCE}, R2, Tables 8 to 12, without people)",
-        labels=("models", "task"),
-        value="correlation",
-        rows=tuple(rows),
-        more=("p",),
-    )
+        acc, cons = (np.array([metrics[name].mean() for metrics in there]) for name in ("acc", "cons"))
+        yield correlated(("the runs", task), correlate(acc, cons))
 
 
-def _answers(runs: Sequence[Run], pattern: str) -> Table:
-    rows: list[Row] = []
-    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+def _answers(pairs: _Pairs) -> Iterator[Row]:
+    for model, task, cases in pairs:
         changes = np.array([change_of(cases, row) for row in range(len(cases))])
         for change in _CHANGES if _SILENT in changes else _CHANGES[:-1]:
-            rows += measured((run.name, task, change), share(changes == change, cases.groups))
-    return Table(
-        title="From the original to the perturbed question",
-        about="share of the n pairs by what the model has right: the original answer, the perturbed one",
-        labels=("model", "task", "original, perturbed"),
-        value="share",
-        rows=tuple(rows),
-    )
+            yield from measured((model, task, change), share(changes == change, cases.groups))
 
 
-def _replies(runs: Sequence[Run], pattern: str) -> Table:
-    rows: list[Row] = []
-    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
-        for kind in sorted({tags.get("question_type", "") for tags in cases.tags}):
-            kept = [
-                row
-                for row, tags in enumerate(cases.tags)
-                if tags.get("question_type", "") == kind and tags.get("form", "binary") == "binary"
-            ]
-            rows += _replies_of((run.name, task, kind), cases.take(kept)) if kept else []
-    return Table(
-        title="Replies to questions of yes or no",
-        about=f"share of the n questions that the model answers right, and of each reply ({_SOURCE}, Table 3)",
-        labels=("model", "task", "question", "of the pair"),
-        value="right",
-        rows=tuple(rows),
-        more=(*_REPLIES, "right if yes", "right if no"),
-    )
+def _replies(pairs: _Pairs) -> Iterator[Row]:
+    for model, task, cases in pairs:
+        kinds = [tags.get("question_type", "") for tags in cases.tags]
+        for kind in sorted({*kinds}):
+            binary = [tags.get("form", "binary") == "binary" for tags in cases.tags]
+            kept = [row for row, own in enumerate(kinds) if own == kind and binary[row]]
+            yield from _replies_of((model, task, kind), cases.take(kept)) if kept else ()
 
 
-def _replies_of(labels: tuple[str, str, str], cases: CaseTable) -> list[Row]:
-    rows: list[Row] = []
+def _replies_of(labels: tuple[str, str, str], cases: CaseTable) -> Iterator[Row]:
     for place, which in enumerate(_ORDER):
-        truths = np.array([normal_answer(truths[place]) for truths in cases.truths])
-        counts = Counter(_reply(answers[place]) for answers in cases.answers)
+        truths = np.array([normal_answer(of_case[place]) for of_case in cases.truths])
+        said = Counter(_said(of_case[place]) for of_case in cases.answers)
         right = cases.case_metrics[f"acc_{which}"]
-        more: dict[str, Detail] = {name: counts[name] / len(cases) for name in _REPLIES}
+        other = sum(number for answer, number in said.items() if answer not in {"yes", "no"})
+        counts = {"yes": said["yes"], "no": said["no"], "other": other}
+        more: dict[str, Detail] = {name: number / len(cases) for name, number in counts.items()}
         for truth in ("yes", "no"):
             there = truths == truth
             more[f"right if {truth}"] = float(right[there].mean()) if there.any() else None
-        rows += measured((*labels, which), share(right, cases.groups), more)
-    return rows
-
-
-def _reply(answer: str | None) -> str:
-    said = _said(answer)
-    return said if said in {"yes", "no"} else "other"
+        yield from measured((*labels, which), share(right, cases.groups), more)
 
 
 def _said(answer: str | None) -> str:

@@ -38,7 +38,6 @@ class Correlation:
 
 
 def library(name: str) -> Any:
-    """Import a module of scipy or statsmodels."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -48,20 +47,10 @@ def library(name: str) -> Any:
 def correlate(
     x: FloatArray, y: FloatArray, groups: Clusters | None = None, *, rank: bool = False, seed: int = 0
 ) -> Correlation:
-    """Compute Pearson's correlation, or Spearman's with ``rank``, with its 95 % interval.
-
-    The interval is that of Fisher's z if the pairs are independent. If images repeat, and for ranks, it is the
-    percentile interval of a bootstrap that draws whole images.
-
-    - ``x``: shape (n,).
-    - ``y``: shape (n,).
-    - ``groups``: the images of the pairs; None if the pairs are independent.
-
-    Returns: the correlation, without a value if there are fewer than four pairs or one side is constant.
-    >>> found = correlate(np.arange(8.0), np.array([0, 1, 2, 3, 4, 5, 7, 6.0]))
-    >>> round(found.value, 3), found.n
-    (0.976, 8)
-    """
+    """Compute Pearson's correlation of n pairs, or Spearman's with ``rank``, with its 95 % interval."""
+    # It has no value if there are fewer than four pairs or one side is constant. The interval is that of Fisher's z if
+    # the pairs are independent. If images repeat, and for ranks, it is the percentile interval of a bootstrap of whole
+    # images.
     if x.shape != y.shape:
         raise ValueError(f"correlate of shapes {x.shape} and {y.shape}: expected equal ones")
     n = len(x)
@@ -70,33 +59,27 @@ def correlate(
     stats = library("scipy.stats")
     if rank:
         x, y = stats.rankdata(x), stats.rankdata(y)
-    found = stats.pearsonr(x, y)
-    value = float(found.statistic)
+    pearson = stats.pearsonr(x, y)
+    value = float(pearson.statistic)
+    p = max(float_info.min, float(pearson.pvalue))  # never 0: too small for a float is the smallest one
     if groups is None or groups.single:
         if not rank:
-            low, high = map(float, found.confidence_interval(0.95))
-            return Correlation(value=value, low=low, high=high, p=_above_0(found.pvalue), n=n)
+            low, high = map(float, pearson.confidence_interval(0.95))
+            return Correlation(value=value, low=low, high=high, p=p, n=n)
         groups = Clusters(codes=np.arange(n), sizes=np.ones(n))
     x, y = x - x.mean(), y - y.mean()  # otherwise the sums of squares lose their digits
     parts = np.stack([np.ones(n), x, y, x * x, y * y, x * y], axis=1)
-    return _within(value, bootstrap(parts, groups, _correlations, seed=seed), _above_0(found.pvalue), n)
+    return _within(value, bootstrap(parts, groups, _correlations, seed=seed), p, n)
 
 
 def correlated(labels: tuple[str, ...], found: Correlation, more: Mapping[str, Detail] | None = None) -> Row:
-    """Return the row of a correlation, with its p-value beside it."""
     further = {"p": found.p, **(more or {})}
     return Row(labels=labels, value=found.value, low=found.low, high=found.high, n=found.n, more=further)
 
 
 def kappa(first: NDArray[np.bool_], second: NDArray[np.bool_], groups: Clusters, *, seed: int = 0) -> Correlation:
-    """Compute Cohen's kappa of two models' verdicts on the same cases, with the interval of a bootstrap of images.
-
-    Returns: kappa without a p-value, and without a value if the verdicts of one of the models are all equal.
-
-    >>> ones = np.array([True, False] * 20)
-    >>> kappa(ones, ones, Clusters(codes=np.arange(40), sizes=np.ones(40))).value
-    1.0
-    """
+    """Compute Cohen's kappa of two models' verdicts on the same cases, with the interval of a bootstrap of images."""
+    # It has no value if the verdicts of one of the models are all equal.
     a, b = first.astype(np.float64), second.astype(np.float64)
     parts = np.stack([np.ones(len(a)), a, b, a * b], axis=1)
     if not len(a) or np.ptp(a) == 0.0 or np.ptp(b) == 0.0:
@@ -110,13 +93,8 @@ def bootstrap(
 ) -> tuple[float, float]:
     """Return the 95 % percentile interval of a statistic of sums, from resamples of whole images.
 
-    The percentiles are further apart than 2.5 and 97.5 if images are few, as by Hesterberg (2015, The American
-    Statistician 69, section 4.1.3): resamples vary too little, and few images have a t for a z.
-
-    - ``parts``: shape (n, k), what each case adds to the k sums.
-    - ``statistic``: from sums of shape (b, k) to values of shape (b,); NaN if it is not defined.
-
-    Returns: (low, high); NaN if there are fewer than ten images, or no resample has a value.
+    ``parts``, shape (n, k), is what each case adds to the k sums; ``statistic`` makes values of shape (b,) from sums of
+    shape (b, k), NaN if it is not defined. The ends are NaN with fewer than ten images, or if no resample has a value.
     """
     count = len(groups.sizes)
     if count < _FEWEST_IMAGES:
@@ -124,35 +102,32 @@ def bootstrap(
     sums = np.stack([np.bincount(groups.codes, weights=column, minlength=count) for column in parts.T], axis=1)
     random = generator(f"{seed}:analyses/bootstrap")
     step = max(1, _AT_ONCE // count)
-    drawn = [
-        statistic(_weights(random, count, min(step, RESAMPLES - start)) @ sums) for start in range(0, RESAMPLES, step)
-    ]
+    drawn = []
+    for start in range(0, RESAMPLES, step):
+        size = min(step, RESAMPLES - start)
+        times = random.multinomial(count, np.full(count, 1 / count), size=size).astype(np.float64)
+        drawn.append(statistic(times @ sums))
     values = np.concatenate(drawn)
     values = values[~np.isnan(values)]
     if not values.size:
         return nan, nan
+    # The percentiles are further apart than 2.5 and 97.5 if images are few, as by Hesterberg (2015, The American
+    # Statistician 69, section 4.1.3): resamples vary too little, and few images have a t for a z.
     share = NormalDist().cdf(-sqrt(count / (count - 1)) * two_sided(0.95, count - 1))
     low, high = np.quantile(values, [share, 1 - share])
     return float(low), float(high)
 
 
 def gap(upper: Metric, lower: Metric) -> tuple[float, float, float]:
-    """Return the difference of two means of different cases, and the ends of its interval; see ``combined``.
-
-    >>> a, b = proportion(np.ones(10)), proportion(np.zeros(10))
-    >>> [round(end, 3) for end in gap(a, b)]
-    [1.0, 0.608, 1.0]
-    """
+    """Return the difference of two means of different cases, and the ends of its interval; see ``combined``."""
     return combined([(1.0, upper), (-1.0, lower)])
 
 
 def combined(parts: Sequence[tuple[float, Metric]]) -> tuple[float, float, float]:
-    """Return a weighted sum of means of different cases, which is in -1..1, and the ends of its interval.
-
-    The interval is put together from those of the means, so that it holds for cases of shared images as they do: the
-    method of variance estimates recovery (Zou, Donner 2008), which is Newcombe's method 10 for a difference. The means
-    must be of different images; if they share some, the interval of a difference is too wide.
-    """
+    """Return a weighted sum of means of different cases, which is in -1..1, and the ends of its interval."""
+    # The interval is put together from those of the means, so that it holds for cases of shared images as they do: the
+    # method of variance estimates recovery (Zou, Donner 2008), which is Newcombe's method 10 for a difference. The
+    # means must be of different images; if they share some, the interval of a difference is too wide.
     value = sum(weight * metric.value for weight, metric in parts)
     ends = [
         sorted((weight * (metric.low - metric.value), weight * (metric.high - metric.value)))
@@ -163,33 +138,17 @@ def combined(parts: Sequence[tuple[float, Metric]]) -> tuple[float, float, float
 
 
 def share(values: NDArray[Any], groups: Clusters, rows: NDArray[np.bool_] | None = None) -> Metric | None:
-    """Return the mean of one value per case with its interval; None without cases.
-
-    Args:
-        values: shape (n,), each in 0..1; NaN leaves a case out.
-        groups: the images of the cases, of shape (n,).
-        rows: the cases to take, shape (n,); None for all.
-    """
-    found = np.asarray(values, dtype=np.float64)
-    kept = ~np.isnan(found) if rows is None else rows & ~np.isnan(found)
+    """Return the mean of one value in 0..1 per case over some ``rows``; NaN leaves a case out; None without cases."""
+    given = np.asarray(values, dtype=np.float64)
+    kept = ~np.isnan(given) if rows is None else rows & ~np.isnan(given)
     places = np.flatnonzero(kept)
-    return proportion(found[places], groups.take(places)) if places.size else None
+    return proportion(given[places], groups.take(places)) if places.size else None
 
 
 def _within(value: float, ends: tuple[float, float], p: float | None, n: int) -> Correlation:
     known = not any(map(np.isnan, ends))
     low, high = (min(ends[0], value), max(ends[1], value)) if known else (None, None)
     return Correlation(value=value, low=low, high=high, p=p, n=n)
-
-
-def _above_0(p: float) -> float:
-    """A p-value that is too small for a float is the smallest one: it is never 0."""
-    return max(float_info.min, float(p))
-
-
-def _weights(random: np.random.Generator, count: int, size: int) -> FloatArray:
-    """How often each of ``count`` images is drawn, in ``size`` resamples."""
-    return random.multinomial(count, np.full(count, 1 / count), size=size).astype(np.float64)
 
 
 def _correlations(sums: FloatArray) -> FloatArray:

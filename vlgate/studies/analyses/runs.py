@@ -6,16 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from vlgate.errors import OptionError
+from vlgate.metrics.clusters import numbered
+from vlgate.metrics.paired import difference
 from vlgate.metrics.shapes import headlines
 from vlgate.record.cases import CaseTable, case_tables, rows_at
 from vlgate.record.folder import RecordedRun, read_run, refuse_incomplete
-from vlgate.studies.analyses.tables import DRAWN
+from vlgate.studies.analyses.resampling import kappa, share
+from vlgate.studies.analyses.tables import DRAWN, Analysis, Row, Table, measured, table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +33,11 @@ class Run:
 
 def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
     """Read finished runs. Runs of the same model have the names of their folders in brackets."""
-    found = [_read(folder) for folder in folders]
+    found = []
+    for folder in folders:
+        run = read_run(folder, str(folder))
+        refuse_incomplete(run)
+        found.append((run, _judged(run)))
     names = [run.model for run, _ in found]
     return tuple(
         Run(name=name if names.count(name) == 1 else f"{name} ({run.folder.name})", figures=run.figures, tasks=tasks)
@@ -45,18 +53,19 @@ def part_of(run: RecordedRun, table: Any, benchmark: str) -> Run:
 
 
 def headline_of(cases: CaseTable) -> str | None:
-    """Return the headline metric that the cases have; None if they have none."""
     return next((name for name in headlines() if name in cases.case_metrics), None)
 
 
 def chosen(run: Run, pattern: str, headline: str) -> dict[str, CaseTable]:
     """Return the tasks of a run that fit a pattern and have a headline metric, by id."""
-    fitting = {task: cases for task, cases in run.tasks.items() if fnmatchcase(task, pattern)}
-    return {task: cases for task, cases in fitting.items() if headline_of(cases) == headline}
+    return {
+        task: cases
+        for task, cases in run.tasks.items()
+        if fnmatchcase(task, pattern) and headline_of(cases) == headline
+    }
 
 
 def chosen_of(runs: Sequence[Run], pattern: str, headline: str) -> Iterator[tuple[Run, str, CaseTable]]:
-    """Yield the chosen tasks of each run: the run, the id and the cases."""
     return ((run, task, cases) for run in runs for task, cases in chosen(run, pattern, headline).items())
 
 
@@ -67,13 +76,19 @@ def keys_of(cases: CaseTable) -> tuple[tuple[str, str], ...]:
 
 def pattern_of(runs: Sequence[Run], benchmark: str, headline: str, given: str | None) -> str:
     """Return the pattern of the tasks to analyse: the given one, that of the benchmark, or that of the drawn scenes."""
-    wanted = (given,) if given else (f"{benchmark}/*", DRAWN)
-    found = next((pattern for pattern in wanted if any(chosen(run, pattern, headline) for run in runs)), None)
-    if found is None:
-        said = " or ".join(map(repr, wanted))
-        problem = f"no task {said} with judged cases with the metric {headline} in the runs"
-        raise OptionError(f"{problem}; name a run on {benchmark} or on the scenes, or the tasks with --tasks GLOB")
-    return found
+    patterns = (given,) if given else (f"{benchmark}/*", DRAWN)
+    for pattern in patterns:
+        if any(chosen(run, pattern, headline) for run in runs):
+            return pattern
+    problem = f"no task {' or '.join(map(repr, patterns))} with judged cases with the metric {headline} in the runs"
+    raise OptionError(f"{problem}; name a run on {benchmark} or on the scenes, or the tasks with --tasks GLOB")
+
+
+def analysis_of(
+    name: str, pattern: str, runs: Sequence[Run], tables: Sequence[Table], notes: Sequence[str]
+) -> Analysis:
+    names = tuple(run.name for run in runs)
+    return Analysis(name=name, tasks=pattern, runs=names, tables=tuple(tables), notes=tuple(notes))
 
 
 def shared(first: CaseTable, second: CaseTable) -> tuple[CaseTable, CaseTable]:
@@ -83,24 +98,11 @@ def shared(first: CaseTable, second: CaseTable) -> tuple[CaseTable, CaseTable]:
     return first.take([row for row, _ in rows]), second.take([row for _, row in rows])
 
 
-def pairs(runs: Sequence[Run]) -> Iterator[tuple[Run, Run]]:
-    """Return each two different runs, in their order."""
-    return ((one, other) for number, one in enumerate(runs) for other in runs[number + 1 :])
-
-
-def _read(folder: Path) -> tuple[RecordedRun, dict[str, CaseTable]]:
-    run = read_run(folder, str(folder))
-    refuse_incomplete(run)
-    return run, _judged(run)
-
-
 def _judged(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
     # The analyses are of captions and scores, so tasks whose images were asked about together are left out.
     tables = {task: cases.judged for task, cases in case_tables(run, rows).items() if not cases.together}
     return {task: cases for task, cases in tables.items() if len(cases)}
 
-
-# The verbs of sets of sentences.
 
 FEWEST = 20
 """Sets of a verb that has a row of its own; those of the others are put together (Chen 2022, §7.1.3)."""
@@ -111,9 +113,6 @@ def verbs_of(cases: CaseTable, fewest: int = FEWEST) -> list[str]:
     verbs = [tags.get("verb", "") for tags in cases.tags]
     counts = Counter(verbs)
     return [verb if counts[verb] >= fewest or not verb else "other" for verb in verbs]
-
-
-# The perplexity of each text, from the run of a language model on the same tasks.
 
 
 def perplexities(reader: Run) -> dict[str, float]:
@@ -127,3 +126,77 @@ def perplexities(reader: Run) -> dict[str, float]:
             for texts, scores in zip(cases.texts, cases.scores.tolist(), strict=True):
                 found |= {text: -score for text, score in zip(texts, scores, strict=True) if score < 0}
     return found
+
+
+def agreement_table(runs: Sequence[Run], pattern: str, headline: str) -> Table:
+    """Compare the verdicts of each two runs on the cases that both have."""
+    rows: list[Row] = []
+    for one, other in combinations(runs, 2):
+        for task, first, second in _both(one, other, pattern, headline):
+            a, b = first.case_metrics[headline] == 1.0, second.case_metrics[headline] == 1.0
+            # Cohen's kappa is the agreement beyond that of two models that are right as often, but independently.
+            beyond = kappa(a, b, first.groups)
+            more = {
+                "kappa": beyond.value,
+                "kappa low": beyond.low,
+                "kappa high": beyond.high,
+                "both right": int((a & b).sum()),
+                "both wrong": int((~a & ~b).sum()),
+            }
+            rows += measured((task, one.name, other.name), share(a == b, first.groups), more)
+    return table("agreement", rows, headline=headline)
+
+
+def coverage_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Sequence[str], of: str) -> Table:
+    rows: list[Row] = []
+    for one, other in permutations(runs, 2):
+        for task, first, second in _both(one, other, pattern, headline):
+            mine, theirs = (
+                np.concatenate([cases.case_metrics[name] == 1.0 for name in metrics]) for cases in (first, second)
+            )
+            groups = numbered(np.tile(first.groups.codes, len(metrics)))
+            rows += measured((task, one.name, other.name), share(mine, groups, theirs))
+    return table("coverage", rows, of=of)
+
+
+def _both(one: Run, other: Run, pattern: str, headline: str) -> Iterator[tuple[str, CaseTable, CaseTable]]:
+    there = chosen(other, pattern, headline)
+    for task, cases in chosen(one, pattern, headline).items():
+        if task in there:
+            first, second = shared(cases, there[task])
+            if first.ids:
+                yield task, first, second
+
+
+def blind_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Sequence[str]) -> Table:
+    """Put the figures of the text-only model, which a run trains on the texts of its tasks, beside those of the run."""
+    rows: list[Row] = []
+    for run, task, _ in chosen_of(runs, pattern, headline):
+        found = run.figures["tasks"][task]["metrics"]
+        for metric in metrics:
+            whole = found.get(metric, {})
+            blind = whole.get("blind")
+            if blind is not None:
+                more = {
+                    "chance": whole.get("chance"),
+                    "text only": float(blind["value"]),
+                    "beyond text": float(whole["value"]) - float(blind["value"]),
+                }
+                figures = {name: whole[name] for name in ("value", "low", "high", "n")}
+                rows.append(Row(labels=(run.name, task, metric), **figures, more=more))
+    return table("blind", rows)
+
+
+def reader_table(runs: Sequence[Run], reader: Run, pattern: str, headline: str, source: str) -> Table:
+    """Compare runs with that of a language model on the same cases: how much more the models have right."""
+    rows: list[Row] = []
+    there = chosen(reader, pattern, headline)
+    for run, task, cases in chosen_of(runs, pattern, headline):
+        if task not in there:
+            continue
+        first, second = shared(there[task], cases)
+        if len(first):
+            before, after = first.case_metrics[headline], second.case_metrics[headline]
+            more = {headline: float(after.mean()), reader.name: float(before.mean())}
+            rows += measured((run.name, task), difference(before, after, first.groups), more)
+    return table("reader", rows, headline=headline, reader=reader.name, source=source)

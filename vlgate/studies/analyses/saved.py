@@ -7,10 +7,10 @@ analyses are made once, when the run ends or by ``vlgate analyse --save``, and t
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import OptionError, VlgateError, described, printable
@@ -23,27 +23,16 @@ FEWEST = 100
 """A benchmark with fewer judged cases in a run is not analysed when the run ends: the tables have parts of them."""
 MOST = 20_000
 """A run with more judged cases is analysed by ``vlgate analyse --save`` only, because it takes seconds."""
-PAPERS: Mapping[str, str] = MappingProxyType(
-    {
-        "winoground": "vlgate.studies.analyses.winoground",
-        "carets": "vlgate.studies.analyses.carets",
-        "bla": "vlgate.studies.analyses.bla",
-        "vl-checklist": "vlgate.studies.analyses.vl_checklist",
-        "valse": "vlgate.studies.analyses.valse",
-    }
-)
-"""By benchmark: the module whose ``analyse(runs)`` does what its paper does."""
+PAPERS = ("winoground", "carets", "bla", "vl-checklist", "valse")
+"""The benchmarks; the function ``analyse(runs)`` in the module of that name does what its paper does."""
 
 
 def papers_of(figures: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the benchmarks that a run is analysed by when it ends, from the content of ``metrics.json``."""
-    if sum(task["judged"] for task in figures["tasks"].values()) > MOST:
-        return ()
-    counts = {
-        paper: sum(task["judged"] for name, task in figures["tasks"].items() if name.startswith(f"{paper}/"))
-        for paper in PAPERS
-    }
-    return tuple(paper for paper, judged in counts.items() if judged >= FEWEST)
+    judged: Counter[str] = Counter()
+    for name, task in figures["tasks"].items():
+        judged[name.partition("/")[0]] += task["judged"]
+    return tuple(paper for paper in PAPERS if judged[paper] >= FEWEST) if judged.total() <= MOST else ()
 
 
 def analyse_run(run: RecordedRun) -> None:
@@ -58,18 +47,16 @@ def analyse_run(run: RecordedRun) -> None:
     found, lacking = [], {}
     for paper in papers:
         try:
-            found.append(record(import_module(PAPERS[paper]).analyse([part_of(run, table, paper)])))
+            module = import_module(f"vlgate.studies.analyses.{paper.replace('-', '_')}")
+            found.append(record(module.analyse([part_of(run, table, paper)])))
         except OptionError as error:  # a package is not installed
             lacking[paper] = str(error)
     _write(run.folder, {"schema": SCHEMA, "analyses": found, "lacking": lacking})
 
 
 def analysed(run: RecordedRun) -> list[str]:
-    """Analyse a run when it ends, as ``analyse_run`` does.
-
-    Returns: why the analyses are not there, in a sentence; empty if nothing is wrong. They change no decision, so a
-        mistake in them must not cost the run.
-    """
+    """Analyse a run when it ends; return why the analyses are not there, in a sentence, if they are not."""
+    # They change no decision, so a mistake in them must not cost the run.
     try:
         analyse_run(run)
     except (VlgateError, OSError) as error:
@@ -85,15 +72,8 @@ def save(folder: Path, analysed: Mapping[str, Any]) -> None:
         known = json.loads((folder / ANALYSES).read_text(encoding="utf-8"))
         others = [one for one in known["analyses"] if one["analysis"] != analysed["analysis"]]
         lacking = {name: why for name, why in known["lacking"].items() if name != analysed["analysis"]}
-    except (
-        FileNotFoundError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-    ):  # what cannot be read is replaced
-        others, lacking = [], {}
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        others, lacking = [], {}  # what cannot be read is replaced
     _write(folder, {"schema": SCHEMA, "analyses": [*others, analysed], "lacking": lacking})
 
 

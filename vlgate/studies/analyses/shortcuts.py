@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.audit.choices import BoolArray
 from vlgate.audit.shortcuts import PROBES, Shortcuts
 from vlgate.judging.chance import chance
 from vlgate.metrics.compute import metrics
 from vlgate.metrics.shapes import SHAPES
 from vlgate.record.cases import asked_of, case_tables, digest_of, judged_tasks, rows_at
 from vlgate.record.folder import RecordedRun
-from vlgate.studies.analyses.tables import Analysis, Detail, Row, Table
-from vlgate.types import FloatArray, Metric, Task
+from vlgate.studies.analyses.tables import Analysis, Detail, Row, Table, measured, table
+from vlgate.types import Task
 
 NAME = "shortcuts"
 TEXT_ALONE = "text alone"
@@ -30,15 +29,23 @@ _SUBSETS = ("all cases", "no probe solves it", "no probe is sure of it")
 
 
 def text_tables(tasks: Sequence[Task], found: Mapping[str, Shortcuts], luck: Mapping[str, float]) -> tuple[Table, ...]:
-    """Return what text alone solves of each task, and what each probe gets right.
-
-    Args:
-        tasks: the tasks.
-        found: what the probes reach, by task.
-        luck: the share of cases that at least one probe solves if the truths are random, by task.
-    """
+    """Return what text alone solves of each task, also of random truths, and what each probe gets right."""
     run = [task for task in tasks if not found[task.id].note]
-    return (_solved(run, found, luck), _reached(run, found))
+    solved: list[Row] = []
+    for task in run:
+        one = found[task.id]
+        counts = one.solved_blind
+        more: dict[str, Detail] = {probe: float((one.scores[:, at] >= 0.75).mean()) for at, probe in enumerate(PROBES)}
+        more |= {"all three": float((counts == len(PROBES)).mean()), "none": float((counts == 0).mean())}
+        more |= {"by luck": None if isnan(luck[task.id]) else luck[task.id]}
+        solved += measured((task.id,), one.share(counts > 0), more)
+    reached = (
+        row
+        for task in run
+        for probe in PROBES
+        for row in measured((task.id, probe), found[task.id].reached(probe), {"chance": chance_of(task)})
+    )
+    return table("shortcuts-solved", solved), table("shortcuts-reached", reached)
 
 
 def notes(tasks: Sequence[Task], found: Mapping[str, Shortcuts]) -> tuple[str, ...]:
@@ -51,90 +58,43 @@ def notes(tasks: Sequence[Task], found: Mapping[str, Shortcuts]) -> tuple[str, .
     )
 
 
-def _solved(tasks: Sequence[Task], found: Mapping[str, Shortcuts], luck: Mapping[str, float]) -> Table:
-    rows = []
-    for task in tasks:
-        one = found[task.id]
-        counts = one.solved_blind
-        share = one.share(counts > 0)
-        if share is None:
-            continue
-        more: dict[str, Detail] = {probe: float((one.scores[:, at] >= 0.75).mean()) for at, probe in enumerate(PROBES)}
-        more |= {"all three": float((counts == len(PROBES)).mean()), "none": float((counts == 0).mean())}
-        more |= {"by luck": None if isnan(luck[task.id]) else luck[task.id]}
-        rows.append(_row((task.id,), share, more))
-    return Table(
-        title="Solved by text alone",
-        about="share of the n cases that at least one probe solves, that each of them, all three and none of them "
-        "solve, and the share that at least one solves if the truths are drawn at random",
-        labels=("task",),
-        value="any",
-        rows=tuple(rows),
-        more=(*PROBES, "all three", "none", "by luck"),
-    )
-
-
-def _reached(tasks: Sequence[Task], found: Mapping[str, Shortcuts]) -> Table:
-    rows = [
-        _row((task.id, probe), metric, {"chance": chance_of(task)})
-        for task in tasks
-        for probe in PROBES
-        if (metric := found[task.id].reached(probe)) is not None
-    ]
-    return Table(
-        title="Right by text alone",
-        about="share of the n cases that a probe gets right as a whole; a tie counts what guessing gives",
-        labels=("task", "probe"),
-        value="right",
-        rows=tuple(rows),
-        more=("chance",),
-    )
-
-
 def run_table(
-    run: RecordedRun, table: Any, tasks: Sequence[Task], found: Mapping[str, Shortcuts]
+    run: RecordedRun, rows: Any, tasks: Sequence[Task], found: Mapping[str, Shortcuts]
 ) -> tuple[Table, tuple[str, ...]]:
     """Return the headline metric of each task of a run over the cases that no probe solves, beside the whole.
 
-    Args:
-        run: the run.
-        table: its rows, as ``read_cases`` returns them.
-        tasks: the tasks of the run, read again.
-        found: what the probes reach on them, by task.
-
-    Returns: the table, and notes on judged cases of the run that the data do not hold as it asked them.
-    Raises: OptionError if the rows are not those of the figures.
+    ``rows`` are those of ``read_cases``; OptionError if they are not those of the figures. ``found`` is what the probes
+    reach on the tasks, which are read again. The notes are on judged cases that the data do not hold as the run asked.
     """
-    judged = judged_tasks(run, case_tables(run, table))
-    rows: list[Row] = []
+    judged = judged_tasks(run, case_tables(run, rows))
+    values: list[Row] = []
     here = {task.id for task in tasks}
-    said = [f"{name}: not among the tasks that were read" for name in judged if name not in here]
+    remarks = [f"{name}: not among the tasks that were read" for name in judged if name not in here]
+    asked = list(zip(rows.column("task").to_pylist(), rows.column("state").to_pylist(), strict=True))
     for task in tasks:
-        name = SHAPES[task.shape].headline
-        if found[task.id].note or task.id not in judged or name not in judged[task.id].metrics:
+        name, one = SHAPES[task.shape].headline, found[task.id]
+        if one.note or task.id not in judged or name not in judged[task.id].metrics:
             continue
-        places, kept = _joined(_judged_rows(table, task.id), task)
-        if lost := int((places < 0).sum()):
-            said.append(
+        own = [row for row, pair in enumerate(asked) if pair == (task.id, "judged")]
+        places = _places(rows_at(rows, np.array(own, dtype=np.int64)), task)
+        kept = places[places >= 0]
+        if lost := len(places) - len(kept):
+            remarks.append(
                 f"{task.id}: {lost:,} of {len(places):,} judged cases are not in the data as the run asked them"
             )
         columns = judged[task.id].columns
         if columns is None or not len(kept):
             continue
-        part = _subsets(found[task.id], kept)
-        for subset, chosen in part.items():
-            there = metrics(columns.take(np.flatnonzero(places >= 0)[chosen])) if chosen.any() else {}
-            more = {"chance": chance_of(task, kept[chosen]), TEXT_ALONE: _text_alone(found[task.id], kept[chosen])}
-            rows.append(_row((run.model, task.id, name, subset), there.get(name), more))
-    return Table(
-        title="Cases that nobody solves blind",
-        about="the metric of a model over n cases: all, those that no probe solves, and those of which no probe is "
-        "sure, rightly or wrongly; beside it what guessing reaches, and the best probe on the same cases",
-        labels=("model", "task", "metric", "cases"),
-        value="value",
-        rows=tuple(rows),
-        more=("chance", TEXT_ALONE),
-    ), tuple(said)
+        chosen_of_subset = (np.ones(len(kept), dtype=np.bool_), one.unsolved[kept], one.unsure[kept])
+        for subset, chosen in zip(_SUBSETS, chosen_of_subset, strict=True):
+            right = one.right[kept[chosen]]
+            there = metrics(columns.take(np.flatnonzero(places >= 0)[chosen])) if len(right) else {}
+            best = float(right.mean(axis=0).max()) if len(right) else None
+            more = {"chance": chance_of(task, kept[chosen]), TEXT_ALONE: best}
+            labels = (run.model, task.id, name, subset)
+            empty = Row(labels=labels, value=None, low=None, high=None, n=0, more=more)
+            values += measured(labels, there.get(name), more) or [empty]
+    return table("shortcuts-run", values), tuple(remarks)
 
 
 def analysis(tables: Sequence[Table], said: Sequence[str], tasks: Sequence[Task], run: str = TEXT_ALONE) -> Analysis:
@@ -143,38 +103,15 @@ def analysis(tables: Sequence[Table], said: Sequence[str], tasks: Sequence[Task]
     return Analysis(name=NAME, tasks=f"the tasks {benchmarks}", runs=(run,), tables=tuple(tables), notes=tuple(said))
 
 
-def _judged_rows(table: Any, task: str) -> Any:
-    pairs = zip(table.column("task").to_pylist(), table.column("state").to_pylist(), strict=True)
-    return rows_at(table, np.array([row for row, pair in enumerate(pairs) if pair == (task, "judged")], dtype=np.int64))
-
-
-def _joined(rows: Any, task: Task) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The place in the task of each judged row, -1 if the task does not have it, and the places of the others."""
+def _places(rows: Any, task: Task) -> NDArray[np.int64]:
+    """The place in the task of each judged row, -1 if the task does not have it."""
     known = {(case.id, asked_of(case.requests, case.truths)): place for place, case in enumerate(task.cases)}
     columns = (rows.column(name).to_pylist() for name in ("case", "images", "texts", "truths"))
-    places = np.array(
-        [known.get((case, digest_of(*asked)), -1) for case, *asked in zip(*columns, strict=True)], dtype=np.int64
-    )
-    return places, places[places >= 0]
-
-
-def _subsets(one: Shortcuts, kept: NDArray[np.int64]) -> dict[str, BoolArray]:
-    chosen = (np.ones(len(kept), dtype=np.bool_), one.unsolved[kept], one.unsure[kept])
-    return dict(zip(_SUBSETS, chosen, strict=True))
+    places = [known.get((case, digest_of(*asked)), -1) for case, *asked in zip(*columns, strict=True)]
+    return np.array(places, dtype=np.int64)
 
 
 def chance_of(task: Task, rows: NDArray[np.int64] | None = None) -> float | None:
     """Return the chance level of the headline metric of a task, or of the cases at some places; None if unknown."""
     cases = task.cases if rows is None else tuple(task.cases[int(row)] for row in rows)
     return chance(task.shape, task.capability, cases).get(SHAPES[task.shape].headline) if cases else None
-
-
-def _text_alone(one: Shortcuts, rows: NDArray[np.int64]) -> float | None:
-    right: FloatArray = one.right[rows]
-    return float(right.mean(axis=0).max()) if len(rows) else None
-
-
-def _row(labels: tuple[str, ...], metric: Metric | None, more: Mapping[str, Detail]) -> Row:
-    if metric is None:
-        return Row(labels=labels, value=None, low=None, high=None, n=0, more=more)
-    return Row(labels=labels, value=metric.value, low=metric.low, high=metric.high, n=metric.n, more=more)

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from vlgate.types import Difference, Metric
 
-# What an analysis finds: tables of numbers, each with its interval and the number of cases that it is made from.
-
 SMALL = 30
 """A number from fewer cases than this is marked."""
-
 DRAWN = "scenes/*"
 """The tasks that an analysis takes if no run has its benchmark."""
+_MARK = "*"
 
 Detail = float | int | str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A number of a table.
+    """A number of a table, from ``n`` cases, sentences, pairs or models; ``more`` stands beside it by name.
 
-    Attributes:
-        labels: what the number is about, one entry per label of the table.
-        value: the number; None if it is not defined, for example the correlation of a constant.
-        low: the lower end of its interval; None if it has none.
-        high: the upper end.
-        n: how many cases, sentences, pairs or models it is made from, as the table says.
-        more: further numbers beside it, by the names in the table's ``more``.
+    ``value`` is None if the number is not defined, for example the correlation of a constant.
     """
 
     labels: tuple[str, ...]
@@ -41,7 +36,6 @@ class Row:
 
     @property
     def small(self) -> bool:
-        """Whether the number is made from few cases."""
         return self.n < SMALL
 
 
@@ -63,10 +57,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """The analysis of a paper: its tables, and notes on what is left out and why.
-
-    ``tasks`` is the pattern of the tasks that it took.
-    """
+    """The analysis of a paper: the pattern of its tasks, its tables, and notes on what is left out and why."""
 
     name: str
     tasks: str
@@ -75,26 +66,33 @@ class Analysis:
     notes: tuple[str, ...]
 
 
+@cache
+def _heads() -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
+
+
+def table(name: str, rows: Iterable[Row], **given: object) -> Table:
+    """Return rows under the head that ``tables.toml`` has by that name; ``given`` fills the places in its texts."""
+    head = _heads()[name]
+    title, about, value = (head[part].format(**given) for part in ("title", "about", "value"))
+    labels, more = (tuple(text.format(**given) for text in head.get(part, ())) for part in ("labels", "more"))
+    return Table(title=title, about=about, labels=labels, value=value, rows=tuple(rows), more=more)
+
+
 def measured(
     labels: tuple[str, ...], metric: Metric | Difference | None, more: Mapping[str, Detail] | None = None
 ) -> list[Row]:
-    """Return the row of a metric; none without a metric."""
     if metric is None:
         return []
     return [Row(labels=labels, value=metric.value, low=metric.low, high=metric.high, n=metric.n, more=more or {})]
 
 
-# An analysis as Markdown, for people, and as a record, for programs.
-
-_MARK = "*"
-
-
 def markdown(analysis: Analysis, most: int | None = None) -> str:
-    """Return the analysis as Markdown: a section per table, and the notes.
-
-    - ``most``: the most rows of a table; None for all.
-    """
-    lines = [f"# {analysis.name} on {_tasks(analysis)}: {', '.join(analysis.runs)}"]
+    """Return the analysis as Markdown, a section per table with at most so many rows, and the notes."""
+    tasks = analysis.tasks
+    if tasks == DRAWN:  # said, because the figures are not the benchmark's either
+        tasks = f"{DRAWN}, the drawn scenes, because no run has {analysis.name}/*"
+    lines = [f"# {analysis.name} on {tasks}: {', '.join(analysis.runs)}"]
     for table in analysis.tables:
         lines += ["", f"## {table.title}", "", f"{table.about[0].upper()}{table.about[1:]}.", "", *_lines(table, most)]
     if any(row.small for table in analysis.tables for row in table.rows):
@@ -108,36 +106,22 @@ def markdown(analysis: Analysis, most: int | None = None) -> str:
 
 def record(analysis: Analysis) -> dict[str, Any]:
     """Return the analysis for JSON: each row with its labels, value, interval, n, and whether n is small."""
+    tables = []
+    for table in analysis.tables:
+        rows = []
+        for row in table.rows:
+            labels = dict(zip(table.labels, row.labels, strict=True))
+            numbers = {"value": row.value, "low": row.low, "high": row.high, "n": row.n, "small": row.small}
+            rows.append({**labels, **numbers, **row.more})
+        texts = {"title": table.title, "about": table.about, "labels": list(table.labels), "value": table.value}
+        tables.append({**texts, "more": list(table.more), "rows": rows})
     return {
         "analysis": analysis.name,
         "tasks": analysis.tasks,
         "runs": list(analysis.runs),
-        "tables": [
-            {
-                "title": table.title,
-                "about": table.about,
-                "labels": list(table.labels),
-                "value": table.value,
-                "more": list(table.more),
-                "rows": [_row(table, row) for row in table.rows],
-            }
-            for table in analysis.tables
-        ],
+        "tables": tables,
         "notes": list(analysis.notes),
     }
-
-
-def _tasks(analysis: Analysis) -> str:
-    """The tasks of an analysis; if they are not its benchmark's, that is said, because the figures are not either."""
-    if analysis.tasks == DRAWN:
-        return f"{DRAWN}, the drawn scenes, because no run has {analysis.name}/*"
-    return analysis.tasks
-
-
-def _row(table: Table, row: Row) -> dict[str, Any]:
-    labels = dict(zip(table.labels, row.labels, strict=True))
-    numbers = {"value": row.value, "low": row.low, "high": row.high, "n": row.n, "small": row.small}
-    return {**labels, **numbers, **row.more}
 
 
 def _lines(table: Table, most: int | None) -> list[str]:
@@ -146,19 +130,13 @@ def _lines(table: Table, most: int | None) -> list[str]:
     heads = (*table.labels, "n", table.value, "interval", *table.more)
     shown = table.rows[:most]
     lines = [_cells(heads), _cells(["---"] * len(table.labels) + ["---:"] * (len(heads) - len(table.labels)))]
-    lines += [_cells([*map(_plain, row.labels), *_numbers(row), *_more(table, row)]) for row in shown]
+    for row in shown:
+        n = f"{row.n:,}{_MARK if row.small else ''}"
+        interval = "-" if row.low is None or row.high is None else f"{row.low:.3f} to {row.high:.3f}"
+        more = (_number(row.more.get(name)) for name in table.more)
+        lines.append(_cells([*map(_plain, row.labels), n, _number(row.value), interval, *more]))
     left = len(table.rows) - len(shown)
     return [*lines, "", f"And {left:,} more rows; --json has all."] if left else lines
-
-
-def _numbers(row: Row) -> tuple[str, str, str]:
-    interval = "-" if row.low is None or row.high is None else f"{row.low:.3f} to {row.high:.3f}"
-    return f"{row.n:,}{_MARK if row.small else ''}", _number(row.value), interval
-
-
-def _more(table: Table, row: Row) -> list[str]:
-    found: Mapping[str, Detail] = row.more
-    return [_number(found.get(name)) for name in table.more]
 
 
 def _number(value: Detail) -> str:
@@ -171,5 +149,5 @@ def _plain(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split()).replace("|", "\\|")
 
 
-def _cells(cells: list[str] | tuple[str, ...]) -> str:
+def _cells(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -10,27 +10,33 @@ from vlgate.metrics.clusters import numbered
 from vlgate.metrics.paired import difference
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import figures
-from vlgate.studies.analyses.between_models import agreement_table, blind_table, reader_table
 from vlgate.studies.analyses.resampling import correlate, correlated, gap, share
-from vlgate.studies.analyses.runs import Run, chosen, chosen_of, pattern_of, perplexities
-from vlgate.studies.analyses.tables import Analysis, Row, Table, measured
+from vlgate.studies.analyses.runs import (
+    Run,
+    agreement_table,
+    analysis_of,
+    blind_table,
+    chosen,
+    chosen_of,
+    pattern_of,
+    perplexities,
+    reader_table,
+)
+from vlgate.studies.analyses.tables import Analysis, Row, measured, table
 from vlgate.types import FloatArray
 
 HEADLINE = "acc_r"
-_SOURCE = "Parcalabescu et al. 2022"
 _READERS = ("GPT1", "GPT2")
 
 
 def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = None) -> Analysis:
-    """Analyse the pairs of some runs.
-
-    - ``tasks``: a pattern of task ids; None for those of VALSE, or all pairs if no run has these.
-    """
+    """Analyse the pairs of some runs; ``tasks`` is a pattern of ids, None for those of VALSE."""
     pattern = pattern_of(runs, "valse", HEADLINE, tasks)
+    pairs = [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
     notes: list[str] = []
     tables = [
-        _classifying(runs, pattern),
-        _precisions(runs, pattern),
+        table("valse-classifying", _changes(pairs, ("acc", HEADLINE))),
+        table("valse-precisions", _changes(pairs, ("p_f", "p_c"))),
         blind_table(runs, pattern, HEADLINE, (HEADLINE,)),
     ]
     if reader is None:
@@ -38,41 +44,30 @@ def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = 
         notes.append(f"{missing}; name the run of a language model with --perplexity RUN, such as of gpt2")
     else:
         known = perplexities(reader)
-        tables.append(reader_table(runs, reader, pattern, HEADLINE, f"{_SOURCE}, Tables 2 and 4"))
-        tables += [_priors(runs, pattern, known), _margins(runs, pattern, known)]
-    tables.append(_instruments(runs, pattern, reader))
+        source = "Parcalabescu et al. 2022, Tables 2 and 4"
+        tables.append(reader_table(runs, reader, pattern, HEADLINE, source))
+        tables.append(table("valse-priors", _priors(pairs, known)))
+        tables.append(table("valse-margins", _margins(pairs, known)))
+    tables.append(table("valse-instruments", _instruments(runs, pattern, reader)))
     if len(runs) > 1:
         tables.append(agreement_table(runs, pattern, HEADLINE))
     else:
         notes.append("agreement between models: left out; name two or more runs")
-    return Analysis(
-        name="valse", tasks=pattern, runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes)
-    )
+    return analysis_of("valse", pattern, runs, tables, notes)
+
+
+_Pairs = Sequence[tuple[str, str, CaseTable]]
 
 
 def prior(cases: CaseTable, known: Mapping[str, float]) -> FloatArray:
-    """Return by how much a language model prefers each caption to its foil: the logarithm of the perplexities' ratio.
-
-    Returns: shape (n,): above 0 if the caption has the lower perplexity, NaN if one of the texts has none.
-    """
+    """Return the logarithm of the ratio of the perplexities of foil and caption, shape (n,); NaN if one has none."""
     pairs = [[known.get(text, np.nan) for text in texts] for texts in cases.texts]
-    found = np.log(np.array(pairs, dtype=np.float64).reshape(-1, 2))
-    return np.asarray(found[:, 1] - found[:, 0])
+    logs = np.log(np.array(pairs, dtype=np.float64).reshape(-1, 2))
+    return np.asarray(logs[:, 1] - logs[:, 0])
 
 
-def _classifying(runs: Sequence[Run], pattern: str) -> Table:
-    about = f"ranking accuracy less the accuracy of a yes or no to each text, on n pairs ({_SOURCE}, App. B)"
-    return _changes(runs, pattern, ("acc", HEADLINE), ("Ranking and classifying", about, "acc_r - acc"))
-
-
-def _precisions(runs: Sequence[Run], pattern: str) -> Table:
-    about = f"share of captions that are accepted less that of foils that are refused, on n pairs ({_SOURCE}, §5.3)"
-    return _changes(runs, pattern, ("p_f", "p_c"), ("Captions and foils", about, "p_c - p_f"))
-
-
-def _changes(runs: Sequence[Run], pattern: str, names: tuple[str, str], said: tuple[str, str, str]) -> Table:
-    rows: list[Row] = []
-    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+def _changes(pairs: _Pairs, names: tuple[str, str]) -> Iterator[Row]:
+    for model, task, cases in pairs:
         if not all(name in cases.case_metrics for name in names):
             continue
         first, second = (cases.case_metrics[name] for name in names)
@@ -80,84 +75,52 @@ def _changes(runs: Sequence[Run], pattern: str, names: tuple[str, str], said: tu
         if places.size:
             change = difference(first[places], second[places], cases.groups.take(places))
             more = {name: float(cases.case_metrics[name][places].mean()) for name in names[::-1]}
-            rows += measured((run.name, task), change, more)
-    title, about, value = said
-    return Table(title=title, about=about, labels=("model", "task"), value=value, rows=tuple(rows), more=names[::-1])
+            yield from measured((model, task), change, more)
 
 
-def _priors(runs: Sequence[Run], pattern: str, known: Mapping[str, float]) -> Table:
-    rows: list[Row] = []
-    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+def _priors(pairs: _Pairs, known: Mapping[str, float]) -> Iterator[Row]:
+    for model, task, cases in pairs:
         preferred, right = prior(cases, known), cases.case_metrics[HEADLINE]
-        helped, misled = (share(right, cases.groups, kept) for kept in (preferred > 0, preferred < 0))
-        rows += measured((run.name, task, "for the caption"), helped)
-        rows += measured((run.name, task, "for the foil"), misled)
-        rows += measured((run.name, task, "for neither"), share(right, cases.groups, preferred == 0))
+        helped, misled, neither = (
+            share(right, cases.groups, kept) for kept in (preferred > 0, preferred < 0, preferred == 0)
+        )
+        yield from measured((model, task, "for the caption"), helped)
+        yield from measured((model, task, "for the foil"), misled)
+        yield from measured((model, task, "for neither"), neither)
         if helped is not None and misled is not None:
             value, low, high = gap(helped, misled)
-            n = helped.n + misled.n
-            rows.append(Row(labels=(run.name, task, "difference"), value=value, low=low, high=high, n=n))
-    return Table(
-        title="Linguistic priors",
-        about="share of right pairs among the n in which the perplexity speaks for the caption, or for the foil; a "
-        f"model that looks at the image resists the second ({_SOURCE}, §4.2, App. D)",
-        labels=("model", "task", "the prior is"),
-        value=HEADLINE,
-        rows=tuple(rows),
-    )
+            yield Row(labels=(model, task, "difference"), value=value, low=low, high=high, n=helped.n + misled.n)
 
 
-def _margins(runs: Sequence[Run], pattern: str, known: Mapping[str, float]) -> Table:
-    rows: list[Row] = []
-    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+def _margins(pairs: _Pairs, known: Mapping[str, float]) -> Iterator[Row]:
+    for model, task, cases in pairs:
         preferred = prior(cases, known)
         margin = cases.scores[:, 0] - cases.scores[:, 1]
         there = np.isfinite(preferred) & np.isfinite(margin)
         groups = numbered(cases.groups.codes[there])
-        rows.append(correlated((run.name, task), correlate(margin[there], preferred[there], groups)))
-    return Table(
-        title="Scores and priors",
-        about="correlation of the n differences of the scores of caption and foil with the logarithm of the ratio of "
-        "their perplexities",
-        labels=("model", "task"),
-        value="correlation",
-        rows=tuple(rows),
-        more=("p",),
-    )
+        yield correlated((model, task), correlate(margin[there], preferred[there], groups))
 
 
-def _instruments(runs: Sequence[Run], pattern: str, reader: Run | None) -> Table:
+def _instruments(runs: Sequence[Run], pattern: str, reader: Run | None) -> Iterator[Row]:
     """The correlation, over the instruments, of a model's ranking accuracy with that of a language model."""
-    rows: list[Row] = []
     printed: dict[str, dict[str, float]] = {}
-    for one in figures("valse"):
-        if (
-            one.table == "4"
-            and one.metric == HEADLINE
-            and one.target not in {None, "valse/*"}
-            and one.model != "chance"
-        ):
-            printed.setdefault(one.model, {})[str(one.target)] = one.value
-    for other in _READERS:
-        models = [name for name in printed if name not in _READERS]
-        rows += [_over(f"{name} (printed)", f"{other} (printed)", printed[name], printed[other]) for name in models]
+    for figure in figures("valse"):
+        named = figure.target not in {None, "valse/*"} and figure.model != "chance"
+        if named and (figure.table, figure.metric) == ("4", HEADLINE):
+            printed.setdefault(figure.model, {})[str(figure.target)] = figure.value
+    compared = [
+        (f"{name} (printed)", f"{other} (printed)", printed[name], printed[other])
+        for other in _READERS
+        for name in printed
+        if name not in _READERS
+    ]
     if reader is not None:
         texts = _values(reader, pattern)
-        rows += [_over(run.name, reader.name, _values(run, pattern), texts) for run in runs]
-    return Table(
-        title="Over the instruments",
-        about=f"correlation of {HEADLINE} with that of a language model over n instruments ({_SOURCE}, Table 4)",
-        labels=("model", "language model"),
-        value="correlation",
-        rows=tuple(rows),
-        more=("p",),
-    )
-
-
-def _over(name: str, other: str, values: Mapping[str, float], texts: Mapping[str, float]) -> Row:
-    both = [task for task in values if task in texts]
-    x, y = (np.array([one[task] for task in both]) for one in (values, texts))
-    return correlated((name, other), correlate(x, y))
+        compared += [(run.name, reader.name, _values(run, pattern), texts) for run in runs]
+    for name, other, values, texts in compared:
+        both = [task for task in values if task in texts]
+        x, y = (np.array([of_model[task] for task in both]) for of_model in (values, texts))
+        yield correlated((name, other), correlate(x, y))
 
 
 def _values(run: Run, pattern: str) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -18,8 +18,8 @@ from vlgate.perturb.scene_graph import Box, place_of, size_of
 from vlgate.record.cases import CaseTable
 from vlgate.sources.reading.text_files import read_text
 from vlgate.studies.analyses.resampling import combined, share
-from vlgate.studies.analyses.runs import Run, chosen, pattern_of
-from vlgate.studies.analyses.tables import Analysis, Detail, Row, Table, measured
+from vlgate.studies.analyses.runs import Run, analysis_of, chosen, pattern_of
+from vlgate.studies.analyses.tables import Analysis, Detail, Row, measured, table
 from vlgate.types import Metric
 
 # Where the object of a case stands in its image, and how large it is (Zhao et al. 2022, §3.1).
@@ -37,13 +37,11 @@ Placed = Mapping[tuple[str, str], Mapping[str, str]]
 
 
 def read_boxes(file: Path) -> dict[tuple[str, str], dict[str, str]]:
-    """Read the box of each case's object, in pixels of its image, and class it by place and by area.
-
-    The first line has the titles ``task,case,x,y,w,h,width,height``: the box's upper left corner, its width and
-    height, and those of the image. Up to a third of half the diagonal from the image's centre an object is in the
-    ``center``, up to two thirds ``mid``, else at the ``margin``; up to 1,024 square pixels it is ``small``, up to 9,216
-    ``medium``, else ``large``. So the size depends on the resolution of the image.
-    """
+    """Read the box of each case's object, in pixels of its image, and class it by place and by area."""
+    # The first line has the titles ``task,case,x,y,w,h,width,height``: the box's upper left corner, its width and
+    # height, and those of the image. Up to a third of half the diagonal from the image's centre an object is in the
+    # ``center``, up to two thirds ``mid``, else at the ``margin``; up to 1,024 square pixels it is ``small``, up to
+    # 9,216 ``medium``, else ``large``. So the size depends on the resolution of the image.
     rows = csv.DictReader(read_text(file, _REMEDY).splitlines())
     if set(rows.fieldnames or ()) != set(_TITLES):
         raise DataError(file, None, f"has the titles {', '.join(rows.fieldnames or ())[:60]!r}", _REMEDY)
@@ -58,13 +56,7 @@ def read_boxes(file: Path) -> dict[tuple[str, str], dict[str, str]]:
 
 
 def classes_of(task: str, tags: Mapping[str, str]) -> dict[str, str]:
-    """Return the location or size of a case's object as its task or its tags say it; empty if they do not.
-
-    >>> classes_of("vl-checklist/object/location/margin/hake", {})
-    {'location': 'margin'}
-    >>> classes_of("scenes/object-size", {"size": "small"}), classes_of("scenes/attribute-size", {"size": "small"})
-    ({'size': 'small'}, {})
-    """
+    """Return the location or size of a case's object as its task or its tags say it; empty if they do not."""
     named = _OF_TASK.search(task)
     if named is None:
         return {}
@@ -86,44 +78,40 @@ def _number(file: Path, line: int, name: str, text: str | None) -> float:
 
 HEADLINE = "acc_r"
 BENCHMARK = "vl-checklist"
-_SOURCE = "Zhao et al. 2022"
 _KINDS: Mapping[str, tuple[str, ...]] = {"location": LOCATIONS, "size": SIZES}
 
 
 def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None = None) -> Analysis:
-    """Analyse the pairs of some runs.
-
-    - ``placed``: the location and size of the object of each case, by task and case; None for what the tasks say.
-    - ``tasks``: a pattern of task ids; None for those of VL-CheckList, or all pairs if no run has these.
-    """
+    """Analyse the pairs of some runs; ``tasks`` is a pattern of ids, None for those of VL-CheckList."""
     pattern = pattern_of(runs, BENCHMARK, HEADLINE, tasks)
     found = [(run, chosen(run, pattern, HEADLINE)) for run in runs]
-    classes = _by_class(found, placed or {})
-    tables = [_by_type(found), classes, _gaps(found, placed or {})]
+    classes = table("checklist-classes", _class_rows(found, placed or {}))
+    gaps = (
+        replace(row, labels=(run.name, *row.labels))
+        for run, of_run in found
+        for kind in _KINDS
+        if (row := gap_of(of_run, kind, placed or {})) is not None
+    )
+    tables = [table("checklist-types", _by_type(found)), classes, table("checklist-gaps", gaps)]
     notes = ["shares are of all pairs together; means are over files, then datasets, then levels, as in the paper"]
     if not classes.rows:
         notes.append("location and size: no task says them; give the boxes of the objects with --boxes FILE")
-    return Analysis(
-        name=BENCHMARK, tasks=pattern, runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes)
-    )
+    return analysis_of(BENCHMARK, pattern, runs, tables, notes)
 
 
 def by_class(tasks: Mapping[str, CaseTable], kind: str, placed: Placed) -> dict[str, Metric]:
     """Return the share of right pairs for each class of the objects' locations or sizes, over some tasks."""
-    found: dict[str, list[tuple[float, str]]] = {}
-    for (one, _), values in _classed(tasks, kind, placed).items():
-        found.setdefault(one, []).extend(values)
-    return {one: _of(found[one]) for one in _KINDS[kind] if one in found}
+    by_name: dict[str, list[tuple[float, str]]] = {}
+    for (name, _), values in _classed(tasks, kind, placed).items():
+        by_name.setdefault(name, []).extend(values)
+    return {name: _of(by_name[name]) for name in _KINDS[kind] if name in by_name}
 
 
 def gap_of(tasks: Mapping[str, CaseTable], kind: str, placed: Placed) -> Row | None:
-    """Return how much better the pairs of the first class are than those of the last, as Table 4 has it.
-
-    Files differ in how hard they are, and in how many pairs of a class they have. So the gap is the mean over the
-    files, then over the datasets, that have pairs of both classes; a task that is not VL-CheckList's is a file.
-
-    Returns: the row, with the labels ``(gap,)``; None if no file has both.
-    """
+    """Return how much better the pairs of the first class are than those of the last, as Table 4 has it."""
+    # Files differ in how hard they are, and in how many pairs of a class they have. So the gap is the mean over the
+    # files, then over the datasets, that have pairs of both classes; a task that is not VL-CheckList's is a file. The
+    # row has the labels ``(gap,)``; None if no file has both.
     upper, lower = _KINDS[kind][0], _KINDS[kind][-1]
     files = {
         f"{BENCHMARK}/object/{kind}/{one}/{file}": _of(values)
@@ -165,60 +153,30 @@ def _of(values: Sequence[tuple[float, str]]) -> Metric:
     return found
 
 
-_Found = Sequence[tuple[Run, Mapping[str, CaseTable]]]
+_Runs = Sequence[tuple[Run, Mapping[str, CaseTable]]]
 
 
-def _by_type(found: _Found) -> Table:
-    rows: list[Row] = []
-    for run, tasks in found:
+def _by_type(runs: _Runs) -> Iterator[Row]:
+    for run, tasks in runs:
         means = _means(tasks)
         for place in [*means, *tasks]:
-            under = {task: cases for task, cases in tasks.items() if task == place or task.startswith(f"{place}/")}
+            under = [cases for task, cases in tasks.items() if task == place or task.startswith(f"{place}/")]
             pairs = [
                 (float(value), cluster)
-                for cases in under.values()
+                for cases in under
                 for value, cluster in zip(cases.case_metrics[HEADLINE], cases.clusters, strict=True)
             ]
             more = {"mean over files": means.get(place), "tasks": len(under)}
-            rows += measured((run.name, place), _of(pairs), more)
-    return Table(
-        title="By type",
-        about=f"share of the n pairs whose true text scores higher, by the taxonomy ({_SOURCE}, Tables 2, 3, 5 and 6)",
-        labels=("model", "type"),
-        value=HEADLINE,
-        rows=tuple(rows),
-        more=("mean over files", "tasks"),
-    )
+            yield from measured((run.name, place), _of(pairs), more)
 
 
-def _by_class(found: _Found, placed: Placed) -> Table:
-    rows: list[Row] = []
-    for run, tasks in found:
+def _class_rows(runs: _Runs, placed: Placed) -> Iterator[Row]:
+    for run, tasks in runs:
         means = _means(tasks)
         for kind in _KINDS:
-            for one, metric in by_class(tasks, kind, placed).items():
-                more = {"mean over files": means.get(f"{BENCHMARK}/object/{kind}/{one}")}
-                rows += measured((run.name, kind, one), metric, more)
-    return Table(
-        title="Location and size of the object",
-        about=f"share of the n pairs about an object of that class whose true text scores higher ({_SOURCE}, Table 3)",
-        labels=("model", "by", "class"),
-        value=HEADLINE,
-        rows=tuple(rows),
-        more=("mean over files",),
-    )
-
-
-def _gaps(found: _Found, placed: Placed) -> Table:
-    gaps = [(run.name, gap_of(tasks, kind, placed)) for run, tasks in found for kind in _KINDS]
-    return Table(
-        title="Gaps",
-        about=f"mean difference of {HEADLINE} over the files with both ends, n pairs ({_SOURCE}, Table 4: variance)",
-        labels=("model", "gap"),
-        value="gap",
-        rows=tuple(replace(row, labels=(name, *row.labels)) for name, row in gaps if row is not None),
-        more=("n of each", "files"),
-    )
+            for name, metric in by_class(tasks, kind, placed).items():
+                more = {"mean over files": means.get(f"{BENCHMARK}/object/{kind}/{name}")}
+                yield from measured((run.name, kind, name), metric, more)
 
 
 def _means(tasks: Mapping[str, CaseTable]) -> dict[str, float]:

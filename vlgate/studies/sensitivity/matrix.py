@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -31,21 +31,16 @@ FILE = Path(__file__).with_name("claims.toml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """``faculties`` maps a defect to the faculty that it breaks, ``needs`` a task to the faculties that it needs.
+    """``faculties`` maps a defect to the faculty that it breaks, ``needs`` a task to the faculties that it needs."""
 
-    ``some`` are the faculties that few cases of a task need: it may catch their defects or not.
-    """
+    # ``some`` are the faculties that few cases of a task need: it may catch their defects or not.
 
     faculties: Mapping[str, str]
     needs: Mapping[str, frozenset[str]]
     some: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def claimed(self, task: str, defect: str) -> bool | None:
-        """Return whether a task claims to catch a defect; None if it claims neither this nor the opposite.
-
-        >>> claims().claimed("scenes/counting-small", "count-blind"), claims().claimed("mine/all", "count-blind")
-        (True, None)
-        """
+        """Return whether a task claims to catch a defect; None if it claims neither this nor the opposite."""
         faculty = self.faculties[defect]
         if task not in self.needs or faculty in self.some.get(task, ()):
             return None
@@ -53,12 +48,12 @@ class Claims:
 
 
 def claims(file: Path = FILE) -> Claims:
-    """Read a file of claims; by default that of the drawn tasks."""
     content = tomllib.loads(file.read_text(encoding="utf-8"))
     faculties: dict[str, str] = {}
     for faculty, defects in content["faculties"].items():
         for defect in defects:
-            _known("defect", defect, SAYS)
+            if defect not in SAYS:
+                raise UnknownNameError("defect", defect, SAYS)
             if defect in faculties:
                 raise ValueError(f"{file.name}: {defect!r} breaks {faculties[defect]!r} and {faculty!r}; keep one")
             faculties[defect] = faculty
@@ -70,13 +65,9 @@ def claims(file: Path = FILE) -> Claims:
     }
     some = {task: frozenset(names) for task, names in content["some"].items()}
     for name in {name for names in (*needs.values(), *some.values()) for name in names}:
-        _known("faculty", name, content["faculties"])
+        if name not in content["faculties"]:
+            raise UnknownNameError("faculty", name, content["faculties"])
     return Claims(faculties=MappingProxyType(faculties), needs=MappingProxyType(needs), some=MappingProxyType(some))
-
-
-def _known(what: str, name: str, known: Collection[str]) -> None:
-    if name not in known:
-        raise UnknownNameError(what, name, known)
 
 
 # What a model with a defect of reading reaches on tasks whose images nobody can read for it: photographs.
@@ -99,20 +90,17 @@ class Labelled:
 def labelled(task: Task, defect: str) -> Labelled | None:
     """Return what a model that knows the labels reaches with a defect of ``READINGS``; a guess counts 1/2.
 
-    Returns: None if the task has no cases, or asks anything but whether a text fits an image.
+    None if the task has no cases, or asks anything but whether a text fits an image.
     """
     if not task.cases or not all(isinstance(one, Match) for case in task.cases for one in case.requests):
         return None
-    verdicts = [verdict for place in range(len(task.cases)) for verdict in _judged(task, place, defect)]
-    guessed = sum(any(one.score == GUESS for one in verdict.predictions) for verdict in verdicts)
-    found = metrics(columns(task.shape, verdicts))
-    return Labelled(metric=found[SHAPES[task.shape].headline], guessed=guessed / len(verdicts))
-
-
-def _judged(task: Task, place: int, defect: str) -> Sequence[Verdict]:
-    """Judge one case by itself: two cases of an image may disagree about a text."""
-    replies = {reply.request: reply for reply in _replies(task.cases[place], defect)}
-    return judge(Batch(task=task, positions=(place,), ties="half"), replies)
+    verdicts: list[Verdict] = []
+    for position, case in enumerate(task.cases):  # by itself: two cases of an image may disagree about a text
+        replies = {reply.request: reply for reply in _replies(case, defect)}
+        verdicts += judge(Batch(task=task, positions=(position,), ties="half"), replies)
+    guessed = sum(any(reply.score == GUESS for reply in verdict.predictions) for verdict in verdicts)
+    metric = metrics(columns(task.shape, verdicts))[SHAPES[task.shape].headline]
+    return Labelled(metric=metric, guessed=guessed / len(verdicts))
 
 
 def _replies(case: Case, defect: str) -> Iterator[Prediction]:
@@ -134,12 +122,11 @@ _BATCH = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """The main metric of a task for a model with a defect.
+    """The main metric of a task for a model with a defect, and the figure of the ``intact`` model."""
 
-    ``intact`` is the figure of the model without a defect, and ``claimed`` whether the task claims to catch the defect;
-    None if it claims neither that it does nor that it does not. ``guessed`` is the share of cases in which a true and a
-    false text say the same to the model, so that it guesses; None if the model was asked, as about drawn scenes.
-    """
+    # ``claimed`` is whether the task claims to catch the defect; None if it claims neither that it does nor that it
+    # does not. ``guessed`` is the share of cases in which a true and a false text say the same to the model, so that it
+    # guesses; None if the model was asked, as about drawn scenes.
 
     task: str
     defect: str
@@ -150,7 +137,6 @@ class Cell:
 
     @property
     def caught(self) -> bool:
-        """Whether the whole interval is at most ``STAYS`` of the intact figure."""
         return self.metric.high <= STAYS * self.intact
 
     @property
@@ -160,7 +146,6 @@ class Cell:
 
     @property
     def problem(self) -> str:
-        """What is wrong with the cell; empty if it is as claimed."""
         figure = f"{self.metric.value:.3f} ({self.metric.low:.3f} to {self.metric.high:.3f}), n = {self.metric.n}"
         if self.claimed and not self.caught:
             return f"{self.task} claims to catch {self.defect}, and does not: {figure}"
@@ -180,12 +165,10 @@ class Matrix:
 
     @property
     def unclear(self) -> int:
-        """The number of cells whose figure is below the intact one, and not surely so."""
         return sum(cell.unclear for cell in self.cells.values())
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with each wrong cell."""
         return [cell.problem for cell in self.cells.values() if cell.problem]
 
 
@@ -197,15 +180,13 @@ def matrix(
     *,
     seed: int = 0,
 ) -> Matrix:
-    """Ask every model with a defect, and the intact reader, all tasks.
+    """Ask every model with a defect, and the intact reader, all tasks; a task that a model has no reply to has no cell.
 
     The reader sees no photographs. On tasks about them, a model with a defect of reading knows what the labels say, and
-    guesses between texts that say the same to it (``by_label``). ``lessons`` are what the text-only model learns from.
-
-    Returns: the matrix; a task that a model has no reply to has no cell.
+    guesses between texts that say the same to it. ``lessons`` are what the text-only model learns from.
     """
     reading = Reading()
-    found: dict[tuple[str, str], Cell] = {}
+    cells: dict[tuple[str, str], Cell] = {}
     intact = _figures(Reader(reading=reading), "reader", tasks)
     for defect in defects:
         model = defective(defect, seed, reading)
@@ -214,22 +195,16 @@ def matrix(
         if isinstance(model, Prepared):
             model.prepare(tasks)
         for task, metric in _figures(model, defect, tasks).items():
-            found[task, defect] = Cell(
-                task=task,
-                defect=defect,
-                metric=metric,
-                intact=intact[task].value if task in intact else 1.0,
-                claimed=claims.claimed(task, defect),
-            )
+            whole, claimed = intact[task].value if task in intact else 1.0, claims.claimed(task, defect)
+            cells[task, defect] = Cell(task=task, defect=defect, metric=metric, intact=whole, claimed=claimed)
         for unseen in (task for task in tasks if task.id not in intact and defect in READINGS):
             known = labelled(unseen, defect)
             if known is not None:
-                found[unseen.id, defect] = Cell(
+                cells[unseen.id, defect] = Cell(
                     task=unseen.id, defect=defect, metric=known.metric, intact=1.0, claimed=None, guessed=known.guessed
                 )
-    return Matrix(
-        tasks=tuple(task.id for task in tasks), defects=tuple(defects), cells=MappingProxyType(found), seed=seed
-    )
+    names = tuple(task.id for task in tasks)
+    return Matrix(tasks=names, defects=tuple(defects), cells=MappingProxyType(cells), seed=seed)
 
 
 def _figures(model: object, name: str, tasks: Sequence[Task]) -> dict[str, Metric]:
@@ -250,7 +225,6 @@ NAMES: Mapping[str, str] = SAYS
 
 
 def asked(options: Options, defects: Sequence[str]) -> Matrix:
-    """Return the matrix of the tasks that the options name."""
     tasks = make_plan(options).tasks
     learnt = lessons(tasks, options) if "blind" in defects else {}
     return matrix(tasks, defects, claims(), learnt, seed=options.seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
+from pathlib import Path
 
 from vlgate.models.reference.defects import SAYS
 from vlgate.studies.sensitivity.matrix import STAYS, Cell, Matrix
@@ -11,39 +12,19 @@ from vlgate.studies.sensitivity.matrix import STAYS, Cell, Matrix
 LEAST = 0.01
 """The least share of guessed cases that is worth a line."""
 _SAME = "."  # not below the figure of the intact model
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>vlgate sensitivity</title>
-<style>
-body {{ font: 14px/1.4 system-ui, sans-serif; margin: 2em }}
-table {{ border-collapse: collapse }}
-td, th {{ border: 1px solid #ddd; padding: 2px 5px; text-align: right; font-weight: normal }}
-thead th {{ writing-mode: vertical-rl; transform: rotate(180deg); text-align: left }}
-tbody th {{ text-align: left; white-space: nowrap }}
-.claimed {{ font-weight: bold }}
-.unclear {{ font-style: italic }}
-.wrong {{ outline: 3px solid #d00000; outline-offset: -3px }}
-small {{ display: block; font-size: 9px; white-space: nowrap }}
-</style>
-<h1>Which task catches which defect</h1>
-<p>Each cell is the main metric of a task for a model with one defect, with its 95 % interval and the number of cases;
-the intact model has 1.00 if nothing else is said. The darker a cell, the lower. A task catches a defect if the whole
-interval is at most {stays} of the intact figure. Bold: the task claims to catch the defect. Italics and a question
-mark: the figure is below the intact one, and the interval reaches above {stays} of it. Framed in red: the cell is not
-as claimed.</p>
-{tables}
-<h2>Defects</h2>
-<dl>
-{defects}
-</dl>
-</html>
-"""
+_PAGE = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
 
 
 def lines(matrix: Matrix) -> Iterator[str]:
     """Yield the lines of the table, the interval of each cell below the intact figure, and what is wrong."""
     yield from table(matrix)
     yield ""
-    yield from intervals(matrix)
+    below = [cell for cell in matrix.cells.values() if not _is_intact(cell)]
+    width = max((len(cell.task) for cell in below), default=0)
+    for task in matrix.tasks:
+        for cell in (cell for cell in below if cell.task == task):
+            mark = "!" if cell.problem else "?" if cell.unclear else " "
+            yield f"{mark} {task.ljust(width)}  {_interval(cell)}  {cell.defect}"
     yield ""
     yield from counted(matrix)
 
@@ -57,22 +38,18 @@ def table(matrix: Matrix) -> Iterator[str]:
     width = max(map(len, (*matrix.defects, "defect")))
     yield "".join(["defect".ljust(width), *(f"{number:>6}" for number, _ in enumerate(matrix.tasks, start=1))])
     for defect in matrix.defects:
-        cells = (matrix.cells.get((task, defect)) for task in matrix.tasks)
-        yield "".join([defect.ljust(width), *map(_figure, cells)]).rstrip()
+        row = defect.ljust(width)
+        for cell in (matrix.cells.get((task, defect)) for task in matrix.tasks):
+            figure = ""
+            if cell is not None:
+                value = _SAME if _is_intact(cell) else f"{cell.metric.value:.2f}"
+                figure = f"{value}{'!' if cell.problem else '?' if cell.unclear else ' '}"
+            row += figure.rjust(6)
+        yield row.rstrip()
     yield ""
     for number, task in enumerate(matrix.tasks, start=1):
-        dot = next((one for one in matrix.cells.values() if one.task == task and _is_intact(one)), None)
+        dot = next((cell for cell in matrix.cells.values() if cell.task == task and _is_intact(cell)), None)
         yield f"{number:>3}  {task}{'' if dot is None else f'  . = {_interval(dot)}'}"
-
-
-def intervals(matrix: Matrix) -> Iterator[str]:
-    """Yield the figure of each cell that is below the intact model's, with its interval and number of cases."""
-    below = [cell for cell in matrix.cells.values() if not _is_intact(cell)]
-    width = max((len(cell.task) for cell in below), default=0)
-    for task in matrix.tasks:
-        for cell in (one for one in below if one.task == task):
-            mark = "!" if cell.problem else "?" if cell.unclear else " "
-            yield f"{mark} {task.ljust(width)}  {_interval(cell)}  {cell.defect}"
 
 
 def counted(matrix: Matrix) -> Iterator[str]:
@@ -85,11 +62,9 @@ def counted(matrix: Matrix) -> Iterator[str]:
 
 
 def needs(matrix: Matrix) -> Iterator[str]:
-    """Yield what each task about photographs needs: the defects with which a model has to guess, most often first.
-
-    Tasks about drawn scenes are left out, because the models were asked about them; so are defects that make fewer than
-    one case in a hundred a guess.
-    """
+    """Yield what each task about photographs needs: the defects with which a model guesses, most often first."""
+    # Tasks about drawn scenes are left out, because the models were asked about them; so are defects that make fewer
+    # than one case in a hundred a guess.
     for task in matrix.tasks:
         cells = [cell for defect in matrix.defects for cell in [matrix.cells.get((task, defect))] if cell is not None]
         guessed = [(cell.guessed, cell) for cell in cells if cell.guessed is not None and cell.guessed >= LEAST]
@@ -100,48 +75,30 @@ def needs(matrix: Matrix) -> Iterator[str]:
 
 def page(*matrices: Matrix) -> str:
     """Return the heat map of each seed as a page in HTML that needs no other file."""
-    tables = (_heat_map(matrix, titled=len(matrices) > 1) for matrix in matrices)
+    tables = []
+    for matrix in matrices:
+        title = f"<h2>Seed {matrix.seed}</h2>\n" if len(matrices) > 1 else ""
+        heads = "".join(f"<th>{html.escape(task)}</th>" for task in matrix.tasks)
+        rows = (
+            f"<tr><th>{defect}</th>{''.join(_square(matrix.cells.get((task, defect))) for task in matrix.tasks)}</tr>"
+            for defect in matrix.defects
+        )
+        body = "\n".join(rows)
+        tables.append(f"{title}<table><thead><tr><th></th>{heads}</tr></thead><tbody>\n{body}\n</tbody></table>")
     defects = (f"<dt>{defect}</dt><dd>{html.escape(SAYS[defect])}</dd>" for defect in matrices[0].defects)
     return _PAGE.format(stays=STAYS, tables="\n".join(tables), defects="\n".join(defects))
 
 
-def _heat_map(matrix: Matrix, *, titled: bool) -> str:
-    heads = "".join(f"<th>{html.escape(task)}</th>" for task in matrix.tasks)
-    rows = (
-        f"<tr><th>{defect}</th>{''.join(_square(matrix.cells.get((task, defect))) for task in matrix.tasks)}</tr>"
-        for defect in matrix.defects
-    )
-    title = f"<h2>Seed {matrix.seed}</h2>\n" if titled else ""
-    body = "\n".join(rows)
-    return f"{title}<table><thead><tr><th></th>{heads}</tr></thead><tbody>\n{body}\n</tbody></table>"
-
-
 def record(*matrices: Matrix) -> dict[str, object]:
     """Return the matrices of one or several seeds as a JSON object: the cells, and what is wrong."""
-    cells = [
-        {
-            "seed": matrix.seed,
-            "task": cell.task,
-            "defect": cell.defect,
-            "value": cell.metric.value,
-            "low": cell.metric.low,
-            "high": cell.metric.high,
-            "n": cell.metric.n,
-            "intact": cell.intact,
-            "claimed": cell.claimed,
-            "guessed": cell.guessed,
-            "caught": cell.caught,
-            "unclear": cell.unclear,
-        }
-        for matrix in matrices
-        for cell in matrix.cells.values()
-    ]
-    return {
-        "schema": 1,
-        "stays": STAYS,
-        "cells": cells,
-        "problems": [one for each in matrices for one in each.problems],
-    }
+    cells = []
+    for matrix in matrices:
+        for cell in matrix.cells.values():
+            figures = {name: getattr(cell.metric, name) for name in ("value", "low", "high", "n")}
+            more = {name: getattr(cell, name) for name in ("intact", "claimed", "guessed", "caught", "unclear")}
+            cells.append({"seed": matrix.seed, "task": cell.task, "defect": cell.defect, **figures, **more})
+    problems = [problem for matrix in matrices for problem in matrix.problems]
+    return {"schema": 1, "stays": STAYS, "cells": cells, "problems": problems}
 
 
 def _is_intact(cell: Cell) -> bool:
@@ -151,13 +108,6 @@ def _is_intact(cell: Cell) -> bool:
 def _interval(cell: Cell) -> str:
     metric = cell.metric
     return f"{metric.value:.2f} ({metric.low:.2f} - {metric.high:.2f}), n = {metric.n}"
-
-
-def _figure(cell: Cell | None) -> str:
-    if cell is None:
-        return " " * 6
-    figure = _SAME if _is_intact(cell) else f"{cell.metric.value:.2f}"
-    return f"{figure}{'!' if cell.problem else '?' if cell.unclear else ' '}".rjust(6)
 
 
 def _square(cell: Cell | None) -> str:

@@ -23,11 +23,10 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sabotage:
-    """A broken model as ``--model`` takes it, what is broken in a sentence, and what is expected to show it.
+    """A broken model as ``--model`` takes it, what is broken in a sentence, and what is expected to show it."""
 
-    ``thresholds`` is the file of the gates, None for the shipped ones. ``claimed`` are the tasks that claim to catch
-    the defect; empty if nothing is claimed.
-    """
+    # ``thresholds`` is the file of the gates, None for the shipped ones. ``claimed`` are the tasks that claim to catch
+    # the defect; empty if nothing is claimed.
 
     model: str
     says: str
@@ -39,21 +38,18 @@ def sabotages() -> Mapping[str, Sabotage]:
     """Return all sabotages by name: defects of the reading oracle, then those of weights.
 
     A defect that no drawn task claims to catch is left out, because the default suite cannot show it.
-
-    >>> sabotages()["colour-blind"].model, sabotages()["tiny-clip/tokens"].model
-    ('defect:colour-blind', 'spoilt:tiny-clip/tokens')
     """
     known = claims()
-    found = {}
+    named = {}
     for name, says in SAYS.items():
         claimed = frozenset(task for task in known.needs if known.claimed(task, name))
         if claimed:
             gates = _HERE / "reader.toml"
-            found[name] = Sabotage(model=f"defect:{name}", says=says, thresholds=gates, claimed=claimed)
+            named[name] = Sabotage(model=f"defect:{name}", says=says, thresholds=gates, claimed=claimed)
     for name, spoilt in SPOILT.items():
         own = _HERE / f"{CLIP}.toml" if spoilt.model == CLIP else None
-        found[name] = Sabotage(model=f"spoilt:{name}", says=spoilt.says, thresholds=own)
-    return MappingProxyType(found)
+        named[name] = Sabotage(model=f"spoilt:{name}", says=spoilt.says, thresholds=own)
+    return MappingProxyType(named)
 
 
 # How a demo ended: which gates caught a sabotage, and where the page shows it.
@@ -63,8 +59,12 @@ _SHOWN = 5  # gates in a line
 
 def stopped_by(figures: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the gates of ``metrics.json`` that stop a release: those that fail, the furthest first, then others."""
-    stops = [gate for gate in figures["gates"] if gate["decision"] not in RELEASABLE]
-    return sorted(stops, key=lambda gate: (gate["decision"] != "fail", _reached(gate)))
+
+    def order(gate: Mapping[str, Any]) -> tuple[bool, float]:
+        distance = float("inf") if gate["value"] is None else gate["value"] - (gate["min"] or 0.0)
+        return gate["decision"] != "fail", distance
+
+    return sorted((gate for gate in figures["gates"] if gate["decision"] not in RELEASABLE), key=order)
 
 
 def place_of(stops: Sequence[Mapping[str, Any]]) -> str:
@@ -73,7 +73,6 @@ def place_of(stops: Sequence[Mapping[str, Any]]) -> str:
 
 
 def closing_lines(name: str, sabotage: Sabotage, figures: Mapping[str, Any]) -> list[str]:
-    """Return what was sabotaged, and which gates caught it, as lines."""
     gates = [gate for gate in figures["gates"] if gate["decision"] != "not run" and gate["kind"] != "limit"]
     stops = stopped_by(figures)
     lines = [f"sabotaged: {name}: {sabotage.says} (--model={sabotage.model})"]
@@ -82,8 +81,12 @@ def closing_lines(name: str, sabotage: Sabotage, figures: Mapping[str, Any]) -> 
     more = f", and {len(stops) - _SHOWN} more" if len(stops) > _SHOWN else ""
     failed = sum(gate["decision"] == "fail" for gate in stops)
     doubted = "" if failed == len(stops) else f" ({failed} fail, {len(stops) - failed} inconclusive)"
-    said = ", ".join(map(_said, stops[:_SHOWN]))
-    lines.append(f"stopped by {len(stops)} of {_counted(len(gates), 'gate')}{doubted}: {said}{more}")
+    shown = []
+    for gate in stops[:_SHOWN]:
+        value = "no value" if gate["value"] is None else f"{gate['value']:.3f}"
+        least = "" if gate["min"] is None else f", min {gate['min']:g}"
+        shown.append(f"{gate['gate']} ({value}{least}{'' if gate['decision'] == 'fail' else ', inconclusive'})")
+    lines.append(f"stopped by {len(stops)} of {_counted(len(gates), 'gate')}{doubted}: {', '.join(shown)}{more}")
     if sabotage.claimed:
         caught = {judged_by(gate)[0] for gate in stops}
         there = sabotage.claimed & set(figures["tasks"])
@@ -97,13 +100,3 @@ def closing_lines(name: str, sabotage: Sabotage, figures: Mapping[str, Any]) -> 
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _reached(gate: Mapping[str, Any]) -> float:
-    return float("inf") if gate["value"] is None else gate["value"] - (gate["min"] or 0.0)
-
-
-def _said(gate: Mapping[str, Any]) -> str:
-    value = "no value" if gate["value"] is None else f"{gate['value']:.3f}"
-    least = "" if gate["min"] is None else f", min {gate['min']:g}"
-    return f"{gate['gate']} ({value}{least}{'' if gate['decision'] == 'fail' else ', inconclusive'})"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints import hub
@@ -29,20 +29,7 @@ _OF_BERT = ("embeddings.", "v_embeddings.", "encoder.", "t_pooler.", "v_pooler."
 _SHOWN = 5
 
 
-def read(file: Path) -> dict[str, torch.Tensor]:
-    """Read the tensors of a checkpoint.
-
-    The prefix ``module.`` of data-parallel training is removed from the names, and ``bert.`` is added to those of a
-    model that was saved without its heads.
-    """
-    tensors = read_tensors(file, "a pytorch_model_*.bin that VOLTA saved")
-    found = {name.removeprefix("module."): value for name, value in tensors.items()}
-    if not any(name.startswith("bert.") for name in found):
-        found = {("bert." if name.startswith(_OF_BERT) else "") + name: value for name, value in found.items()}
-    return found
-
-
-def fitted(
+def _fitted(
     config: Config, tensors: Mapping[str, torch.Tensor], where: str, *, unused: Collection[str] = ()
 ) -> dict[str, torch.Tensor]:
     """Return the weights that matching uses, after a check of names and shapes."""
@@ -63,7 +50,9 @@ def fitted(
     problems += [
         f"{name} is not in the configuration"
         for name in tensors
-        if name not in wanted and name not in second and not _known(name, unused)
+        if name not in wanted
+        and name not in second
+        and not (name.startswith(UNUSED) or name.endswith(".position_ids") or any(part in name for part in unused))
     ]
     if not problems:
         problems = [
@@ -80,30 +69,10 @@ def fitted(
     return {name: merged[name] for name in wanted}
 
 
-def _known(name: str, unused: Collection[str]) -> bool:
-    return name.startswith(UNUSED) or name.endswith(".position_ids") or any(part in name for part in unused)
-
-
-def placed(tensors: Mapping[str, torch.Tensor], device: str, dtype: torch.dtype) -> Weights:
-    try:
-        return Weights({name: value.to(device, dtype) for name, value in tensors.items()})
-    except RuntimeError as error:
-        raise ModelLoadError(
-            f"the weights cannot be moved to device={device!r} ({error}); try another device"
-        ) from error
-
-
-# ``volta-*`` and ``vilbert-12-in-1``: matchers on region features, from the files that their authors published.
-#
 # Bugliarello et al. (TACL 2021) and Lu et al. (CVPR 2020). They are on no hub: a user names a file or folder.
 
 
 class Volta(RegionModel):
-    """A model of VOLTA's family as a matcher.
-
-    ``decision_threshold`` is 0 if the head classifies pairs, and None if it ranks them or the score is a raw logit.
-    """
-
     def __init__(self, source: WeightsFile, weights: Weights, inputs: RegionInputs, *, fingerprint: str) -> None:
         super().__init__(inputs, fingerprint=fingerprint + source.rank.mark)
         self._rank = source.rank
@@ -124,25 +93,20 @@ class Volta(RegionModel):
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         import torch
 
+        tokens, cut = self._inputs.tokens([pair.text for pair in pairs])
+        found = self._inputs.regions([pair.image for pair in pairs])
         with torch.inference_mode():
-            seen, cut = self._seen(pairs)
+            features, locations, there = with_overall(self._config, found.features, found.boxes, found.mask.bool())
+            seen = Seen(
+                ids=tokens["input_ids"],
+                words=tokens["attention_mask"].bool(),
+                features=features.to(self._weights.tensors[f"{self._config.head}.weight"].dtype),
+                locations=locations,
+                regions=there,
+            )
             scores = self._logits(seen).float().cpu().numpy()
         self.cut_texts.update(compress((pair.text for pair in pairs), cut))
         return self._rank.of(scores)
-
-    def _seen(self, pairs: Sequence[Match]) -> tuple[Seen, list[bool]]:
-        tokens, cut = self._inputs.tokens([pair.text for pair in pairs])
-        found = self._inputs.regions([pair.image for pair in pairs])
-        features, locations, there = with_overall(self._config, found.features, found.boxes, found.mask.bool())
-        precision = self._weights.tensors[f"{self._config.head}.weight"].dtype
-        seen = Seen(
-            ids=tokens["input_ids"],
-            words=tokens["attention_mask"].bool(),
-            features=features.to(precision),
-            locations=locations,
-            regions=there,
-        )
-        return seen, cut
 
 
 def check(weights: str, folder: Path, *, name: str) -> None:
@@ -154,38 +118,37 @@ def check(weights: str, folder: Path, *, name: str) -> None:
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", *, name: str) -> Volta:
     source = find(name, weights, folder)
     torch, transformers = library("torch"), library("transformers")
-    tensors = fitted(source.config, source.in_words_of_volta(read(source.file)), str(source.file), unused=source.unused)
-    model = placed(tensors, device, pick_dtype(dtype))
-    inputs = _inputs(source, folder, device, dtype)
-    who = digest(
-        name, digest_path(source.file), repr(source.config), str(source.task), inputs.fingerprint, dtype,
-        torch.__version__, transformers.__version__,
-    )  # fmt: skip
-    return Volta(source, model, inputs, fingerprint=who)
-
-
-def _inputs(source: WeightsFile, folder: Path, device: str, dtype: str) -> RegionInputs:
-    import torch
-
-    beside = hub.Pretrained(asked=str(source.file), location=str(source.file.parent), revision=None, local=True)
-    config, options = source.config, source.options
-    return RegionInputs(
-        tokenizer=_tokenizer(beside, folder, options["tokenizer"], config.vocabulary),
-        source=region_source(options["regions"], folder, device, dtype, width=config.features, count=source.regions),
+    config, options, where = source.config, source.options, str(source.file)
+    saved = read_tensors(source.file, "a pytorch_model_*.bin that VOLTA saved")
+    saved = {tensor.removeprefix("module."): value for tensor, value in saved.items()}  # of data-parallel training
+    if not any(tensor.startswith("bert.") for tensor in saved):  # saved without its heads
+        saved = {("bert." if tensor.startswith(_OF_BERT) else "") + tensor: value for tensor, value in saved.items()}
+    tensors = _fitted(config, source.in_words_of_volta(saved), where, unused=source.unused)
+    try:
+        placed = Weights({tensor: value.to(device, pick_dtype(dtype)) for tensor, value in tensors.items()})
+    except RuntimeError as error:
+        raise ModelLoadError(
+            f"the weights cannot be moved to device={device!r} ({error}); try another device"
+        ) from error
+    beside = hub.Pretrained(asked=where, location=str(source.file.parent), revision=None, local=True)
+    tokenizer = load_tokenizer(beside, folder, options["tokenizer"], config.vocabulary)
+    # A multilingual model would accept the 30,522 tokens of the default English BERT, but with other meanings.
+    if len(tokenizer) != config.vocabulary:
+        raise ModelLoadError(
+            f"{where} knows {config.vocabulary} tokens, the tokenizer has {len(tokenizer)}; name the tokenizer that "
+            "it was trained with: tokenizer=FOLDER"
+        )
+    inputs = RegionInputs(
+        tokenizer=tokenizer,
+        source=region_source(options["regions"], folder, device, width=config.features, count=source.regions),
         length=text_length(options["max_length"], config.longest),
         width=config.features,
         device=torch.device(device),
         dtype=torch.float32,  # half precision is too coarse for the mean, areas, and VL-BERT's waves
         whose=source.whose,
     )
-
-
-def _tokenizer(beside: hub.Pretrained, folder: Path, asked: str, vocabulary: int) -> Any:
-    tokenizer = load_tokenizer(beside, folder, asked, vocabulary)
-    # A multilingual model would accept the 30,522 tokens of the default English BERT, but with other meanings.
-    if len(tokenizer) != vocabulary:
-        raise ModelLoadError(
-            f"{beside.asked} knows {vocabulary} tokens, the tokenizer has {len(tokenizer)}; name the tokenizer that it "
-            "was trained with: tokenizer=FOLDER"
-        )
-    return tokenizer
+    who = digest(
+        name, digest_path(source.file), repr(config), str(source.task), inputs.fingerprint, dtype,
+        torch.__version__, transformers.__version__,
+    )  # fmt: skip
+    return Volta(source, placed, inputs, fingerprint=who)

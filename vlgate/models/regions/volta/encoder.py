@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     Streams = dict[Side, torch.Tensor]
 
 
-# The gated encoder, in whose attention sublayers a stream attends to itself, to the other stream or to both.
-#
-# Bugliarello et al. (TACL 2021), section 4.1. A stream that attends to both does so in one softmax. A stream that has
+# Bugliarello et al. (TACL 2021), section 4.1: in the attention sublayers, a stream attends to itself, to the other
+# stream or to both. A stream that attends to both does so in one softmax. A stream that has
 # no part in a sublayer stays unchanged.
 
 
@@ -43,7 +42,6 @@ class Weights:
 
 
 def encode(config: Config, weights: Weights, states: States, seen: States) -> States:
-    """Run both streams through all sublayers."""
     import torch
 
     masks: dict[Side, torch.Tensor] = {side: there[:, None, None, :] for side, there in seen.items()}
@@ -62,80 +60,54 @@ def encode(config: Config, weights: Weights, states: States, seen: States) -> St
 
 
 def _run(config: Config, weights: Weights, sublayer: Sublayer, at: str, states: States, masks: States) -> States:
-    if sublayer.attends:
-        return _attend(config, weights, sublayer, at, states, masks)
-    return _feed(config, weights, sublayer, at, states)
-
-
-def _attend(config: Config, weights: Weights, sublayer: Sublayer, at: str, states: States, masks: States) -> States:
     import torch
+    from torch.nn import functional
 
     def heads(part: str, side: Side) -> torch.Tensor:
         mapped = weights.linear(f"{at}.{SELF}.{sublayer.prefix(side)}{part}", states[side])
         return mapped.view(*mapped.shape[:2], sublayer.sides[side].heads, -1).transpose(1, 2)
 
-    keys, values = ({side: heads(part, side) for side in sublayer.sides} for part in ("key", "value"))
-    found: dict[Side, torch.Tensor] = {}
+    attending = sublayer.sides if sublayer.attends else ()
+    keys, values = ({side: heads(part, side) for side in attending} for part in ("key", "value"))
+    activations: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+        "gelu": functional.gelu, "relu": functional.relu, "swish": functional.silu
+    }  # fmt: skip
+    after: dict[Side, torch.Tensor] = {}
     for side, stream in sublayer.sides.items():
-        key, value = (torch.cat([part[other] for other in stream.sees], dim=2) for part in (keys, values))
-        mask = torch.cat([masks[other] for other in stream.sees], dim=-1)
-        context = torch.nn.functional.scaled_dot_product_attention(heads("query", side), key, value, attn_mask=mask)
-        inner = context.transpose(1, 2).flatten(2)
-        found[side] = _added(config, weights, f"{at}.{OUTPUT}.{sublayer.prefix(side)}", inner, states[side])
-    return found
+        prefix = sublayer.prefix(side)
+        if sublayer.attends:
+            key, value = (torch.cat([part[other] for other in stream.sees], dim=2) for part in (keys, values))
+            mask = torch.cat([masks[other] for other in stream.sees], dim=-1)
+            context = functional.scaled_dot_product_attention(heads("query", side), key, value, attn_mask=mask)
+            inner, out = context.transpose(1, 2).flatten(2), f"{at}.{OUTPUT}.{prefix}"
+        else:
+            inner = weights.linear(f"{at}.intermediate.{prefix}dense", states[side])
+            inner, out = activations[stream.activation](inner), f"{at}.output.{prefix}"
+        added = weights.linear(f"{out}dense", inner) + states[side]
+        after[side] = weights.norm(f"{out}LayerNorm", added, config.eps)
+    return after
 
 
-def _feed(config: Config, weights: Weights, sublayer: Sublayer, at: str, states: States) -> States:
-    found: dict[Side, torch.Tensor] = {}
-    for side, stream in sublayer.sides.items():
-        p = sublayer.prefix(side)
-        inner = activation(stream.activation)(weights.linear(f"{at}.intermediate.{p}dense", states[side]))
-        found[side] = _added(config, weights, f"{at}.output.{p}", inner, states[side])
-    return found
-
-
-def _added(config: Config, weights: Weights, name: str, inner: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
-    return weights.norm(f"{name}LayerNorm", weights.linear(f"{name}dense", inner) + states, config.eps)
-
-
-def activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
-    import torch
-
-    return {"gelu": torch.nn.functional.gelu, "relu": torch.relu, "swish": torch.nn.functional.silu}[name]
-
-
-# Embeds texts and regions for the encoder, in a different way for each of the five models.
-#
-# Bugliarello et al. (TACL 2021), section 4.2; details that the paper leaves open are those of VOLTA's release.
+# Texts and regions are embedded in a different way for each of the five models (section 4.2); details that the paper
+# leaves open are those of VOLTA's release.
 
 _TEXT, _VISION = "bert.embeddings.", "bert.v_embeddings."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """n texts with n images.
-
-    ``ids`` are tokens of shape (n, length), padded on the right. ``features`` are those of the regions, of shape
-    (n, regions, d) in the model's precision, and ``locations`` their boxes, of shape (n, regions, 4 or 5) in float32.
-    ``words`` and ``regions`` are False for padding; they are booleans of shape (n, length) and (n, regions).
-    """
-
-    ids: torch.Tensor
-    words: torch.Tensor
-    features: torch.Tensor
-    locations: torch.Tensor
-    regions: torch.Tensor
+    ids: torch.Tensor  # tokens of shape (n, length), padded on the right
+    words: torch.Tensor  # False for padding, booleans of shape (n, length)
+    features: torch.Tensor  # of shape (n, regions, d), in the model's precision
+    locations: torch.Tensor  # the boxes, of shape (n, regions, 4 or 5), in float32
+    regions: torch.Tensor  # False for padding, booleans of shape (n, regions)
 
 
 Regions = tuple["torch.Tensor", "torch.Tensor", "torch.Tensor"]
 
 
 def with_overall(config: Config, features: torch.Tensor, boxes: torch.Tensor, there: torch.Tensor) -> Regions:
-    """Return the locations of regions, and add their mean as a region that represents the whole image.
-
-    ``features``: shape (n, regions, d). ``boxes``: x1, y1, x2, y2 in 0..1, shape (n, regions, 4). ``there``: False for
-    padding, booleans of shape (n, regions).
-    """
+    """Return the locations of regions, whose boxes are in 0..1, and add their mean as a region for the whole image."""
     import torch
 
     area = (boxes[..., 2:3] - boxes[..., 0:1]) * (boxes[..., 3:4] - boxes[..., 1:2])
@@ -152,25 +124,19 @@ def with_overall(config: Config, features: torch.Tensor, boxes: torch.Tensor, th
 
 
 def embed(config: Config, weights: Weights, seen: Seen, task: int = 0) -> Streams:
-    """Embed texts and regions."""
+    import torch
+
     ways: dict[str, Callable[..., Streams]] = {
         "vilbert": _two_streams, "lxmert": _two_streams, "uniter": _uniter, "vl-bert": _vl_bert,
         "visualbert": _visualbert,
     }  # fmt: skip
-    return ways[config.embeddings](config, weights, seen, _words(config, weights, seen, task))
-
-
-def _words(config: Config, weights: Weights, seen: Seen, task: int) -> torch.Tensor:
-    """The sum of the embeddings of tokens, positions and types, before the layer norm."""
-    import torch
-
     places = torch.arange(seen.ids.shape[1], device=seen.ids.device)
     words = weights.rows(f"{_TEXT}word_embeddings", seen.ids) + weights.rows(f"{_TEXT}position_embeddings", places)
     words = words + weights.rows(f"{_TEXT}token_type_embeddings", 0)
-    if not config.task_tokens:
-        return words
-    told = weights.rows(f"{_TEXT}task_embeddings", task).expand(len(words), 1, -1)
-    return torch.cat([words[:, :1], told, words[:, 1:]], dim=1)
+    if config.task_tokens:
+        token = weights.rows(f"{_TEXT}task_embeddings", task).expand(len(words), 1, -1)
+        words = torch.cat([words[:, :1], token, words[:, 1:]], dim=1)
+    return ways[config.embeddings](config, weights, seen, words)
 
 
 def _two_streams(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -> Streams:
@@ -198,7 +164,7 @@ def _uniter(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -
 
 
 def _visualbert(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -> Streams:
-    """VisualBERT takes the features of regions, but not their locations."""
+    # VisualBERT takes the features of regions, but not their locations.
     vision = weights.linear(f"{_TEXT}projection", seen.features)
     vision = vision + weights.rows(f"{_TEXT}position_embeddings_visual", 0)
     vision = vision + weights.rows(f"{_TEXT}token_type_embeddings_visual", 1)
@@ -206,12 +172,10 @@ def _visualbert(config: Config, weights: Weights, seen: Seen, words: torch.Tenso
 
 
 def _vl_bert(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -> Streams:
-    """The last region ends the sequence and is added to every word, even if the mean comes first.
-
-    The controlled VL-BERT was trained this way: VOLTA's module takes the last region for the whole image.
-    """
     import torch
 
+    # The last region ends the sequence and is added to every word, even if the mean comes first: VOLTA's module takes
+    # the last region for the whole image, and the controlled VL-BERT was trained this way.
     masked = (seen.features == 0).all(dim=-1, keepdim=True)  # as in pretraining; a detector returns no such region
     features = torch.where(masked, weights.rows(f"{_TEXT}object_mask_visual_embedding", 0), seen.features)
     waves = _waves(seen.locations[..., :4], config.coordinates).to(features.dtype)
@@ -254,7 +218,6 @@ MATCH = 0
 
 
 def logits(config: Config, weights: Weights, seen: Seen, task: int = 0) -> torch.Tensor:
-    """Return the matching head's outputs for n texts with n images."""
     import torch
 
     streams = embed(config, weights, seen, task)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.hub import holdings
 from vlgate.models.cross.cross_encoder import RankScore, rank_score
 from vlgate.models.regions.feature_file import is_features
 from vlgate.models.regions.regions import COUNT
@@ -20,54 +21,11 @@ if TYPE_CHECKING:
     import torch
 
 
-# The configurations with which VOLTA's controlled models were published (``config/ctrl_*.json`` of e-bug/volta).
-
-NAMES = ("vilbert", "lxmert", "uniter", "vl-bert", "visualbert")
-
-
 def published(name: str) -> dict[str, Any]:
     """Return the settings of a controlled model, under VOLTA's names."""
-    common: dict[str, Any] = {
-        "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2, "bert_model": "bert-base-uncased",
-        "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072, "pooler_size": 1024,
-        "v_hidden_size": 768, "v_num_attention_heads": 12, "v_intermediate_size": 3072, "v_pooler_size": 1024,
-        "v_feature_size": 2048, "num_locs": 5, "add_global_imgfeat": "first", "fusion_method": "mul",
-        "image_embeddings": name,
-    }  # fmt: skip
-    return common | {"vilbert": _vilbert, "lxmert": _lxmert}.get(name, _single_stream)() | _EXTRA.get(name, {})
-
-
-_EXTRA: dict[str, dict[str, Any]] = {"vl-bert": {"type_vocab_size": 3, "v_coordinate_embeddings_dim": 256}}
-
-
-def _vilbert() -> dict[str, list[int]]:
-    # Six layers of text, then six of co-attention, each followed by one layer of each stream by itself.
-    across, alone = range(12, 36, 4), range(14, 36, 4)
-    return _lists([*range(0, 12, 2), *alone], alone, across, (range(1, 36, 2), range(13, 36, 2)))
-
-
-def _lxmert() -> dict[str, list[int]]:
-    # Nine layers of text and five of vision, then five of cross-attention (shared weights) and self-attention.
-    across, alone, after = range(18, 33, 3), range(19, 33, 3), range(20, 33, 3)
-    feeds = ([*range(1, 18, 2), *after], [*range(1, 10, 2), *after])
-    lists = _lists([*range(0, 18, 2), *alone], [*range(0, 10, 2), *alone], across, feeds)
-    return lists | {"shared_sublayers": list(across)}
-
-
-def _single_stream() -> dict[str, list[int]]:
-    # Twelve layers of BERT, in which every token attends to every token.
-    even, odd = range(0, 24, 2), range(1, 24, 2)
-    lists = _lists(even, even, even, (odd, odd))
-    return lists | {"shared_sublayers": list(range(24)), "single_ln_sublayers": list(range(24))}
-
-
-def _lists(
-    text: Iterable[int], vision: Iterable[int], across: Iterable[int], feeds: tuple[Iterable[int], Iterable[int]]
-) -> dict[str, list[int]]:
-    """The sublayers of each gate; ``feeds`` are the feed-forward sublayers of text and of vision."""
-    names = ("tt_attn", "tv_attn", "vt_attn", "vv_attn", "t_ff", "v_ff")
-    places = (text, across, across, vision, *feeds)
-    return {f"{name}_sublayers": list(some) for name, some in zip(names, places, strict=True)}
+    sections = vilbert_mt.published()
+    own = sections[name] if name in ("vilbert", "lxmert") else sections["single-stream"] | sections.get(name, {})
+    return {**sections["all"], **own, "image_embeddings": name}
 
 
 VILBERT_MT = "vilbert-12-in-1"
@@ -83,21 +41,14 @@ _OTHER_DETECTOR = "ViLBERT and 12-in-1 were trained on the regions of a ResNeXt-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightsFile:
-    """A checkpoint: its file, its configuration and its options.
-
-    ``task`` is the task of a model with task tokens. ``regions`` is the regions per image (None: any), and ``whose``
-    names their detector if it is not the built-in one. ``renamed`` gives VOLTA's prefixes for those of the checkpoint,
-    and ``unused`` parts of names that matching does not use.
-    """
-
     file: Path
     config: Config
     options: Options
-    task: int = 0
-    regions: int | None = COUNT
-    whose: str = ""
-    renamed: Mapping[str, str] | None = None
-    unused: tuple[str, ...] = ()
+    task: int = 0  # of a model with task tokens
+    regions: int | None = COUNT  # per image; None for any
+    whose: str = ""  # the detector of the regions, if it is not the built-in one
+    renamed: Mapping[str, str] | None = None  # VOLTA's prefixes for those of the checkpoint
+    unused: tuple[str, ...] = ()  # parts of names that matching does not use
 
     @property
     def rank(self) -> RankScore:
@@ -124,13 +75,30 @@ class WeightsFile:
 
 
 def find(name: str, weights: str, folder: Path) -> WeightsFile:
-    multi = name == VILBERT_MT
     path, options = registered()[name].parsed(weights)
     file = _file(name, path, folder)
-    content, where = _configuration(options["config"], folder / Path(path).expanduser(), folder, multi=multi)
-    if multi:
-        return _multi_task(name, file, folder, options, content, where)
-    return _controlled(name, file, options, content, where)
+    chosen = folder / Path(options["config"]).expanduser() if options["config"] else None
+    if chosen is None and (beside := folder / Path(path).expanduser()).is_dir():
+        marks = [f'"{gate}"' for gate in (("v_biattention_id",) if name == VILBERT_MT else GATES)]
+        files = sorted(beside.glob("*.json"))
+        texts = [other.read_text(encoding="utf-8", errors="replace") for other in files]
+        fit = [other for other, text in zip(files, texts, strict=True) if any(mark in text for mark in marks)]
+        if len(fit) > 1:
+            names = ", ".join(other.name for other in fit)
+            raise ModelLoadError(f"{beside} holds several configurations ({names}); name one with config=FILE")
+        chosen = fit[0] if fit else None
+    content = None if chosen is None else read_json(chosen)
+    where = "the published configuration" if chosen is None else str(chosen)
+    if name == VILBERT_MT:
+        return _multi_task(file, folder, options, content, where)
+    kind = name.removeprefix("volta-")
+    config = parse(published(kind) if content is None else content, where)
+    if config.embeddings != kind:
+        raise ModelLoadError(
+            f"{where}: image_embeddings={config.embeddings!r}, but {name} needs {kind!r}; name the model of that "
+            f"configuration, volta-{config.embeddings}"
+        )
+    return WeightsFile(file=file, config=config, options=options)
 
 
 def _file(name: str, asked: str, folder: Path) -> Path:
@@ -142,69 +110,33 @@ def _file(name: str, asked: str, folder: Path) -> Path:
         )
     if path.is_file():
         return path
-    found = sorted({file for pattern in FILES for file in path.glob(pattern)})
-    if len(found) != 1:
-        has = ", ".join(sorted(file.name for file in path.iterdir())) or "nothing"
-        raise ModelLoadError(f"{name}: {path} holds {has}; expected one of {', '.join(FILES)}; name the file itself")
-    return found[0]
+    files = sorted({file for pattern in FILES for file in path.glob(pattern)})
+    if len(files) != 1:
+        raise ModelLoadError(f"{name}: {holdings(path)}; expected one of {', '.join(FILES)}; name the file itself")
+    return files[0]
 
 
-def _configuration(asked: str, path: Path, folder: Path, *, multi: bool) -> tuple[dict[str, Any] | None, str]:
-    """The configuration that a user names, or the one in the folder; None for the published one."""
-    if asked:
-        file = folder / Path(asked).expanduser()
-        return read_json(file), str(file)
-    mark = ("v_biattention_id",) if multi else tuple(GATES)
-    found = [file for file in sorted(path.glob("*.json")) if _has(file, mark)] if path.is_dir() else []
-    if len(found) > 1:
-        names = ", ".join(file.name for file in found)
-        raise ModelLoadError(f"{path} holds several configurations ({names}); name one with config=FILE")
-    return (read_json(found[0]), str(found[0])) if found else (None, "the published configuration")
-
-
-def _has(file: Path, names: tuple[str, ...]) -> bool:
-    content = file.read_text(encoding="utf-8", errors="replace")
-    return any(f'"{name}"' in content for name in names)
-
-
-def _controlled(name: str, file: Path, options: Options, content: dict[str, Any] | None, where: str) -> WeightsFile:
-    kind = name.removeprefix("volta-")
-    config = parse(published(kind) if content is None else content, where)
-    if config.embeddings != kind:
-        known = " or ".join(f"volta-{other}" for other in NAMES if other == config.embeddings)
-        raise ModelLoadError(
-            f"{where}: image_embeddings={config.embeddings!r}, but {name} needs {kind!r}; name the model of that "
-            f"configuration, {known}"
-        )
-    return WeightsFile(file=file, config=config, options=options)
-
-
-def _multi_task(
-    name: str, file: Path, folder: Path, options: Options, content: dict[str, Any] | None, where: str
-) -> WeightsFile:
+def _multi_task(file: Path, folder: Path, options: Options, content: dict[str, Any] | None, where: str) -> WeightsFile:
     regions = folder / Path(options["regions"]).expanduser()
     if not options["regions"] or (regions.is_dir() and not is_features(regions)):
         raise ModelLoadError(
-            f"{name} needs a file of features: {_OTHER_DETECTOR}, whose features differ from those of the built-in "
-            "detector; name one with regions=FILE, such as an LMDB of vilbert-multi-task's own scripts"
+            f"{VILBERT_MT} needs a file of features: {_OTHER_DETECTOR}, whose features differ from those of the "
+            "built-in detector; name one with regions=FILE, such as an LMDB of vilbert-multi-task's own scripts"
         )
     head = vilbert_mt.HEADS[options["head"]]
     # The pretrained model has no task tokens; the multi-task model can also use the pretraining's head.
     tasks = vilbert_mt.TASK_TOKENS if head != ALIGNMENT or "task" in options else 0
-    settings = vilbert_mt.PUBLISHED if content is None else content
+    task = options.get("task", str(RETRIEVAL)) if tasks else "0"
+    if not task.isascii() or not task.isdecimal() or int(task) >= vilbert_mt.TASK_TOKENS:
+        raise ModelLoadError(f"task={task!r}: expected a task's number below {vilbert_mt.TASK_TOKENS}, such as 7 or 8")
+    settings = vilbert_mt.published()[VILBERT_MT] if content is None else content
     return WeightsFile(
         file=file,
         config=parse(vilbert_mt.in_words_of_volta(settings, where, head=head, task_tokens=tasks), where),
         options=options,
         regions=None,  # from 10 to 100: those that the detector is certain of
         whose=_OTHER_DETECTOR,
-        task=_task(options.get("task", str(RETRIEVAL))) if tasks else 0,
+        task=int(task),
         renamed=vilbert_mt.renamed(settings),
         unused=vilbert_mt.UNUSED,
     )
-
-
-def _task(asked: str) -> int:
-    if not asked.isascii() or not asked.isdecimal() or int(asked) >= vilbert_mt.TASK_TOKENS:
-        raise ModelLoadError(f"task={asked!r}: expected a task's number below {vilbert_mt.TASK_TOKENS}, such as 7 or 8")
-    return int(asked)

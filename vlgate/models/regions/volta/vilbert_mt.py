@@ -5,7 +5,9 @@ The arithmetic is the same. Lu et al., "12-in-1: Multi-Task Vision and Language 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import tomllib
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ModelLoadError
@@ -21,14 +23,10 @@ _NEEDED = ("num_hidden_layers", "v_num_hidden_layers", "t_biattention_id", "v_bi
            "bi_num_attention_heads")  # fmt: skip
 _PARTS = ("query", "key", "value")
 
-PUBLISHED: dict[str, Any] = {
-    "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2, "hidden_size": 768,
-    "num_attention_heads": 12, "intermediate_size": 3072, "num_hidden_layers": 12, "v_feature_size": 2048,
-    "v_hidden_size": 1024, "v_num_hidden_layers": 6, "v_num_attention_heads": 8, "v_intermediate_size": 1024,
-    "bi_hidden_size": 1024, "bi_num_attention_heads": 8, "hidden_act": "gelu", "v_hidden_act": "gelu",
-    "v_biattention_id": [0, 1, 2, 3, 4, 5], "t_biattention_id": [6, 7, 8, 9, 10, 11],
-}  # fmt: skip
-"""``config/bert_base_6layer_6conect.json``, the configuration of the published multi-task model."""
+
+def published() -> dict[str, Any]:
+    """Return the published configurations by model, this one and VOLTA's."""
+    return tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
 
 
 def steps(content: Mapping[str, Any]) -> list[tuple[str, int]]:
@@ -46,7 +44,6 @@ def steps(content: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task_tokens: int) -> dict[str, Any]:
-    """Translate a configuration of vilbert-multi-task to one of VOLTA."""
     lacking = [name for name in _NEEDED if name not in content]
     if lacking:
         raise ModelLoadError(
@@ -54,35 +51,31 @@ def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task
             "(config/bert_base_6layer_6conect.json)"
         )
     try:
-        settings = _in_words_of_volta(content)
+        order = [kind for kind, _ in steps(content)]
+        text, vision, across = (
+            [2 * place for place, kind in enumerate(order) if kind == wanted]
+            for wanted in ("layer", "v_layer", "c_layer")
+        )
+        wide, heads = content["bi_hidden_size"], content["bi_num_attention_heads"]
+        return {name: content[name] for name in _GENERAL if name in content} | {
+            "tt_attn_sublayers": text,
+            "vv_attn_sublayers": vision,
+            "tv_attn_sublayers": across,
+            "vt_attn_sublayers": across,
+            "t_ff_sublayers": [place + 1 for place in sorted(across + text)],
+            "v_ff_sublayers": [place + 1 for place in sorted(across + vision)],
+            **{f"sublayer2{v}attn_hidden_size": {str(place): wide for place in across} for v in ("", "v_")},
+            **{f"sublayer2{v}num_attention_heads": {str(place): heads for place in across} for v in ("", "v_")},
+            "pooler_size": wide,
+            "v_pooler_size": wide,
+            "image_embeddings": "vilbert",
+            "add_global_imgfeat": "first",
+            "fusion_method": content.get("fusion_method", "mul"),
+            "head": head,
+            "task_tokens": task_tokens,
+        }
     except (TypeError, ValueError, KeyError) as error:
         raise ModelLoadError(f"{where} cannot be read ({type(error).__name__}: {error}); download it again") from error
-    return settings | {"head": head, "task_tokens": task_tokens}
-
-
-def _in_words_of_volta(content: Mapping[str, Any]) -> dict[str, Any]:
-    order = [kind for kind, _ in steps(content)]
-    across = _places(order, "c_layer")
-    wide, heads = content["bi_hidden_size"], content["bi_num_attention_heads"]
-    return {name: content[name] for name in _GENERAL if name in content} | {
-        "tt_attn_sublayers": _places(order, "layer"),
-        "vv_attn_sublayers": _places(order, "v_layer"),
-        "tv_attn_sublayers": across,
-        "vt_attn_sublayers": across,
-        "t_ff_sublayers": [place + 1 for place in sorted(across + _places(order, "layer"))],
-        "v_ff_sublayers": [place + 1 for place in sorted(across + _places(order, "v_layer"))],
-        **{f"sublayer2{v}attn_hidden_size": {str(place): wide for place in across} for v in ("", "v_")},
-        **{f"sublayer2{v}num_attention_heads": {str(place): heads for place in across} for v in ("", "v_")},
-        "pooler_size": wide,
-        "v_pooler_size": wide,
-        "image_embeddings": "vilbert",
-        "add_global_imgfeat": "first",
-        "fusion_method": content.get("fusion_method", "mul"),
-    }
-
-
-def _places(order: Sequence[str], kind: str) -> list[int]:
-    return [2 * place for place, found in enumerate(order) if found == kind]
 
 
 def renamed(content: Mapping[str, Any]) -> dict[str, str]:
@@ -91,8 +84,13 @@ def renamed(content: Mapping[str, Any]) -> dict[str, str]:
     for place, (kind, number) in enumerate(steps(content)):
         own = f"bert.encoder.{kind}.{number}."
         attends, feeds = f"bert.encoder.layer.{2 * place}.", f"bert.encoder.layer.{2 * place + 1}."
-        if kind == "c_layer":
-            found |= _across(own, attends, feeds)
+        if kind == "c_layer":  # co-attention, in which 1 is vision and 2 is text
+            for v, digit, letter in (("v_", "1", "v"), ("", "2", "t")):
+                found |= {f"{own}biattention.{part}{digit}.": f"{attends}attention_self.{v}{part}." for part in _PARTS}
+                for part in ("dense", "LayerNorm"):
+                    found[f"{own}biOutput.{part}{digit}."] = f"{attends}attention_output.{v}{part}."
+                    found[f"{own}{letter}_output.{part}."] = f"{feeds}output.{v}{part}."
+                found[f"{own}{letter}_intermediate.dense."] = f"{feeds}intermediate.{v}dense."
         else:
             v = "" if kind == "layer" else "v_"
             found |= {f"{own}attention.self.{part}.": f"{attends}attention_self.{v}{part}." for part in _PARTS}
@@ -103,27 +101,15 @@ def renamed(content: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def _across(own: str, attends: str, feeds: str) -> dict[str, str]:
-    """The prefixes of a layer of co-attention, in which 1 is vision and 2 is text."""
-    found: dict[str, str] = {}
-    for v, digit, letter in (("v_", "1", "v"), ("", "2", "t")):
-        found |= {f"{own}biattention.{part}{digit}.": f"{attends}attention_self.{v}{part}." for part in _PARTS}
-        for part in ("dense", "LayerNorm"):
-            found[f"{own}biOutput.{part}{digit}."] = f"{attends}attention_output.{v}{part}."
-            found[f"{own}{letter}_output.{part}."] = f"{feeds}output.{v}{part}."
-        found[f"{own}{letter}_intermediate.dense."] = f"{feeds}intermediate.{v}dense."
-    return found
-
-
 def remedy(config: Config, names: Collection[str]) -> str:
     """Say what a user should add or leave out if a checkpoint's head or tasks are not those asked for."""
-    told = "bert.embeddings.task_embeddings.weight" in names
+    has_tasks = "bert.embeddings.task_embeddings.weight" in names
     if config.head == RANKING and f"{RANKING}.weight" not in names:
         return "has no head that ranks, like ViLBERT before its training on tasks; add head=alignment, without a task"
-    if config.task_tokens and not told:
+    if config.task_tokens and not has_tasks:
         rest = "leave task out" if config.head == ALIGNMENT else "add head=alignment, without a task"
         return f"has no tokens for tasks, unlike multi_task_model.bin; {rest}"
-    if told and not config.task_tokens:
+    if has_tasks and not config.task_tokens:
         return "has tokens for tasks; add task=8 (captions of Flickr30k) or task=7 (captions of COCO)"
     return ""
 

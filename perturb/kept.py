@@ -1,0 +1,37 @@
+"""Methods that answer each question once: their answers are kept in the object, which goes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+
+
+class Keeping(Protocol):
+    @property
+    def _kept(self) -> dict[Any, Any]: ...
+
+
+Self = TypeVar("Self", bound=Keeping)
+
+
+def kept(
+    method: Callable[Concatenate[Self, Arguments], Answer],
+) -> Callable[Concatenate[Self, Arguments], Answer]:
+    """A method whose answers are kept in the dictionary ``_kept`` of its object, by its name and its arguments."""
+    # functools.cache would keep the objects themselves as long as the program runs.
+    name = method.__name__
+
+    @wraps(method)
+    def answered(self: Self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+        key = (name, args, *kwargs.items()) if kwargs else (name, args)
+        known = self._kept
+        if key not in known:
+            known[key] = method(self, *args, **kwargs)
+        answer: Answer = known[key]
+        return answer
+
+    return answered  # type: ignore[return-value]  # wraps forgets that ``self`` has no name
