@@ -156,9 +156,11 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
     else:
         logs = mean_logs(texts, lm)
     means = logs[: len(pairs)] - logs[len(pairs) :]
-    words = np.array([len(text.split()) for text in texts])
-    sums = logs[: len(pairs)] * words[: len(pairs)] - logs[len(pairs) :] * words[len(pairs) :]
-    each = iter((means + 2 * sums / words.reshape(2, -1).mean(axis=0)) / 3)  # readers take the sum or the mean
+    if lm is None:  # between the mean, as of a perplexity, and the sum, which prefers the shorter text
+        words = np.array([len(text.split()) for text in texts])
+        sums = logs[: len(pairs)] * words[: len(pairs)] - logs[len(pairs) :] * words[len(pairs) :]
+        means = (means + 2 * sums / words.reshape(2, -1).mean(axis=0)) / 3
+    each = iter(means)
     with_leads = []
     for item in items:
         lead = float(np.mean([next(each) for _ in contrasts(item.candidate)]))

@@ -87,7 +87,7 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
             found=read.found,
         )
         if chosen.items:
-            return _written(kind, settings, tools, chosen, account, folder)
+            return _written(kind, settings, chosen, account, folder)
         folder.discard()
         reasons = Counter(account.left_out) + Counter(account.refused) + Counter(account.dropped)
         why = ", ".join(f"{number:,} x {reason}" for reason, number in reasons.most_common())
@@ -134,15 +134,12 @@ def _chosen(
     return taken, choice()
 
 
-def _written(
-    kind: Kind, settings: Settings, tools: Tools, chosen: Chosen, account: Account, folder: SetFolder
-) -> MadeSet:
+def _written(kind: Kind, settings: Settings, chosen: Chosen, account: Account, folder: SetFolder) -> MadeSet:
     named = str if settings.images is None else ImageFolder(settings.images).name
     release = kind.release if settings.form == "release" else None
     files = release(chosen.items) if release else as_cases(chosen.items, kind.name, named)
     files = {**files, WHY: as_reasons(chosen.items)}
-    name = settings.tools.value("lm")
-    lm = None if name is None else (name, tools.lm)
+    lm = settings.tools.value("lm") or "trigrams of the other images' captions"
     options = {**_made_by(kind, settings), "limit": settings.limit, "format": settings.form}
     options |= {"--prune-shortcuts": "on"} if settings.prune else {}
     report = measured(kind, chosen.items, account, before=chosen.before, made_by=options, lm=lm)
