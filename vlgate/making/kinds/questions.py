@@ -172,8 +172,6 @@ def run(given: argparse.Namespace) -> int:
     form = f"--format {given.format} has no form for perturbed images"
     if not tests:
         raise OptionError(f"--tests {given.tests}: {form}; take --format jsonl, or add one of {', '.join(ENDINGS)}")
-    if len(tests) < len(asked):
-        _say(f"not made: {', '.join(test for test in asked if test not in tests)}; {form}, take jsonl")
     names = ("format", "tests", "size", "limit", "seed", "shares", "faults", "wordnet")
     sources = {part: {file.name: digest(file) for file in getattr(given, part)} for part in ("files", "without")}
     made_by = {"vlgate": __version__, "kind": "questions", **{name: getattr(given, name) for name in names}, **sources}
@@ -184,6 +182,8 @@ def run(given: argparse.Namespace) -> int:
         left_out += generator.corpus.left_out
         for line in _account(made, generator.corpus, left_out):
             _say(line)
+        if len(tests) < len(asked):
+            _say(f"not made: {', '.join(test for test in asked if test not in tests)}; {form}, take jsonl")
         files, written = files_of([pair for one in made.values() for pair in one.pairs], given.format)
         if not written:
             graphs = " ".join(map(str, given.files))

@@ -66,11 +66,11 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
     """
     if settings.form == "release" and kind.release is None:
         raise OptionError(f"--format release: no benchmark releases {kind.name}; take cases")
+    images = None if settings.images is None else ImageFolder(settings.images)
+    read = read_inputs(settings.files, kind.takes, faults=settings.faults, images=images)
     tools = Tools(settings.tools)
     for name in kind.needs:
         tools.require(name)
-    images = None if settings.images is None else ImageFolder(settings.images)
-    read = read_inputs(settings.files, kind.takes, faults=settings.faults, images=images)
     with opened(settings.out, _made_by(kind, settings), overwrite=settings.overwrite) as folder:
         if folder.resumed:
             say("an interrupted run goes on")
