@@ -64,7 +64,7 @@ class Contrasts:
     ) -> tuple[str, ...]:
         """The prepositions that contradict ``name`` before a noun, behind the verb ``head``; None for a noun.
 
-        ``subjects`` are what it is said of.
+        ``subjects`` are the nouns before it.
         """
         rows = [
             row.foils

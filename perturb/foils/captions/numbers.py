@@ -11,7 +11,7 @@ from vlgate.perturb.foils.captions.doubts import doubts_of, has_things, shared_d
 from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
 from vlgate.perturb.foils.captions.noun_phrases import MORE, NUMERALS, NounPhrase, Reading, has_kind, read, reason_of
 from vlgate.perturb.graphs.persons import is_body_part
-from vlgate.perturb.text.fitness import unfit
+from vlgate.perturb.text.fitness import REVERSED, reverses, unfit
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.word_lists import words
 
@@ -36,7 +36,7 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
     if not parsed.chunks:
         return Perturbed.of("no noun phrase")
     reading = read(parsed)
-    why = unfit(parsed)
+    why = unfit(parsed) or (REVERSED if reverses(parsed) else "")
     outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
         changed = renumbered(reading, phrase)
@@ -83,7 +83,7 @@ def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Perturbed:
     # nine in ten captions, and hardly any foil could say two.
     if not parsed.chunks:
         return Perturbed.of("no noun phrase")
-    if why := unfit(parsed):
+    if why := unfit(parsed) or (REVERSED if reverses(parsed) else ""):
         return Perturbed.of(why)
     reading = read(parsed)
     outcomes: list[Foil | str] = [*reading.refused]
