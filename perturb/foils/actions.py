@@ -158,6 +158,7 @@ _MUTUAL_BEFORE = frozenset(
 _ACTORS = (("person", 1), ("animal", 3))
 # Who is tackled or hit is as often another athlete or soldier, whatever the frame calls them.
 _CONTESTS = words("contest")
+_GROUPS = words("group of people")
 _ANYBODY = frozenset(
     "man woman person people boy girl child adult male female lady kid teenager opponent opposition rival".split()
 ) | {"male child", "female child", "young man", "young woman", "old man", "old woman"}
@@ -203,7 +204,7 @@ def actant_swap(frame: Frame, things: Things) -> Perturbed:
 
 
 def _acts(noun: str, things: Things) -> bool:
-    return noun in _ANYBODY or any(things.is_kind(noun, kind, senses) for kind, senses in _ACTORS)
+    return noun in _ANYBODY or noun in _GROUPS or any(things.is_kind(noun, kind, senses) for kind, senses in _ACTORS)
 
 
 def _both_contest(frame: Frame, things: Things) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import sqrt
 from random import Random
 from typing import TypeVar
@@ -19,6 +19,7 @@ from vlgate.seeds import quick_generator
 # and seed decide the result. Nothing here knows what a class is: a number, a preposition, a verb, "yes".
 
 T = TypeVar("T", bound=Hashable)
+_ENOUGH = 30  # the cases that a gate needs by default
 
 
 def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
@@ -45,14 +46,17 @@ def even_within(
 ) -> tuple[int, ...]:
     """Keep equally many candidates of each class that is wanted, in all and as far as possible within each group."""
     # A group is whatever may give the class away to a model that sees no image: of the VisDial questions whether the
-    # image is in colour, nine in ten are answered with yes. In a group no class is kept more than once more often than
-    # the rarest one.
+    # image is in colour, nine in ten are answered with yes. In a group each class is kept as often as the rarest one,
+    # or once more if that would leave fewer than ``_ENOUGH``.
     if len(groups) != len(classes):
         raise ValueError(f"len(groups)={len(groups)!r} must be len(classes)={len(classes)!r}")
     counts = Counter(zip(groups, classes, strict=True))
-    room = {key: min(counts[key[0], one] for one in wanted) + 1 for key in counts if key[1] in wanted}
-    kept = _taken(list(zip(groups, classes, strict=True)), room, f"{seed}/even_within")
-    chosen = even([classes[index] for index in kept], wanted, seed=seed, limit=limit)
+    for more in (0, 1):
+        room = {key: min(counts[key[0], one] for one in wanted) + more for key in counts if key[1] in wanted}
+        kept = _taken(list(zip(groups, classes, strict=True)), room, f"{seed}/even_within")
+        chosen = even([classes[index] for index in kept], wanted, seed=seed, limit=limit)
+        if len(chosen) >= _ENOUGH:
+            break
     return tuple(kept[n] for n in chosen)
 
 
@@ -73,7 +77,7 @@ def _taken(keys: Sequence[T], room: dict[T, int], name: str) -> list[int]:
     return sorted(kept)
 
 
-def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
+def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int | str) -> Mapping[int, T]:
     """Choose foils' classes by position so that captions and foils have the same distribution of classes."""
     # ``options`` are the classes that each candidate's foil may take. Candidates that cannot be given one are dropped,
     # until the foils of those that are left have exactly the classes of their captions. What is left is the most that
@@ -111,13 +115,13 @@ def _in_groups(
     for index, group in enumerate(groups):
         members[group].append(index)
     chosen: dict[int, T] = {}
-    for part in members.values():
-        if len(part) >= smallest:
-            chosen |= _of(classes, options, part, seed)
+    for group, part in members.items():
+        if len(part) >= smallest:  # with one seed for all, equal groups would put the same number for each number
+            chosen |= _of(classes, options, part, f"{seed}/{group}")
     return chosen
 
 
-def _of(classes: Sequence[T], options: Sequence[Sequence[T]], indexes: Sequence[int], seed: int) -> dict[int, T]:
+def _of(classes: Sequence[T], options: Sequence[Sequence[T]], indexes: Sequence[int], seed: int | str) -> dict[int, T]:
     some = assigned([classes[index] for index in indexes], [options[index] for index in indexes], seed=seed)
     return {indexes[n]: one for n, one in some.items()}
 
@@ -211,42 +215,6 @@ def _path(
     return None
 
 
-def paired(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
-    """Select foils so that each pair of classes occurs as often in one direction as in the other (VALSE, A.4)."""
-    # The pairs take turns, so that a frequent pair does not crowd out the others. Each source, such as a caption or an
-    # image, is used once.
-    if len(foils) != len(sources):
-        raise ValueError(f"len(foils)={len(foils)} and len(sources)={len(sources)} must be equal")
-    queues: dict[tuple[str, str], list[int]] = {}
-    for index in np.random.default_rng(seed).permutation(len(foils)).tolist():
-        queues.setdefault(foils[index].classes, []).append(index)
-    open_pairs = sorted((one, other) for one, other in queues if one < other and (other, one) in queues)
-    used: set[Hashable] = set()
-    taken: list[int] = []
-    while open_pairs:
-        still = []
-        for one, other in open_pairs:
-            two = _two(queues[one, other], queues[other, one], sources, used)
-            if two:
-                taken += two
-                still.append((one, other))
-        open_pairs = still
-    return tuple(sorted(taken))
-
-
-def _two(one: list[int], other: list[int], sources: Sequence[Hashable], used: set[Hashable]) -> list[int]:
-    two: list[int] = []
-    for queue in (one, other):
-        while queue and sources[queue[-1]] in used:
-            queue.pop()
-        if not queue:
-            used.difference_update(sources[index] for index in two)
-            return []
-        two.append(queue.pop())
-        used.add(sources[two[-1]])
-    return two
-
-
 def matched(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
     """Select foils so that each class replaces others exactly as often as others replace it (VALSE, A.5)."""
     # Classes need not be paired: "ride" may be replaced by "push", "push" by "pull" and "pull" by "ride". Such rings
@@ -309,33 +277,90 @@ Exchange = tuple[str, str]
 """What a caption has and what its foil has instead."""
 
 
-def exchanged(groups: Sequence[Sequence[Foil]], *, seed: int) -> tuple[tuple[int, Foil], ...]:
-    """Choose at most one foil of each caption so that each word, with its quantifier, is as often true as false."""
-    # A foil that puts "dogs" for "dog" is chosen only together with one that puts "dog" for "dogs", in another caption.
-    # The rarest exchanges are served first.
-    pools: dict[Exchange, list[tuple[int, Foil]]] = {}
-    random = quick_generator(f"{seed}/exchanged")
-    for index in random.sample(range(len(groups)), len(groups)):
-        for foil in groups[index]:
-            pools.setdefault(exchange(foil), []).append((index, foil))
-    chosen: dict[int, Foil] = {}
-    both_ways = [pair for pair in pools if pair[0] < pair[1] and pair[::-1] in pools]
-    for pair in sorted(both_ways, key=lambda one: (min(len(pools[one]), len(pools[one[::-1]])), one)):
-        _take(pools[pair], pools[pair[::-1]], chosen)
-    return tuple(sorted(chosen.items()))
-
-
 def exchange(foil: Foil) -> Exchange:
     """What a caption has and what its foil has instead: the classes, with the quantifiers of a plurality foil."""
     before, _, after = foil.tags.get("quantifiers", "/").partition("/")
     return f"{before} {foil.classes[0]}".strip(), f"{after} {foil.classes[1]}".strip()
 
 
-def _take(there: list[tuple[int, Foil]], back: list[tuple[int, Foil]], chosen: dict[int, Foil]) -> None:
-    while True:
-        one = next((item for item in there if item[0] not in chosen), None)
-        two = next((item for item in back if item[0] not in chosen and (one is None or item[0] != one[0])), None)
-        if one is None or two is None:
-            return
-        chosen.update((one, two))
-        there, back = there[there.index(one) + 1 :], back[back.index(two) + 1 :]
+class _Exchanges:
+    """Foils to choose from, by exchange and by whether the caption is the likelier text; ``chosen`` by source."""
+
+    def __init__(
+        self, foils: Sequence[Foil], sources: Sequence[Hashable], leads: Sequence[float], random: Random
+    ) -> None:
+        self.pools: dict[Exchange, dict[bool, deque[int]]] = {}
+        self.chosen: dict[Hashable, int] = {}
+        self._sources = sources
+        self._surplus = 0  # twos with the caption likelier in both, less those with the foil likelier in both
+        for index in random.sample(range(len(foils)), len(foils)):
+            likelier = bool(leads) and leads[index] > 0
+            pools = self.pools.setdefault(exchange(foils[index]), {True: deque(), False: deque()})
+            pools[likelier].append(index)
+
+    def rarity(self, pair: Exchange) -> int:
+        sizes = sorted(sum(map(len, self.pools[way].values())) for way in (pair, pair[::-1]))
+        return (-sizes[1] / sizes[0], sizes[0])
+
+    def mixed(self, pair: Exchange) -> bool:
+        """Choose two foils, p for q and q for p, one of whose captions is the likelier text."""
+        one, other = self.pools[pair], self.pools[pair[::-1]]
+        return self._take(one[True], other[False]) or self._take(one[False], other[True])
+
+    def alike(self, pair: Exchange) -> bool:
+        """Choose two whose captions are both less likely, or both likelier as long as about half of all are."""
+        one, other = self.pools[pair], self.pools[pair[::-1]]
+        if self._take(one[False], other[False]):
+            self._surplus -= 1
+            return True
+        if self._surplus + 1 > _SLACK * len(self.chosen) or not self._take(one[True], other[True]):
+            return False
+        self._surplus += 1
+        return True
+
+    def _take(self, there: deque[int], back: deque[int]) -> bool:
+        for pool in (there, back):
+            while pool and self._sources[pool[0]] in self.chosen:
+                pool.popleft()
+        if not there or not back:
+            return False
+        source = self._sources[there[0]]
+        if self._sources[back[0]] == source:  # the other foil must be of another source
+            taken = {*self.chosen, source}
+            other = next((index for index in back if self._sources[index] not in taken), None)
+            if other is None:
+                return False
+            back.remove(other)
+            back.appendleft(other)
+        for pool in (there, back):
+            index = pool.popleft()
+            self.chosen[self._sources[index]] = index
+        return True
+
+
+_SLACK = 0.02  # twos of all cases: a share of 0.52
+
+
+def exchanged(
+    foils: Sequence[Foil], sources: Sequence[Hashable], seed: int, leads: Sequence[float] = ()
+) -> tuple[int, ...]:
+    """Select foils so that each exchange, p for q, is made as often as q for p (VALSE, A.4), one foil of each source.
+
+    ``leads`` say by how much each caption is the likelier text: about half of the selected captions are.
+    """
+    if len(foils) != len(sources):
+        raise ValueError(f"len(foils)={len(foils)} and len(sources)={len(sources)} must be equal")
+    random = quick_generator(f"{seed}/exchanged")
+    exchanges = _Exchanges(foils, sources, leads, random)
+    both_ways = [pair for pair in exchanges.pools if pair[0] < pair[1] and pair[::-1] in exchanges.pools]
+    random.shuffle(both_ways)
+    # The rarest exchanges are served first; equally rare ones, such as those of one noun with "some" and with "a number
+    # of", take turns in an order that the seed decides.
+    rarity = {pair: exchanges.rarity(pair) for pair in both_ways}
+    groups = [list(turns) for _, turns in groupby(sorted(both_ways, key=rarity.__getitem__), key=rarity.__getitem__)]
+    for take in (exchanges.mixed, exchanges.alike, exchanges.alike):
+        for group in groups:
+            turns = group
+            while turns:
+                turns = [pair for pair in turns if take(pair)]
+    return tuple(sorted(exchanges.chosen.values()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,7 +17,8 @@ from vlgate.perturb.text.parsed import Parsed, Span
 class Contrast:
     """Prepositions of a caption and of its foil about the same thing, after a noun or one of the verbs ``heads``.
 
-    If it is ``singular``, it does not hold for several things: nobody sits on horses.
+    If it is ``singular``, it does not hold for several things: nobody sits on horses. With ``subjects`` it holds for
+    these only: a man may sit at a table, but not a cup.
     """
 
     things: frozenset[str]
@@ -25,6 +26,7 @@ class Contrast:
     captions: tuple[str, ...]
     foils: tuple[str, ...]
     singular: bool
+    subjects: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +59,13 @@ class Contrasts:
         """Whether two prepositions may both be true of one photograph."""
         return one == other or other in self.together.get(one, frozenset())
 
-    def opposite(self, name: str, thing: str, *, several: bool, head: str | None) -> tuple[str, ...]:
-        """The prepositions that contradict ``name`` before a noun, behind the verb ``head``; None for a noun."""
+    def opposite(
+        self, name: str, thing: str, *, several: bool, head: str | None, subjects: Collection[str] = ()
+    ) -> tuple[str, ...]:
+        """The prepositions that contradict ``name`` before a noun, behind the verb ``head``; None for a noun.
+
+        ``subjects`` are the nouns before it.
+        """
         rows = [
             row.foils
             for row in self.rows
@@ -66,6 +73,7 @@ class Contrasts:
             and thing in row.things
             and (head is None or head in row.heads)
             and not (row.singular and several)
+            and (not row.subjects or not row.subjects.isdisjoint(subjects))
         ]
         return tuple(dict.fromkeys(foil for foils in rows for foil in foils))
 
@@ -91,6 +99,7 @@ def contrasts() -> Contrasts:
                 captions=tuple(one["captions"].split("|")),
                 foils=tuple(one["foils"].split("|")),
                 singular=bool(one.get("singular", False)),
+                subjects=_listed(raw["things"], one["subjects"]) if "subjects" in one else frozenset(),
             )
             for one in raw["contrasts"]
         ),

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from vlgate.perturb.foils.candidates import Filling, Foil, Gap, Perturbed
 from vlgate.perturb.foils.captions.mentions import is_kind_of, may_be_same
 from vlgate.perturb.foils.prepositions import AROUND, SEVERAL, Preposition, Said, contrasts, prepositions
-from vlgate.perturb.text.fitness import unfit
+from vlgate.perturb.text.fitness import reverses, unfit
 from vlgate.perturb.text.parsed import Edit, Parsed
 
 MOST_TOKENS = 80
@@ -32,7 +32,6 @@ NOT_ATTESTED = "no contradicting preposition is attested in the captions"
 ABSURD = "nobody would say so of such things"
 SAID = "a caption of the image says what the foil would say"
 
-_NEGATIONS = frozenset({"no", "not", "n't", "without", "never", "none", "nobody", "nothing", "neither", "?"})
 _OPEN = frozenset({"no", "any", "every", "each", "either", "neither", "what", "which", "another", "other"})
 _BESIDE = frozenset({"next to", "beside", "near", "close to", "in front of", "behind", "in back of", "by", "alongside"})
 _PUTTING = frozenset("on in at of inside into onto atop under underneath beneath over above".split())
@@ -93,7 +92,7 @@ def _spots(parsed: Parsed) -> list[Preposition | str]:
         return [NO_PREPOSITION]
     if sum(token.text.isupper() and len(token.text) > 1 for token in parsed.tokens) > len(parsed.tokens) / 3:
         return [CAPITALS]
-    if any(token.lower in _NEGATIONS for token in parsed.tokens):
+    if reverses(parsed) or parsed.text.rstrip().endswith("?"):
         return [NEGATED]
     why = unfit(parsed)
     return [_problem(parsed, one) or why or one for one in present]
@@ -186,7 +185,9 @@ def _opposite(parsed: Parsed, one: Preposition) -> tuple[str, ...]:
         verb = None
     else:
         return ()
-    return contrasts().opposite(one.name, thing.lemma.lower(), several=thing.tag == "NNS", head=verb)
+    subjects = [parsed.tokens[index].lemma.lower() for index in _subjects(parsed, one.head)]
+    several = thing.tag == "NNS"
+    return contrasts().opposite(one.name, thing.lemma.lower(), several=several, head=verb, subjects=subjects)
 
 
 def _is_absurd(parsed: Parsed, one: Preposition, name: str) -> bool:

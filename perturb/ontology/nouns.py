@@ -82,6 +82,11 @@ def _noun(row: TsvRow) -> Noun:
     )
 
 
+def inconsistent(nouns: Mapping[str, Noun], table: Mapping[str, Noun]) -> set[str]:
+    """The names of the nouns that contradict a table, which holds them too."""
+    return {name for name, noun in nouns.items() if any(chain(_wrong_names(noun, table), _wrong_numbers(noun, table)))}
+
+
 def _wrong_names(noun: Noun, nouns: Mapping[str, Noun]) -> Iterator[str]:
     forms = (noun.other,) if noun.other else ()
     for role, names in (("parent", noun.parents), ("synonym", noun.same), ("other form", forms)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vlgate.perturb.kept import kept
-from vlgate.perturb.ontology.nouns import Noun, Number
+from vlgate.perturb.ontology.nouns import Noun, Number, inconsistent
 from vlgate.perturb.ontology.ontology import Ontology
 from vlgate.perturb.text.grammar import may_be_plural, plural, regular_plural, regular_singular, singular
 
@@ -61,7 +61,8 @@ def extended_by_wordnet(
     source = _Lexicon(ontology=ontology, wordnet=wordnet, classes=_classes(ontology))
     concepts = dict(found for name in wanted if (found := source.concept(name)) is not None)
     nouns = _nouns(concepts.values(), frozenset(wanted), ontology)
-    added = {name: concept for concept in concepts.values() if (name := concept.words[0][0][0]) in nouns}
+    named = ((concept.words[0][0][0], concept) for concept in concepts.values() if concept.words)
+    added = {name: concept for name, concept in named if name in nouns}
     extended = ontology.extended(
         nouns.values(),
         overlaps=[frozenset((name, other)) for name, concept in added.items() for other in concept.also],
@@ -207,7 +208,11 @@ class _Lexicon:
 def _nouns(concepts: Iterable[_Concept], wanted: Collection[str], ontology: Ontology) -> dict[str, Noun]:
     nouns: dict[str, Noun] = {}
     for concept in concepts:
-        free = [forms for forms in concept.words if not any(form in nouns or ontology.knows(form) for form, _ in forms)]
+        free: list[Forms] = []
+        for forms in concept.words:  # "deary" and "dearie" have one plural
+            taken = {form for twin in free for form, _ in twin}
+            if not any(form in taken or form in nouns or ontology.knows(form) for form, _ in forms):
+                free.append(forms)
         for forms in free:
             for form, number in forms:
                 nouns[form] = Noun(
@@ -218,6 +223,13 @@ def _nouns(concepts: Iterable[_Concept], wanted: Collection[str], ontology: Onto
                     other=next((other for other, _ in forms if other != form), ""),
                     askable=form in wanted and (concept.countable or number != "singular"),
                 )
+    # Names whose rows would contradict others stay unknown, with their synonyms and their other number.
+    while wrong := inconsistent(nouns, {**ontology.nouns, **nouns}):
+        nouns = {
+            name: noun
+            for name, noun in nouns.items()
+            if wrong.isdisjoint((name, noun.other, *noun.same, *noun.parents))
+        }
     return nouns
 
 

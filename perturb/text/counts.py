@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
-from vlgate.perturb.text.fitness import first, unfit
+from vlgate.perturb.text.fitness import REVERSED, first, reverses, unfit
 from vlgate.perturb.text.grammar import capitalised_like, plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
@@ -122,7 +122,7 @@ def recounted(parsed: Parsed, new: int) -> Perturbed:
     numbers = [index for index, token in enumerate(parsed.tokens) if token.tag == "CD" and token.dep == "nummod"]
     if not numbers:
         return Perturbed.of("no number before a noun")
-    if why := unfit(parsed):
+    if why := unfit(parsed) or (REVERSED if reverses(parsed) else ""):
         return Perturbed.of(why)
     return Perturbed.of(*(_recounted(parsed, index, new) for index in numbers))
 

@@ -12,8 +12,8 @@ from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.mentions import may_be_same
 from vlgate.perturb.questions.readings import is_known
 from vlgate.perturb.text.counts import is_plural
+from vlgate.perturb.text.fitness import REVERSED, reverses, unfit
 from vlgate.perturb.text.fitness import first as reason
-from vlgate.perturb.text.fitness import unfit
 from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed, Span, Token
 from vlgate.perturb.word_lists import words
@@ -40,7 +40,7 @@ def exchanged(parsed: Parsed) -> Perturbed:
 
     Returns: the candidates, with the same words in another order, and the reasons of the pairs that were refused.
     """
-    if why := unfit(parsed):
+    if why := unfit(parsed) or (REVERSED if reverses(parsed) else ""):
         return Perturbed.of(why)
     if len(parsed.chunks) < 2:
         return Perturbed.of("not two noun phrases")
@@ -54,7 +54,7 @@ def replaced(parsed: Parsed, old: str, new: str) -> Perturbed:
 
     Returns: one candidate, or the reason why there is none: the noun is not there once, or its number is not known.
     """
-    if why := unfit(parsed):
+    if why := unfit(parsed) or (REVERSED if reverses(parsed) else ""):
         return Perturbed.of(why)
     indexes = [index for index, token in enumerate(parsed.tokens) if token.lower == old.lower()]
     if len(indexes) != 1 or parsed.tokens[indexes[0]].pos != "NOUN":

@@ -122,6 +122,27 @@ def _lacks_article(parsed: Parsed, start: int, end: int) -> bool:
     return plural(head.lower) is not None
 
 
+_REVERSING = words("reversing")
+_REVERSING_VERBS = words("reversing verb")
+REVERSED = "a word may reverse the truth of the others"
+
+
+def reverses(parsed: Parsed) -> bool:
+    """Whether a word may reverse the truth of what stands beneath it: "no one", "hardly", "few", "without", "lacks".
+
+    A noun, a number or a preposition that is false of the image may make such a text true: "No one rides the cat."
+    """
+    tokens = parsed.tokens
+    for index, token in enumerate(tokens):
+        if token.lower in _REVERSING or (token.pos == "VERB" and token.lemma.lower() in _REVERSING_VERBS):
+            return True
+        if token.lower in {"few", "little"}:  # "a few dogs" and "two little girls" say that there are some
+            bare = index == 0 or tokens[index - 1].tag not in {"DT", "PRP$", "CD", "POS", "JJ"}
+            if bare and (token.lower == "few" or any(one.tag == "NN" for one in tokens[index + 1 : index + 2])):
+                return True
+    return False
+
+
 def unfit(parsed: Parsed) -> str:
     """Return why a text is not rewritten at all; empty if it may be.
 

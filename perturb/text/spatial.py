@@ -7,7 +7,7 @@ direction of a movement, not a fixed phrase ("under construction").
 from __future__ import annotations
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
-from vlgate.perturb.text.fitness import first, unfit
+from vlgate.perturb.text.fitness import REVERSED, first, reverses, unfit
 from vlgate.perturb.text.parsed import Edit, Parsed, Span
 from vlgate.perturb.text.rewriting import OPPOSITES
 from vlgate.perturb.word_lists import words
@@ -39,7 +39,7 @@ def opposed(parsed: Parsed) -> Perturbed:
     ]
     if not spans:
         return Perturbed.of("no spatial preposition with an opposite")
-    if why := unfit(parsed):
+    if why := unfit(parsed) or (REVERSED if reverses(parsed) else ""):
         return Perturbed.of(why)
     return Perturbed.of(*(_opposed(parsed, span) for span in spans))
 

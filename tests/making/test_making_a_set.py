@@ -84,7 +84,9 @@ def test_foils_that_text_gives_away_are_dropped_and_counted(made, captions_file)
     found = report(folder)
     assert found["blind"]["before"] > 0.6
     assert found["blind"]["value"] <= 0.55
-    assert found["dropped"]["found by its text alone"] == 900 - found["cases"]
+    assert found["plausibility"]["value"] <= 0.55
+    told = ("found by its text alone", "its true text is the likelier one")
+    assert sum(found["dropped"].get(reason, 0) for reason in told) == 900 - found["cases"]
     assert 500 < found["cases"] < 900
     assert "It was 0." in (folder / "bias.md").read_text()
 

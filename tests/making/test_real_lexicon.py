@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from vlgate.cli import main
+from vlgate.perturb.ontology import default_ontology
+from vlgate.perturb.ontology.wordnet import extended_by_wordnet
 
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
 OEWN = DATA / "wordnet/oewn.xml.gz"
@@ -91,3 +93,14 @@ def test_the_lexicon_adds_words_to_the_kinds_of_scene_graphs(made, tmp_path, kin
     assert cases
     assert refused[0] != refused[1]
     assert all(one["caption"] != one["foil"] for one in cases)
+
+
+NAMES = "red reds panties panty sub wedge pinky love hippie hippies hoagie ducky duckies deary vis-à-vis".split()
+"""Names whose synonyms share a plural, or are one another's plural."""
+
+
+@pytest.mark.parametrize("names", [*([name] for name in NAMES), NAMES], ids=lambda names: "+".join(names)[:20])
+def test_a_name_that_the_lexicon_cannot_place_ends_no_run(lexicon, names):
+    ontology = default_ontology()
+    extended, unknown = extended_by_wordnet(ontology, names, lexicon=lexicon)
+    assert set(unknown) == {name for name in names if not extended.knows(name)}

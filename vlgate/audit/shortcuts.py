@@ -125,20 +125,21 @@ def _model_features(found: Choices, lm: LanguageModel) -> Findings:
     """The log-likelihoods of the candidates by a language model; NaN for one that is too short to have any."""
     texts = found.whole()
     distinct = list(dict.fromkeys(texts))
-    known = dict(zip(distinct, _mean_logs(distinct, lm).tolist(), strict=True))
+    known = dict(zip(distinct, mean_logs(distinct, lm).tolist(), strict=True))
     means = np.array([known[text] for text in texts], dtype=np.float64)
     logs = np.stack([means, means * [len(text.split()) for text in texts]], axis=1)
     return (lambda _: logs), None
 
 
-def _mean_logs(texts: Sequence[str], lm: LanguageModel) -> FloatArray:
+def mean_logs(texts: Sequence[str], lm: LanguageModel) -> FloatArray:
+    """Mean log-probabilities of the words of texts, shape (n,); NaN for a text that is too short for the model."""
     try:
         return -np.log(np.asarray(lm.perplexity(texts), dtype=np.float64))
     except NoReplyError as error:
         kept = [place for place in range(len(texts)) if place not in error.positions]
         means = np.full(len(texts), np.nan)
         if kept and len(kept) < len(texts):
-            means[kept] = _mean_logs([texts[place] for place in kept], lm)
+            means[kept] = mean_logs([texts[place] for place in kept], lm)
         return means
 
 
@@ -152,7 +153,7 @@ class _Remembered:
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
-            self._known.update(zip(new, np.exp(-_mean_logs(new, self._lm)).tolist(), strict=True))
+            self._known.update(zip(new, np.exp(-mean_logs(new, self._lm)).tolist(), strict=True))
         return np.array([self._known[text] for text in texts], dtype=np.float64)
 
 

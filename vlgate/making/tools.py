@@ -94,7 +94,7 @@ class Tools:
         extra="text",
     )
     lm = Tool[TextModel](
-        sentence="a causal language model of transformers, which measures how plausible texts are",
+        sentence="a causal language model of transformers that scores captions and foils (default: their trigrams)",
         build="vlgate.models.text.judges:plausibility",
     )
     frequency = Tool[WordTable](

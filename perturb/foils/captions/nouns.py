@@ -12,7 +12,7 @@ from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read
 from vlgate.perturb.foils.captions.object_names import ObjectClass, ObjectNames, coco_names
 from vlgate.perturb.ontology.ontology import default_ontology
-from vlgate.perturb.text.fitness import unfit
+from vlgate.perturb.text.fitness import REVERSED, reverses, unfit
 from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.word_lists import words
@@ -37,7 +37,7 @@ def noun_foils(
     # without them, objects that are often there unmentioned (a fork beside a knife) are not taken.
     if not parsed.chunks:
         return Perturbed.of("no noun phrase")
-    if why := unfit(parsed):
+    if why := unfit(parsed) or (REVERSED if reverses(parsed) else ""):
         return Perturbed.of(why)
     table = names if names is not None else coco_names()
     reading = read(parsed)

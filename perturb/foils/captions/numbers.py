@@ -11,7 +11,7 @@ from vlgate.perturb.foils.captions.doubts import doubts_of, has_things, shared_d
 from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
 from vlgate.perturb.foils.captions.noun_phrases import MORE, NUMERALS, NounPhrase, Reading, has_kind, read, reason_of
 from vlgate.perturb.graphs.persons import is_body_part
-from vlgate.perturb.text.fitness import unfit
+from vlgate.perturb.text.fitness import REVERSED, reverses, unfit
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.word_lists import words
 
@@ -36,7 +36,7 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
     if not parsed.chunks:
         return Perturbed.of("no noun phrase")
     reading = read(parsed)
-    why = unfit(parsed)
+    why = unfit(parsed) or (REVERSED if reverses(parsed) else "")
     outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
         changed = renumbered(reading, phrase)
@@ -79,29 +79,26 @@ _MORE_OF_THEM = words("further")
 def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Perturbed:
     """Make foils of the numbers in a caption: "exactly" and the number in the caption, another one in the foil."""
     # "Exactly" on both sides makes a lower number false too. A number is taken if another caption gives the same, and
-    # none gives another one.
-    if not has_number(parsed):
-        return Perturbed.of("no number")
-    if why := unfit(parsed):
+    # none gives another one; "a dog" is one if it may become plural (``plurals``). Without these, two is the number of
+    # nine in ten captions, and hardly any foil could say two.
+    if not parsed.chunks:
+        return Perturbed.of("no noun phrase")
+    if why := unfit(parsed) or (REVERSED if reverses(parsed) else ""):
         return Perturbed.of(why)
     reading = read(parsed)
     outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
         doubt = _doubt(reading, phrase, others)
-        outcomes += _counted_foils(reading, phrase) if doubt is None else [doubt]
+        outcomes += _counted_foils(reading, phrase, phrase.count or 1) if doubt is None else [doubt]
     return Perturbed.of(*outcomes)
-
-
-def has_number(parsed: Parsed) -> bool:
-    return any(token.tag == "CD" for token in parsed.tokens)
 
 
 def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
     noun = phrase.singular_noun
-    if phrase.kind != "number" or phrase.count is None:
-        return "no number"
-    if not 1 <= phrase.count <= LARGEST:
-        return "the number is too large to be exact"
+    if phrase.kind in {"a", "this"}:
+        return next(iter((*doubts_of(reading, phrase, others), *renumbered(reading, phrase).doubts)), None)
+    if phrase.kind != "number" or not 1 <= (phrase.count or 0) <= LARGEST:
+        return "no number that can be exact"
     if noun in _MEASURES or (reason_of(noun) is not None and not has_kind(noun, MORE)):
         return "the number is not one of objects"
     if any(token.lower in _MORE_OF_THEM for token in reading.parsed.tokens):
@@ -136,8 +133,8 @@ def _tells_two(reading: Reading) -> bool:
     return not _OF_TWO.isdisjoint(said) or said.count("one") > 1
 
 
-def _counted_foils(reading: Reading, phrase: NounPhrase) -> Iterator[Foil]:
-    count, said = phrase.count or 0, reading.parsed.tokens[phrase.lead[1] - 1].text
+def _counted_foils(reading: Reading, phrase: NounPhrase, count: int) -> Iterator[Foil]:
+    said = reading.parsed.tokens[phrase.lead[1] - 1].text if phrase.kind == "number" else NUMERALS[count - 1]
     digits = said.isdigit()
     for step in STEPS:
         number = count + step

@@ -19,7 +19,7 @@ from vlgate.errors import DataError, OptionError
 from vlgate.images.files import image_size, plain_path
 from vlgate.making.inputs import records
 from vlgate.making.inputs.frames import LINE
-from vlgate.making.kinds.kind import InputName
+from vlgate.making.kinds.kind import KINDS, InputName, kind
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.checks import Mode
 from vlgate.sources.reading.image_finder import is_plain, stem
@@ -196,9 +196,9 @@ def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputNam
         if _WITH.get(content) in takes:
             continue
         if content not in takes:
-            raise DataError(
-                file, None, f"holds {content}", f"this kind takes {' or '.join(takes)}: name a file of {FORMS}"
-            )
+            others = [other for other in KINDS if content in kind(other).takes]
+            more = f"; {content} make {', '.join(others)}" if others else f": name a file of {FORMS}"
+            raise DataError(file, None, f"holds {content}", f"this kind takes {' or '.join(takes)}{more}")
         if name is not None and content != name:
             raise DataError(file, None, f"holds {content}, an earlier file {name}", "name files of one input")
         name = content  # type: ignore[assignment]  # files of words are not among what a kind takes

@@ -9,13 +9,12 @@ from functools import cache
 from typing import Any
 
 from vlgate.making.inputs.records import Caption
-from vlgate.making.kinds.kind import Inference, Item, Kind, Made, MakeSome, Release, Selected, Start, Work, selecting
+from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Release, Start, Work, both_ways
 from vlgate.making.sets.folder import METHODS, NO_VOTES, as_cases, valse
-from vlgate.perturb.foils.balance import exchanged, paired
 from vlgate.perturb.foils.candidates import Foil, Perturbed, Swap
 from vlgate.perturb.foils.captions.mentions import Mentions, mentions
 from vlgate.perturb.foils.captions.nouns import noun_foils
-from vlgate.perturb.foils.captions.numbers import counted, has_number, plurals
+from vlgate.perturb.foils.captions.numbers import counted, plurals
 from vlgate.perturb.foils.prepositions import attested, said_of
 from vlgate.perturb.foils.relations import filled_relations, gaps, relations
 from vlgate.perturb.foils.swap_facts import Scene, Vocabulary, caption_scenes, graph_scene
@@ -25,41 +24,22 @@ from vlgate.perturb.text.parsed import Parsed
 
 # Foils of captions: plurality, noun foils as in FOIL it!, and the numbers in captions.
 
-UNBALANCED = "what the foil puts in is false more often than true"
-"""Why a candidate is not chosen: there is none of another caption that exchanges the same words the other way round."""
-
 Maker = Callable[[Parsed, Sequence[Mentions]], Perturbed]
 
 
-def _starting(maker: Maker, compares: Callable[[Parsed], bool] = lambda _: True) -> Start:
-    """Return what makes foils of captions; ``compares`` says whether a caption is held against the others."""
-
+def _starting(maker: Maker) -> Start:
     def start(work: Work) -> MakeSome:
-
         def make_some(inputs: Sequence[Caption]) -> Iterable[Made]:
             parsed = _parsed(inputs, work)
             mentioned = cache(lambda text: mentions(parsed[text]))
             for one in inputs:
-                caption = parsed[one.text]
-                perturbed = maker(caption, [mentioned(text) for text in one.others] if compares(caption) else ())
+                perturbed = maker(parsed[one.text], [mentioned(text) for text in one.others])
                 extra = tuple({"orig_caption": one.text} for _ in perturbed.candidates)
                 yield Made(image=one.image, origin=one.origin, found=perturbed, extra=extra)
 
         return make_some
 
     return start
-
-
-def _balanced(items: Sequence[Item], seed: int) -> Selected:
-    """Keep one foil of a caption, and each word as often in captions as in foils."""
-    places: dict[str, list[Item]] = {}
-    for item in items:
-        places.setdefault(item.origin, []).append(item)
-    groups = [[one.candidate for one in group if isinstance(one.candidate, Foil)] for group in places.values()]
-    by_foil = {id(item.candidate): item.id for item in items}
-    kept = {by_foil[id(foil)] for _, foil in exchanged(groups, seed=seed)}
-    left = tuple(item for item in items if item.id in kept)
-    return Selected(items=left, dropped={UNBALANCED: len(items) - len(left)} if len(left) < len(items) else {})
 
 
 def _valse(items: Iterable[Item], file: str, phenomenon: str) -> Mapping[str, str]:
@@ -83,12 +63,10 @@ def _valse(items: Iterable[Item], file: str, phenomenon: str) -> Mapping[str, st
     return {f"valse/data/{file}": json.dumps(records, ensure_ascii=False, indent=1)}
 
 
-def _foil_kind(
-    name: str, sentence: str, start: Start, release: Release, inference: Inference = "not entailment"
-) -> Kind:
+def _foil_kind(name: str, sentence: str, start: Start, release: Release, **more: Any) -> Kind:
     uses = ("nli", "grammar")
     common = Kind(name=name, sentence=sentence, takes=("captions",), start=start, release=release, uses=uses)
-    return replace(common, needs=("parser",), select=_balanced, inference=inference)
+    return replace(common, needs=("parser",), select=both_ways, **more)
 
 
 PLURALITY = _foil_kind(
@@ -96,7 +74,8 @@ PLURALITY = _foil_kind(
     "one thing in the caption and several in the foil, or the reverse, as in VALSE",
     _starting(plurals),
     lambda items: _valse(items, "plurals.json", "plurals"),
-    "contradiction",
+    inference="contradiction",
+    renumbers=True,
 )
 FOIL_IT = _foil_kind(
     "foil-it",
@@ -107,8 +86,9 @@ FOIL_IT = _foil_kind(
 COUNTING_CAPTIONS = _foil_kind(
     "counting-captions",
     "the number in a caption against another one, with exactly before both",
-    _starting(counted, has_number),
+    _starting(counted),
     lambda items: as_cases(items, "counting-captions"),  # no benchmark has such a task
+    renumbers=True,
 )
 
 
@@ -151,7 +131,7 @@ RELATIONS = Kind(
     release=valse("relations.json", "relations"),
     needs=("parser",),
     uses=("mlm", "nli", "grammar", "lm"),
-    select=selecting(paired),
+    select=both_ways,
     inference="contradiction",
 )
 

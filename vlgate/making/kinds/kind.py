@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -9,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from vlgate.errors import UnknownNameError
+from vlgate.perturb.foils.balance import exchanged
 from vlgate.perturb.foils.candidates import Candidate, Foil, Perturbed
 from vlgate.types import Shape
 
@@ -42,6 +44,8 @@ class Item:
     origin: str
     candidate: Candidate
     extra: Mapping[str, Any] = field(default_factory=dict)
+    lead: float | None = None
+    """By how much the true text is likelier than the false one, in nats a word; None if a text is not scored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +90,8 @@ class Kind:
     if their option is given. If ``whole`` is true, the inputs are one block, because candidates combine inputs that
     stand anywhere. ``select`` runs on all candidates that passed the checks, before the blind baseline is balanced.
     ``inference`` says which foils stay if --nli is given: VALSE keeps contradictions only for plurality and relations,
-    and does not ask for actions. ``permuted`` says that caption and foil have the same words by construction.
+    and does not ask for actions. ``permuted`` says that caption and foil have the same words by construction, and
+    ``renumbers`` that they differ in number, so that few words may stay: "There is 1 dog", "There are 2 dogs".
     A kind without ``release`` has no benchmark's format, and one without ``start`` is made by functions of its own, as
     ``questions`` is.
     """
@@ -103,6 +108,7 @@ class Kind:
     whole: bool = False
     inference: Inference = "not entailment"
     permuted: bool = False
+    renumbers: bool = False
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -121,13 +127,23 @@ Places = Callable[[Sequence[Foil], Sequence[str], int], Sequence[int]]
 """Chooses among foils: their classes, the origins of their captions, and the seed give the positions that stay."""
 
 
+def both_ways(items: Sequence[Item], seed: int) -> Selected:
+    """Keep one foil of a caption, each word as often in captions as in foils, and half of the captions likelier."""
+    foils = [item.candidate for item in items if isinstance(item.candidate, Foil)]
+    leads = [item.lead or 0.0 for item in items] if any(item.lead for item in items) else ()
+    chosen = [items[place] for place in exchanged(foils, [item.origin for item in items], seed, leads)]
+    return Selected(
+        items=tuple(chosen), dropped={UNPAIRED: len(items) - len(chosen)} if len(chosen) < len(items) else {}
+    )
+
+
 def selecting(places: Places) -> Select:
     """Return a selection of items by the positions that a function chooses; the others are counted as unpaired."""
 
     def select(items: Sequence[Item], seed: int) -> Selected:
         found = [item.candidate for item in items if isinstance(item.candidate, Foil)]
         chosen = [items[place] for place in places(found, [item.origin for item in items], seed)]
-        return Selected(items=tuple(chosen), dropped={UNPAIRED: len(items) - len(chosen)})
+        return Selected(items=tuple(chosen), dropped=+Counter({UNPAIRED: len(items) - len(chosen)}))
 
     return select
 

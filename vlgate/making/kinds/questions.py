@@ -40,28 +40,24 @@ FORMS: Mapping[str, str] = {
 }
 """The formats, each with its file in the folder of the set; ``release`` and ``carets`` are the same, a folder."""
 
-PERTURBED = "pair of an image and its perturbed form, which this format cannot express"
-
 Json = dict[str, Any]
 
 
-def files_of(pairs: Sequence[QuestionPair], form: str) -> tuple[dict[str, str], int, Counter[str]]:
-    """Return the content of the files by their paths, the number of questions in them, and what was left out."""
+def files_of(pairs: Sequence[QuestionPair], form: str) -> tuple[dict[str, str], int]:
+    """Return the content of the files by their paths, and the number of questions in them."""
     if form not in FORMS:
         raise UnknownNameError("format of questions", form, FORMS)
-    written = [pair for pair in pairs if form == "jsonl" or not pair.perturbation]
-    left_out = +Counter({PERTURBED: len(pairs) - len(written)})
     if form == "cases":
-        lines = "".join(f"{json.dumps(_case(pair), ensure_ascii=False)}\n" for pair in written)
-        return {FORMS[form]: lines}, 2 * len(written), left_out
+        lines = "".join(f"{json.dumps(_case(pair), ensure_ascii=False)}\n" for pair in pairs)
+        return {FORMS[form]: lines}, 2 * len(pairs)
     with tempfile.TemporaryDirectory() as place:
         made = Path(place, "made")
-        count = write_questions(written, made, "carets" if form == "release" else form)
+        count = write_questions(pairs, made, "carets" if form == "release" else form)
         if made.is_dir():
             texts = {f"{FORMS[form]}/{one.name}": one.read_text(encoding="utf-8") for one in sorted(made.iterdir())}
         else:
             texts = {FORMS[form]: made.read_text(encoding="utf-8")}
-    return texts, count, left_out
+    return texts, count
 
 
 def _case(pair: QuestionPair) -> Json:
@@ -171,10 +167,11 @@ def run(given: argparse.Namespace) -> int:
     """Make the pairs and write them; counts of what was made and left out are printed on stderr."""
     if given.format not in FORMS:
         raise UnknownNameError("format of questions", given.format, FORMS)
-    tests, size = [_test(name) for name in dict.fromkeys(given.tests.split(","))], _size(given)
-    # CARETS releases no file of perturbed images.
-    if given.format in {"carets", "release"} and not any(test in ENDINGS for test in tests):
-        raise OptionError(f"--format {given.format}: has no form for {given.tests}; add one of {', '.join(ENDINGS)}")
+    asked, size = [_test(name) for name in dict.fromkeys(given.tests.split(","))], _size(given)
+    tests = [test for test in asked if given.format == "jsonl" or test in ENDINGS]
+    form = f"--format {given.format} has no form for perturbed images"
+    if not tests:
+        raise OptionError(f"--tests {given.tests}: {form}; take --format jsonl, or add one of {', '.join(ENDINGS)}")
     names = ("format", "tests", "size", "limit", "seed", "shares", "faults", "wordnet")
     sources = {part: {file.name: digest(file) for file in getattr(given, part)} for part in ("files", "without")}
     made_by = {"vlgate": __version__, "kind": "questions", **{name: getattr(given, name) for name in names}, **sources}
@@ -185,14 +182,14 @@ def run(given: argparse.Namespace) -> int:
         left_out += generator.corpus.left_out
         for line in _account(made, generator.corpus, left_out):
             _say(line)
-        files, written, unwritten = files_of([pair for one in made.values() for pair in one.pairs], given.format)
+        if len(tests) < len(asked):
+            _say(f"not made: {', '.join(test for test in asked if test not in tests)}; {form}, take jsonl")
+        files, written = files_of([pair for one in made.values() for pair in one.pairs], given.format)
         if not written:
             graphs = " ".join(map(str, given.files))
             raise OptionError(f"--from {graphs}: give no question for {given.tests}; give more graphs")
-        for reason, number in unwritten.items():
-            _say(f"left out: {number:,} x {reason}")
         used = len({pair.graph.id for one in made.values() for pair in one.pairs})
-        report = report_of(made, left_out + unwritten, used, made_by) | {"files": sorted(files)}
+        report = report_of(made, left_out, used, made_by) | {"files": sorted(files)}
         content = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
         folder.finish(files, {PAGE: as_page(report), BIAS: content}, overwrite=given.overwrite)
     _say(f"{written:,} questions in {given.out}")

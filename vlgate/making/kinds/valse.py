@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -110,8 +111,9 @@ def _coreference_release(items: Sequence[Item]) -> Mapping[str, str]:
     return files
 
 
-def _question_kind(name: str, sentence: str, start: Start, release: Release, select: Select | None) -> Kind:
-    """Counting chooses foils of all questions together; the other kinds choose among candidates."""
+def _question_kind(
+    name: str, sentence: str, start: Start, release: Release, select: Select | None, *, whole: bool = False
+) -> Kind:
     return Kind(
         name=name,
         sentence=f"{sentence} (VALSE)",
@@ -121,13 +123,15 @@ def _question_kind(name: str, sentence: str, start: Start, release: Release, sel
         needs=("parser",),
         uses=("lm",),
         select=select,
-        whole=select is None,
+        whole=whole,
         inference="unused",
+        renumbers=name != "coreference",
     )
 
 
-def _counting_kind(name: str, sentence: str, file: str) -> Kind:
-    return _question_kind(name, sentence, _counting(name), valse(file, "counting"), None)
+def _counting_kind(name: str, sentence: str, file: str, select: Select | None) -> Kind:
+    """Foils are chosen for all questions together; ``select`` balances what the checks leave."""
+    return _question_kind(name, sentence, _counting(name), valse(file, "counting"), select, whole=True)
 
 
 EXISTENCE = _question_kind(
@@ -139,13 +143,16 @@ EXISTENCE = _question_kind(
 )
 
 COUNTING_BALANCED = _counting_kind(
-    "counting-balanced", "another number, each as often in captions as in foils", "counting-hard.json"
+    "counting-balanced",
+    "another number, each as often in captions as in foils",
+    "counting-hard.json",
+    selecting(matched),
 )
 COUNTING_SMALL = _counting_kind(
-    "counting-small", "another number, captions and foils of 0 to 3", "counting-small-quant.json"
+    "counting-small", "another number, captions and foils of 0 to 3", "counting-small-quant.json", selecting(matched)
 )
 COUNTING_ADVERSARIAL = _counting_kind(
-    "counting-adversarial", "foils of 0 to 3 for captions of 4 and more", "counting-adversarial.json"
+    "counting-adversarial", "foils of 0 to 3 for captions of 4 and more", "counting-adversarial.json", None
 )
 
 COREFERENCE = _question_kind(
@@ -162,7 +169,7 @@ COREFERENCE = _question_kind(
 NO_TEMPLATE = "the verb has no template; add imsitu_space.json to --from"
 NO_ROLES = "the image lacks the agent or every other role"
 NO_ACTORS = "no case has persons or animals in both roles"
-FEW_ACTORS = "persons or animals have both roles in at least half of the set"
+FEW_ACTORS = "persons or animals have both roles in four of five cases, and half of the captions are the likelier text"
 """Why a swap of an actor and a thing is not chosen: "the ground walks on a man" is told from the text alone."""
 _TOP = 50  # fillings that are asked for
 
@@ -210,14 +217,29 @@ def _replacement(work: Work) -> MakeSome:
 
 
 def _actors_first(items: Sequence[Item], seed: int) -> Selected:
-    """Keep all cases whose two roles persons or animals have, and at most as many others, which text alone tells."""
-    both = [item.id for item in items if item.candidate.tags["actors"] == "both"]
-    others = [item.id for item in items if item.candidate.tags["actors"] != "both"]
-    if not both:
+    """Keep few cases of an actor and a thing, which text alone tells, and half of the captions the likelier text."""
+    groups: dict[tuple[bool, bool], list[Item]] = {
+        (both, likely): [] for both in (True, False) for likely in (True, False)
+    }
+    for item in quick_generator(f"{seed}/actors").sample(items, len(items)):
+        groups[item.candidate.tags["actors"] == "both", (item.lead or 0.0) > 0].append(item)
+    sure, told = groups[True, False], groups[True, True]
+    things = [*groups[False, False], *groups[False, True]]
+    if not sure and not told:
         return Selected(items=tuple(items), note=NO_ACTORS)
-    kept = {*both, *quick_generator(f"{seed}/actors").sample(others, min(len(both), len(others)))}
+    most = len(told) if any(item.lead for item in items) else 0
+    few = 0
+    # the rule "a person or an animal does it" is right in (both / 2 + others) / all: 0.6 with a fifth of others
+    for _ in range(len(items)):
+        more = min(len(things), (len(sure) + most) // 4)
+        likely = sum((item.lead or 0.0) > 0 for item in things[:more])
+        fewer = min(most, int(0.9 * (len(sure) + more - 2 * likely)))
+        if (more, fewer) == (few, most):
+            break
+        few, most = more, fewer
+    kept = {item.id for item in (*sure, *told[:most], *things[:few])}
     left = tuple(item for item in items if item.id in kept)
-    return Selected(items=left, dropped={FEW_ACTORS: len(items) - len(left)} if len(left) < len(items) else {})
+    return Selected(items=left, dropped=+Counter({FEW_ACTORS: len(items) - len(left)}))
 
 
 ACTION_REPLACEMENT = Kind(

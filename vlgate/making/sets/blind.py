@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import ceil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, isnan
 
 import numpy as np
 
-from vlgate.audit.shortcuts import PROBES, Shortcuts, shortcuts
+from vlgate.audit.shortcut_probes import Trigrams
+from vlgate.audit.shortcuts import PROBES, Shortcuts, mean_logs, shortcuts
 from vlgate.images.files import missing_image
 from vlgate.making.kinds.kind import Item
 from vlgate.metrics.shapes import SHAPES
-from vlgate.metrics.text_learning import FOLDS, features, log_odds, stratified_folds, tied_images
-from vlgate.perturb.foils.candidates import Candidate, Foil, SentenceSet
+from vlgate.metrics.text_learning import FOLDS, features, fold_of, log_odds, stratified_folds, tied_images
+from vlgate.perturb.foils.candidates import Candidate, Foil, SentenceSet, TextModel
 from vlgate.sources.reading.source import QUAD_TRUTHS, quad_requests, texts_about
 from vlgate.types import Case, FloatArray, Metric, Shape, Task
 
@@ -61,7 +62,8 @@ FEWEST = 100
 """The fewest cases that are left: of fewer, the baseline cannot be told from chance."""
 
 FOUND = "found by its text alone"
-"""The reason for which a case is dropped."""
+IMPLAUSIBLE = "its true text is the likelier one"
+"""The reasons for which a case is dropped."""
 
 _ROUNDS = 30
 _STEP = 0.2  # the largest share that is dropped before the classifier learns again
@@ -89,25 +91,81 @@ def blind(items: Sequence[Item], shape: Shape) -> Blind | None:
 def near_chance(items: Sequence[Item], shape: Shape) -> tuple[list[Item], int]:
     """Drop the items that the blind baseline finds most surely, until it is near chance; return how many were dropped.
 
-    In each round the classifier learns from the items that are left. If the baseline is not near chance before fewer
-    than ``FEWEST`` items are left, all stay: dropping would cost cases and prove nothing.
+    In each round the classifier learns from the items that are left.
     """
+    return _dropped(items, lambda left: _margins(left, shape))
+
+
+def as_likely(items: Sequence[Item], _shape: Shape) -> tuple[list[Item], int]:
+    """Drop the items whose true text is likelier than the false one by most, until it is so in about half of them."""
+    return _dropped(items, leads)
+
+
+def _dropped(
+    items: Sequence[Item], margins_of: Callable[[Sequence[Item]], FloatArray | None]
+) -> tuple[list[Item], int]:
+    # If the share is not near chance before fewer than ``FEWEST`` items are left, all stay: dropping would cost cases
+    # and prove nothing.
     left = list(items)
     for _ in range(_ROUNDS):
-        margins = _margins(left, shape)
+        margins = margins_of(left)
         if margins is None:
             break
         if (now := _measured(margins)).near:
             return left, len(items) - len(left)
-        # (right - d) / (n - d) = chance + NEAR, for d items that the classifier gets right
+        # (right - d) / (n - d) = chance + NEAR, for d items that are told from their text
         aim = ceil((now.value - CHANCE - NEAR) / (1 - CHANCE - NEAR) * len(left))
         drop = min(aim, ceil(_STEP * len(left)), len(left) - FEWEST)
-        worst = [place for place in np.argsort(-margins.min(axis=1), kind="stable") if margins[place].min() > 0]
+        worst = [index for index in np.argsort(-margins.min(axis=1), kind="stable") if margins[index].min() > 0]
         if drop <= 0 or not worst:
             break
         dropped = set(worst[:drop])
-        left = [item for place, item in enumerate(left) if place not in dropped]
+        left = [item for index, item in enumerate(left) if index not in dropped]
     return list(items), 0
+
+
+def leads(items: Sequence[Item]) -> FloatArray | None:
+    """By how much each true text is the likelier one, shape (n, 1), 0 if it is not scored; None if none is scored."""
+    if all(item.lead is None for item in items):
+        return None
+    return np.array([[item.lead or 0.0] for item in items])
+
+
+def likelier(items: Sequence[Item]) -> Blind | None:
+    """Return the share of the scored items whose true text is the likelier one; None if none is scored."""
+    margins = leads([item for item in items if item.lead is not None])
+    return None if margins is None else _measured(margins)
+
+
+def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextModel | None) -> list[Item]:
+    """Return the items with the ``lead`` of their true text over their false one, by a language model of captions.
+
+    Without ``lm`` it is one of trigrams (Jelinek and Mercer 1980) of the ``captions`` (image, text), or of the true
+    texts of the items if there are none, in ten folds by image, so that it knows no caption of the item's own image.
+    """
+    pairs = [pair for item in items for pair in contrasts(item.candidate)]
+    owners = [images(item)[0] for item in items for _ in contrasts(item.candidate)]
+    texts = [true for true, _ in pairs] + [false for _, false in pairs]
+    if lm is None:
+        known = list(captions) or list(zip(owners, texts, strict=False))
+        if len({image for image, _ in known}) < FOLDS:
+            return list(items)
+        folds = np.array([fold_of(image) for image in (*(image for image, _ in known), *owners, *owners)])
+        trained = np.arange(len(folds)) < len(known)
+        logs = Trigrams([*(text for _, text in known), *texts]).mean_logs(trained, folds)[len(known) :]
+    else:
+        logs = mean_logs(texts, lm)
+    means = logs[: len(pairs)] - logs[len(pairs) :]
+    if lm is None:  # between the mean, as of a perplexity, and the sum, which prefers the shorter text
+        words = np.array([len(text.split()) for text in texts])
+        sums = logs[: len(pairs)] * words[: len(pairs)] - logs[len(pairs) :] * words[len(pairs) :]
+        means = (means + 2 * sums / words.reshape(2, -1).mean(axis=0)) / 3
+    each = iter(means)
+    with_leads = []
+    for item in items:
+        lead = float(np.mean([next(each) for _ in contrasts(item.candidate)]))
+        with_leads.append(replace(item, lead=None if isnan(lead) else lead))
+    return with_leads
 
 
 def _measured(margins: FloatArray) -> Blind:

@@ -9,7 +9,18 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome
-from vlgate.making.sets.blind import FOUND, PRUNED, Blind, Reached, blind, near_chance, pruned, reached
+from vlgate.making.sets.blind import (
+    FOUND,
+    IMPLAUSIBLE,
+    PRUNED,
+    Blind,
+    Reached,
+    as_likely,
+    blind,
+    near_chance,
+    pruned,
+    reached,
+)
 from vlgate.making.sets.folder import SetFolder
 from vlgate.making.sets.validity import Check, repeated
 from vlgate.perturb.foils.candidates import Candidate, Foil, Perturbed, SentenceSet, Swap
@@ -153,20 +164,26 @@ class Chosen:
     probes: Reached | None = None
 
 
-def choose(kind: Kind, items: Sequence[Item], *, limit: int | None, seed: int, prune: bool = False) -> Chosen:
+Score = Callable[[Sequence[Item]], list[Item]]
+"""Gives items their ``lead``."""
+
+
+def choose(
+    kind: Kind, items: Sequence[Item], *, limit: int | None, seed: int, prune: bool = False, score: Score = list
+) -> Chosen:
     """Choose the items of a set among the candidates of the inputs that were used.
 
     The blind baseline has the last word: it is measured again after each balancing of classes. If ``prune`` is true,
     the probes of text have it.
     """
     choosing = _Choosing(kind, seed)
-    left = []
+    left: list[Item] = []
     for item, reason in zip(items, repeated(items), strict=True):
         if reason is None:
             left.append(item)
         else:
             choosing.dropped[reason] += 1
-    left = choosing.selected(left)
+    left = choosing.selected(score(left))
     before = blind(left, kind.shape) if left else None
     probes = reached(left, kind.shape) if prune and left else None
     left, enough = choosing.filtered(left, prune=prune), False
@@ -199,7 +216,8 @@ class _Choosing:
 
     def filtered(self, items: list[Item], *, prune: bool) -> list[Item]:
         """Drop what text alone solves, and balance what is left, until nothing is dropped."""
-        for drop, reason in ((near_chance, FOUND), *([(pruned, PRUNED)] if prune else [])):
+        filters = ((as_likely, IMPLAUSIBLE), (near_chance, FOUND), *([(pruned, PRUNED)] if prune else []))
+        for drop, reason in filters:
             for _ in range(_ROUNDS):
                 left, number = drop(items, self._kind.shape) if items else (items, 0)
                 if not number:

@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from vlgate.audit.blind_baseline import probe
 from vlgate.audit.flaws import examine
-from vlgate.errors import NoReplyError
 from vlgate.making.kinds.kind import Item, Kind
 from vlgate.making.sets.blind import (
     CHANCE,
     FEWEST,
     FOUND,
+    IMPLAUSIBLE,
     NEAR,
     PRUNED,
     Blind,
@@ -26,10 +24,11 @@ from vlgate.making.sets.blind import (
     blind,
     contrasts,
     images,
+    likelier,
 )
 from vlgate.making.sets.validity import Balance, of_classes, of_words, words
 from vlgate.metrics.stats import wilson
-from vlgate.perturb.foils.candidates import Foil, TextModel
+from vlgate.perturb.foils.candidates import Foil
 
 Json = dict[str, Any]
 _SHOWN = 20  # the most frequent phrases that are listed
@@ -61,7 +60,7 @@ def measured(
     *,
     before: Blind | None,
     made_by: Mapping[str, Any],
-    lm: tuple[str, TextModel] | None,
+    lm: str,
 ) -> Json:
     task = as_task(items, f"made/{kind.name}", kind.shape)
     pairs = [pair for item in items for pair in contrasts(item.candidate)]
@@ -81,9 +80,14 @@ def measured(
         "refused": _sorted(account.refused),
         "candidates": account.candidates,
         "dropped": _sorted(account.dropped),
-        "blind": _blind(blind(items, kind.shape), before, len(items), found=account.dropped.get(FOUND, 0)),
+        "blind": _blind(
+            blind(items, kind.shape),
+            before,
+            len(items),
+            found=account.dropped.get(FOUND, 0) + account.dropped.get(IMPLAUSIBLE, 0),
+        ),
         "note": account.note,
-        "plausibility": None if lm is None else _plausibility(*lm, pairs),
+        "plausibility": _plausibility(items, lm),
         "classes": _classes(kind, items),
         "words": _balance(of_words(pairs)),
         "changed_words": _edits(pairs),
@@ -129,21 +133,13 @@ def shortcuts_record(before: Reached, now: Reached, account: Account) -> Json:
     return {"probes": parts, "chance": now.chance, "dropped": account.dropped.get(PRUNED, 0), "why": now.why}
 
 
-def _plausibility(name: str, model: TextModel, pairs: Sequence[tuple[str, str]]) -> Json | None:
-    """Return how often the true text has the lower perplexity; a tie counts 1/2 (VALSE, appendix D)."""
-    if not pairs:
+def _plausibility(items: Sequence[Item], name: str) -> Json | None:
+    """How often the true text is the likelier one, a tie counts 1/2 (VALSE, appendix D); None if none is scored."""
+    share = likelier(items)
+    if share is None:
         return None
-    try:
-        found = np.asarray(model.perplexity([true for true, _ in pairs] + [false for _, false in pairs]))
-    except NoReplyError as error:
-        short = {place % len(pairs) for place in error.positions}
-        if not short:
-            raise
-        return _plausibility(name, model, [pair for place, pair in enumerate(pairs) if place not in short])
-    true, false = np.split(found, 2)
-    value = float(np.mean(0.5 + (true < false) / 2 - (true > false) / 2))
-    low, high = wilson(value, len(pairs))
-    return {"model": name, "value": value, "low": low, "high": high, "n": len(pairs)}
+    low, high = wilson(share.value, share.n)
+    return {"model": name, "value": share.value, "low": low, "high": high, "n": share.n}
 
 
 def _classes(kind: Kind, items: Sequence[Item]) -> Json | None:

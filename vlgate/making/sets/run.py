@@ -13,8 +13,9 @@ from typing import Any, Literal
 from vlgate import __version__
 from vlgate.errors import OptionError
 from vlgate.making.inputs.reading import ImageFolder, Read, read_inputs
+from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, MakeSome, Work
-from vlgate.making.sets.blind import reached
+from vlgate.making.sets.blind import reached, scored
 from vlgate.making.sets.candidates import Block, Chosen, blocks, choose, items
 from vlgate.making.sets.folder import BIAS, PAGE, WHY, SetFolder, as_cases, as_reasons, digest, opened
 from vlgate.making.sets.report import Account, as_page, measured, shortcuts_record
@@ -65,11 +66,11 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
     """
     if settings.form == "release" and kind.release is None:
         raise OptionError(f"--format release: no benchmark releases {kind.name}; take cases")
+    images = None if settings.images is None else ImageFolder(settings.images)
+    read = read_inputs(settings.files, kind.takes, faults=settings.faults, images=images)
     tools = Tools(settings.tools)
     for name in kind.needs:
         tools.require(name)
-    images = None if settings.images is None else ImageFolder(settings.images)
-    read = read_inputs(settings.files, kind.takes, faults=settings.faults, images=images)
     with opened(settings.out, _made_by(kind, settings), overwrite=settings.overwrite) as folder:
         if folder.resumed:
             say("an interrupted run goes on")
@@ -86,7 +87,7 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
             found=read.found,
         )
         if chosen.items:
-            return _written(kind, settings, tools, chosen, account, folder)
+            return _written(kind, settings, chosen, account, folder)
         folder.discard()
         reasons = Counter(account.left_out) + Counter(account.refused) + Counter(account.dropped)
         why = ", ".join(f"{number:,} x {reason}" for reason, number in reasons.most_common())
@@ -105,7 +106,14 @@ def _chosen(
         return kind.start(work), checks(kind, tools)
 
     def choice() -> Chosen:
-        return choose(kind, candidates, limit=settings.limit, seed=settings.seed, prune=settings.prune)
+        return choose(kind, candidates, limit=settings.limit, seed=settings.seed, prune=settings.prune, score=score)
+
+    def score(some: Sequence[Item]) -> list[Item]:
+        return scored(some, captions, tools.lm if tools.has("lm") else None)
+
+    captions = [
+        (one.image, text) for one in read.inputs if isinstance(one, Caption) for text in (one.text, *one.others)
+    ]
 
     taken: list[Block] = []
     candidates: list[Item] = []
@@ -126,15 +134,12 @@ def _chosen(
     return taken, choice()
 
 
-def _written(
-    kind: Kind, settings: Settings, tools: Tools, chosen: Chosen, account: Account, folder: SetFolder
-) -> MadeSet:
+def _written(kind: Kind, settings: Settings, chosen: Chosen, account: Account, folder: SetFolder) -> MadeSet:
     named = str if settings.images is None else ImageFolder(settings.images).name
     release = kind.release if settings.form == "release" else None
     files = release(chosen.items) if release else as_cases(chosen.items, kind.name, named)
     files = {**files, WHY: as_reasons(chosen.items)}
-    name = settings.tools.value("lm")
-    lm = None if name is None else (name, tools.lm)
+    lm = settings.tools.value("lm") or "trigrams of the other images' captions"
     options = {**_made_by(kind, settings), "limit": settings.limit, "format": settings.form}
     options |= {"--prune-shortcuts": "on"} if settings.prune else {}
     report = measured(kind, chosen.items, account, before=chosen.before, made_by=options, lm=lm)

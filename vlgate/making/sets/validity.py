@@ -97,7 +97,7 @@ Check = Callable[[Sequence[Candidate]], list[str | None]]
 
 
 def checks(kind: Kind, tools: Tools) -> tuple[Check, ...]:
-    found: list[Check] = [_each(equal), _each(rewritten)]
+    found: list[Check] = [_each(equal)] if kind.renumbers else [_each(equal), _each(rewritten)]
     if tools.has("grammar"):
         found.append(_each(lambda pairs: ungrammatical(pairs, tools.grammar)))
     if tools.has("nli") and kind.inference != "unused":
