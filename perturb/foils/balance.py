@@ -298,7 +298,7 @@ class _Exchanges:
             pools = self.pools.setdefault(exchange(foils[index]), {True: deque(), False: deque()})
             pools[likelier].append(index)
 
-    def rarity(self, pair: Exchange) -> int:
+    def rarity(self, pair: Exchange) -> tuple[float, int]:
         sizes = sorted(sum(map(len, self.pools[way].values())) for way in (pair, pair[::-1]))
         return (-sizes[1] / sizes[0], sizes[0])
 
