@@ -58,8 +58,6 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Contrasts:
-    """The n true and n false texts of a task, with the image and the case of each pair."""
-
     true: Sequence[str]
     false: Sequence[str]
     images: Sequence[str]
@@ -203,7 +201,6 @@ def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
 
 
 def _by_length(choices: Sequence[str], sign: int) -> str | None:
-    """The only choice of the largest or smallest length; None for yes and no, whose lengths tell nothing new."""
     return None if set(choices) == {"yes", "no"} else _only(choices, [sign * len(choice) for choice in choices])
 
 
@@ -227,10 +224,7 @@ def _single_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
     truths = np.array([case.truths[0] is True or plain(str(case.truths[0])) == "yes" for case in cases])
     lengths = np.array([float(len(text_of(case.requests[0]))) for case in cases])
     true, false, n = lengths[truths], np.sort(lengths[~truths]), len(cases)
-    alike = (
-        Probe(name="always yes", value=true.size / n, n=n),
-        Probe(name="always no", value=false.size / n, n=n),
-    )
+    alike = (Probe(name="always yes", value=true.size / n, n=n), Probe(name="always no", value=false.size / n, n=n))
     fewer = int(min(true.size, false.size))
     if not fewer:
         names = ("longer text", "shorter text")

@@ -95,7 +95,6 @@ def _object(file: Path, place: str, value: Any) -> Mapping[str, Any]:
 
 
 def _listed(file: Path, content: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The records of a JSON document: a list, a list in an object, columns, or one record per key."""
     if isinstance(content, dict):
         lists = [content[name] for name in _LISTS if isinstance(content.get(name), list)]
         lists = [values for values in lists if values and all(isinstance(value, dict) for value in values)]
@@ -120,7 +119,6 @@ def _separated(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _lines(file: Path) -> Iterable[tuple[str, Mapping[str, Any]]]:
-    """MME's text files, image, question, truth and answer, with tabs between them; or JSON lines."""
     text = read_text(file, _AGAIN)
     if text.lstrip().startswith(("{", "[")):
         return _json(file)

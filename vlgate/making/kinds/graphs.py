@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from vlgate.making.inputs.records import Frame, Interactions
-from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Release, Selected, Start, Work
+from vlgate.making.kinds.kind import Item, Made, MakeSome, Release, Selected, Start, Work, kind_of
 from vlgate.making.word_tables import more_words, persons
 from vlgate.perturb.foils.balance import near_within
 from vlgate.perturb.foils.candidates import Foil, Perturbed, SentenceSet
@@ -113,33 +113,9 @@ def _release(task: str) -> Release:
     return release
 
 
-def _set_kind(name: str, sentence: str, sets: _Sets, *, coordinated: bool = True) -> Kind:
-    return Kind(
-        name=name,
-        sentence=f"sets of {sentence}, as in BLA",
-        takes=("graphs",) if coordinated else ("graphs", "frames"),
-        shape="set",
-        start=_start_sets(sets),
-        release=_release(f"bla/{name}"),
-        uses=("similarity", "grammar", "wordnet") if coordinated else ("grammar", "wordnet"),
-        permuted=True,
-    )
-
-
-ACTIVE_PASSIVE = _set_kind(
-    "active-passive",
-    "who does what to whom in active and passive voice, and with the two exchanged",
-    active_passive,
-    coordinated=False,
-)
-COORDINATION = _set_kind(
-    "coordination",
-    "two persons with two features each, joined by and, and with a feature of the other",
-    coordination,
-)
-RELATIVE_CLAUSE = _set_kind(
-    "relative-clause", "two persons with two features each, one in a relative clause", relative_clause
-)
+ACTIVE_PASSIVE = kind_of("active-passive", _start_sets(active_passive), _release("bla/active-passive"))
+COORDINATION = kind_of("coordination", _start_sets(coordination), _release("bla/coordination"))
+RELATIVE_CLAUSE = kind_of("relative-clause", _start_sets(relative_clause), _release("bla/relative-clause"))
 
 
 # VL-CheckList's objects, attributes and relations (paper, section 3), from scene graphs, role frames, interactions.
@@ -242,7 +218,6 @@ def balanced(items: Sequence[Item], seed: int) -> Selected:
 
 
 def _few(items: Sequence[Item]) -> Selected:
-    """At most ``_EACH`` of a caption, if nothing is balanced."""
     taken: Counter[tuple[str, str]] = Counter()
     left = []
     for item in items:
@@ -270,28 +245,6 @@ def release(items: Sequence[Item]) -> dict[str, str]:
     return written
 
 
-def _foil_kind(name: str, sentence: str, foils: _Foils, places: _Places, most: int = _MOST) -> Kind:
-    return Kind(
-        name=name,
-        sentence=f"{sentence}, as in VL-CheckList",
-        takes=("graphs",) if name == "attribute" else ("graphs", "frames", "interactions"),
-        start=_start_foils(foils, places, most),
-        release=release,
-        uses=("similarity", "wordnet"),
-        select=balanced,
-    )
-
-
-OBJECT = _foil_kind(
-    "object",
-    "captions of two things, and with one replaced by what the image does not show",
-    object_foils,
-    _object_places,
-    _NOUNS,
-)
-ATTRIBUTE = _foil_kind(
-    "attribute", "things with an attribute, and with one that excludes it", attribute_foils, _attribute_places
-)
-RELATION = _foil_kind(
-    "relation", "captions of two things, and with a relation that excludes theirs", relation_foils, _relation_places
-)
+OBJECT = kind_of("object", _start_foils(object_foils, _object_places, _NOUNS), release, balanced)
+ATTRIBUTE = kind_of("attribute", _start_foils(attribute_foils, _attribute_places, _MOST), release, balanced)
+RELATION = kind_of("relation", _start_foils(relation_foils, _relation_places, _MOST), release, balanced)

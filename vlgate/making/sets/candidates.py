@@ -119,7 +119,6 @@ def _block(inputs: Sequence[Any], make_some: MakeSome, checks: Sequence[Check]) 
 
 
 def _read(content: Any, used: int) -> Block | None:
-    """Return a block as it was kept; None if there is none, or if the file is not one of as many inputs."""
     try:
         if content is None or content["used"] != used:
             return None
@@ -198,7 +197,6 @@ class _Choosing:
         return list(chosen.items)
 
     def filtered(self, items: list[Item], *, prune: bool) -> list[Item]:
-        """Drop what text alone solves, and balance what is left, until nothing is dropped."""
         for drop, reason in ((near_chance, FOUND), *([(pruned, PRUNED)] if prune else [])):
             for _ in range(_ROUNDS):
                 left, number = drop(items, self._kind.shape) if items else (items, 0)

@@ -37,7 +37,7 @@ ANSWERS: Mapping[Answer, str] = MappingProxyType(
         "both": "both of them",
         "neither": "neither of the two",
         "cannot_tell": "I cannot tell",
-    },
+    }
 )
 """The five answers of VALSE's appendix E, by the names that they have in files."""
 
