@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from builders import read_lines
 from PIL import Image
 
 from vlgate.errors import DataError, OptionError
@@ -62,7 +63,7 @@ def test_a_set_is_cases_reasons_and_a_report_and_our_reader_reads_it(made):
     assert task.shape == "pair"
     assert len(task.cases) == report(folder)["cases"] == 600
     assert task.cases[0].tags == {"word": task.cases[0].requests[0].text.split()[5]}
-    why = [json.loads(line) for line in (folder / "why.jsonl").read_text().splitlines()]
+    why = read_lines(folder / "why.jsonl")
     assert [row["id"] for row in why] == [case.id for case in task.cases]
     assert why[0]["classes"] in (["left", "right"], ["right", "left"])
     assert why[0]["origin"].startswith("captions.jsonl, on line ")
@@ -292,6 +293,7 @@ sys.exit(main(["make", "existence", *options]))
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_a_line_and_leaves_no_half_file(made, captions_file, tmp_path):
     file = captions_file()
     whole, _ = made(files=(file,), out="whole")
@@ -451,5 +453,5 @@ def test_a_folder_of_images_gives_names_their_extensions_and_graphs_their_sizes(
         return some
 
     folder, _ = made(replace(sides, start=start, takes=("graphs",)), files=(file,), images=photos)
-    cases = [json.loads(line) for line in (folder / "cases/sides.jsonl").read_text().splitlines()]
+    cases = read_lines(folder / "cases/sides.jsonl")
     assert {(case["image"], case["caption"]) for case in cases} == {("2.png", "60 by 40"), ("3", "None by None")}

@@ -5,9 +5,11 @@ import os
 from pathlib import Path
 
 import pytest
+from builders import read_lines, write_lines
 
 from vlgate.cli import main
 
+pytestmark = pytest.mark.slow
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
 OEWN = DATA / "wordnet/oewn.xml.gz"
 GRAPHS = DATA / "scene-graphs/vg_scene_graphs_1-10.json"
@@ -47,14 +49,13 @@ def made(tmp_path, lexicon):
         given = [word for name, value in options.items() for word in (f"--{name}", value)]
         names = [str(file) for file in files]
         assert main(["make", kind, "--from", *names, "--out", str(out), "--wordnet", lexicon, *given]) == 0
-        return [json.loads(line) for line in (out / f"cases/{kind}.jsonl").read_text().splitlines()]
+        return read_lines(out / f"cases/{kind}.jsonl")
 
     return make
 
 
 @pytest.fixture
 def frames(tmp_path):
-    file = tmp_path / "frames.jsonl"
     rows = (
         {
             "image": f"{number}.jpg",
@@ -64,8 +65,7 @@ def frames(tmp_path):
         }
         for number, (verb, agent, item) in enumerate(FRAMES)
     )
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return file
+    return write_lines(tmp_path / "frames.jsonl", rows)
 
 
 def test_actions_that_the_lexicon_does_not_relate_replace_each_other(made, frames) -> None:

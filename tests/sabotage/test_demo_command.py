@@ -42,12 +42,6 @@ def test_a_demo_ends_red_and_opens_the_page_on_what_broke(tmp_path, monkeypatch,
     assert 'id="scenes/attributes"' in (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_the_list_has_a_line_for_each(capsys):
-    assert main(["demo", "--list"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines == [f"{name}: {one.says}" for name, one in sabotages().items()]
-
-
 def test_an_unknown_defect_names_the_nearest(capsys):
     assert main(["demo", "--sabotage", "color-blind"]) == 4
     assert "colour-blind" in capsys.readouterr().err
