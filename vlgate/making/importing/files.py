@@ -42,7 +42,9 @@ def rows_of(file: Path) -> list[Row]:
         raise OptionError(f"{file}: there is no such file; check the path")
     readers: Mapping[str, Callable[[Path], Iterable[tuple[str, Mapping[str, Any]]]]] = {
         **dict.fromkeys((".jsonl", ".json", ".ndjson"), _json),
-        **dict.fromkeys((".tsv", ".csv"), _separated),
+        **dict.fromkeys(
+            (".tsv", ".csv"), lambda table: ((f"line {n}", row) for n, row in read_cells(table, "", _AGAIN))
+        ),
         ".txt": _lines,
         ".xlsx": _sheet,
         ".eval": _archive,
@@ -112,10 +114,6 @@ def _listed(file: Path, content: Any) -> Iterator[tuple[str, Mapping[str, Any]]]
         raise OptionError(f"{file}: is {type(content).__name__}, expected records with a question and a reply")
     for number, value in enumerate(content, 1):
         yield f"record {number}", _object(file, f"record {number}", value)
-
-
-def _separated(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    return ((f"line {number}", cells) for number, cells in read_cells(file, "", _AGAIN))
 
 
 def _lines(file: Path) -> Iterable[tuple[str, Mapping[str, Any]]]:

@@ -6,7 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from vlgate.making.inputs.records import Frame, Interactions
 from vlgate.making.kinds.kind import Item, Made, MakeSome, Release, Selected, Start, Work, kind_of
@@ -32,7 +32,6 @@ GraphInput = SceneGraph | Frame | Interactions
 UNTOLD = "no relation or attribute of things that have boxes"
 """The reason of an input that gives neither a candidate nor a reason."""
 
-CorpusName = Literal["VG", "SWIG", "HAKE"]
 
 _OF_BOXES = frozenset(("size", "location"))
 
@@ -54,11 +53,11 @@ def image_of(one: GraphInput) -> str:
     return one.id if "." in one.id else f"{one.id}.jpg"
 
 
-def release_of(one: GraphInput) -> CorpusName:
+def release_of(one: GraphInput) -> str:
     """Return the release whose form an input has; VL-CheckList names its files after them."""
     if isinstance(one, SceneGraph):
-        return "VG"
-    return "SWIG" if isinstance(one, Frame) else "HAKE"
+        return "vg"
+    return "swig" if isinstance(one, Frame) else "hake"
 
 
 def without_boxes(foil: Foil, one: GraphInput) -> Foil:
@@ -121,7 +120,6 @@ RELATIVE_CLAUSE = kind_of("relative-clause", _start_sets(relative_clause), _rele
 # VL-CheckList's objects, attributes and relations (paper, section 3), from scene graphs, role frames, interactions.
 
 _ROLES = ("agent", "destination", "tool")  # SWiG's files of objects; every other role is an item
-_FOLDERS = {"VG": "vg/", "SWIG": "swig/", "HAKE": "hake/"}
 
 _MOST = 8
 """Foils of one place of a caption, from which a balanced set takes one."""
@@ -135,10 +133,9 @@ ANOTHER = "another foil of the caption is taken"
 NOTHING = "no candidate's words are true in one caption and false of another, and the set is not balanced"
 
 _Foils = Callable[[SceneGraph, Words], Perturbed]
-_Places = Callable[[Foil, Any], Iterator[str]]
 
 
-def _start_foils(foils: _Foils, places: _Places, most: int) -> Start:
+def _start_foils(foils: _Foils, places: Callable[[Foil, Any], Iterable[str]], most: int) -> Start:
     def start(work: Work) -> MakeSome:
         encoder = work.tools.similarity if work.tools.has("similarity") else None
         ontology = more_words(work.tools, (graph_of(one) for one in work.inputs))
@@ -165,7 +162,7 @@ def _start_foils(foils: _Foils, places: _Places, most: int) -> Start:
                     image=image_of(one),
                     origin=one.origin or one.id,
                     found=Perturbed(candidates=made, refused=refused),
-                    extra=tuple({"files": of_foil, "images": _FOLDERS[release_of(one)]} for of_foil in files),
+                    extra=tuple({"files": of_foil, "images": f"{release_of(one)}/"} for of_foil in files),
                 )
 
         return make_some
@@ -181,18 +178,9 @@ def _object_places(foil: Foil, one: GraphInput) -> Iterator[str]:
         source = "vg_subj" if foil.tags["role"] == "subject" else "vg_obj"
     else:
         source = "hake"
-    if "location" in foil.tags:
-        yield f"Object/Location/{foil.tags['location']}/{source}"
-    if "size" in foil.tags:
-        yield f"Object/Size/{foil.tags['size']}/{source}"
-
-
-def _attribute_places(foil: Foil, _: GraphInput) -> Iterator[str]:
-    yield f"Attribute/{foil.tags['kind']}/vg"
-
-
-def _relation_places(foil: Foil, one: GraphInput) -> Iterator[str]:
-    yield f"Relation/{foil.tags['kind']}/{release_of(one).lower()}"
+    for name in ("location", "size"):
+        if name in foil.tags:
+            yield f"Object/{name.capitalize()}/{foil.tags[name]}/{source}"
 
 
 def balanced(items: Sequence[Item], seed: int) -> Selected:
@@ -246,5 +234,15 @@ def release(items: Sequence[Item]) -> dict[str, str]:
 
 
 OBJECT = kind_of("object", _start_foils(object_foils, _object_places, _NOUNS), release, balanced)
-ATTRIBUTE = kind_of("attribute", _start_foils(attribute_foils, _attribute_places, _MOST), release, balanced)
-RELATION = kind_of("relation", _start_foils(relation_foils, _relation_places, _MOST), release, balanced)
+ATTRIBUTE = kind_of(
+    "attribute",
+    _start_foils(attribute_foils, lambda foil, _: (f"Attribute/{foil.tags['kind']}/vg",), _MOST),
+    release,
+    balanced,
+)
+RELATION = kind_of(
+    "relation",
+    _start_foils(relation_foils, lambda foil, one: (f"Relation/{foil.tags['kind']}/{release_of(one)}",), _MOST),
+    release,
+    balanced,
+)
