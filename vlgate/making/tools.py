@@ -22,7 +22,7 @@ from vlgate.perturb.text.parsed import Parsed, Parser, Token
 Built = TypeVar("Built")
 
 
-_TABLE: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+_ROWS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_name("tools.toml").read_text(encoding="utf-8")
 )
 
@@ -74,15 +74,15 @@ class ToolOptions:
 class Tools:
     """The tools, by the rows of ``tools.toml``."""
 
-    parser = Tool[Parser](**_TABLE["parser"])
-    mlm = Tool[GapFiller](**_TABLE["mlm"])
-    nli = Tool[Entailment](**_TABLE["nli"])
-    grammar = Tool[Grammaticality](**_TABLE["grammar"])
-    similarity = Tool[TextEncoder](**_TABLE["similarity"])
-    lm = Tool[TextModel](**_TABLE["lm"])
-    frequency = Tool[WordTable](**_TABLE["frequency"])
-    concreteness = Tool[WordTable](**_TABLE["concreteness"])
-    wordnet = Tool[Any](**_TABLE["wordnet"])
+    parser = Tool[Parser](**_ROWS["parser"])
+    mlm = Tool[GapFiller](**_ROWS["mlm"])
+    nli = Tool[Entailment](**_ROWS["nli"])
+    grammar = Tool[Grammaticality](**_ROWS["grammar"])
+    similarity = Tool[TextEncoder](**_ROWS["similarity"])
+    lm = Tool[TextModel](**_ROWS["lm"])
+    frequency = Tool[WordTable](**_ROWS["frequency"])
+    concreteness = Tool[WordTable](**_ROWS["concreteness"])
+    wordnet = Tool[Any](**_ROWS["wordnet"])
 
     def __init__(self, options: ToolOptions) -> None:
         self.options = options

@@ -145,7 +145,9 @@ def kind_of(
     name: str, start: Start | None = None, release: Release | None = None, select: Select | None = None
 ) -> Kind:
     """Return the kind of a row of ``kinds.toml`` with its functions."""
-    row = {field: tuple(value) if isinstance(value, list) else value for field, value in _TABLE[name].items()}
+    row: dict[str, Any] = {
+        field: tuple(value) if isinstance(value, list) else value for field, value in _TABLE[name].items()
+    }
     del row["module"]
     return Kind(name=name, start=start, release=release, select=select, **row)
 
