@@ -106,3 +106,42 @@ def _tuples(value):
     if isinstance(value, dict):
         return {key: _tuples(one) for key, one in value.items()}
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def texts_task(*rows, shape="pair", truths=None, name="x/pairs", case="case-"):
+    """A task of texts: rows of the key of an image, a true text and false ones, or texts of the ``truths``."""
+    cases = []
+    for number, (key, *texts) in enumerate(rows):
+        requests = tuple(Match(image=image(key), text=text) for text in texts)
+        cases.append(
+            Case(id=f"{case}{number}", requests=requests, truths=truths or (True, *[False] * (len(texts) - 1)))
+        )
+    return task_of(cases, name, shape=shape)
+
+
+def quads_task(*rows, name="x/quads"):
+    """A task of two images and two captions: rows of two keys and two texts, each true of one image."""
+    cases = []
+    for number, (one, other, *texts) in enumerate(rows):
+        requests = tuple(Match(image=image(key), text=text) for key in (one, other) for text in texts)
+        cases.append(Case(id=f"case-{number}", requests=requests, truths=(True, False, False, True)))
+    return task_of(cases, name, "compositional", "quad")
+
+
+def asked_task(*rows, shape="questions", choices=("yes", "no"), name="x/questions", case="case-"):
+    """A task of questions: rows of the key of an image, a question, its answer, perhaps another question and answer."""
+    cases = []
+    for number, (key, *asked) in enumerate(rows):
+        requests = tuple(Ask(image=image(key), question=text, choices=choices) for text in asked[::2])
+        cases.append(Case(id=f"{case}{number}", requests=requests, truths=tuple(asked[1::2])))
+    return task_of(cases, name, "invariance", shape)
+
+
+def write_lines(file, rows):
+    """Write rows as lines of JSON; return the file."""
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return file
+
+
+def read_lines(file):
+    return [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]

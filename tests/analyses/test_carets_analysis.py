@@ -1,6 +1,8 @@
 """CARETS' analyses, against its tables and by hand."""
 
+import json
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,32 +13,7 @@ from vlgate.studies.analyses import carets
 
 MODELS = ("BAN", "CNN+LSTM", "LXMERT", "MMBT", "ViLBERT", "VisualBERT")
 # Jimenez et al. 2022, Tables 15 to 17: of what the model of the column has right, the share that of the row has, too
-COVERAGE = {
-    "carets/ontological-inv": [
-        [None, 81.71, 81.91, 84.95, 83.92, 83.85],
-        [55.09, None, 53.05, 54.57, 53.64, 53.70],
-        [90.36, 86.81, None, 91.20, 91.81, 90.89],
-        [80.64, 76.83, 78.48, None, 82.13, 83.12],
-        [84.60, 80.21, 83.90, 87.22, None, 88.14],
-        [80.77, 76.71, 79.36, 84.34, 84.22, None],
-    ],
-    "carets/antonym-dir": [
-        [None, 79.06, 78.60, 82.55, 82.89, 82.21],
-        [57.94, None, 55.13, 59.96, 59.20, 57.48],
-        [87.98, 84.30, None, 87.19, 88.06, 87.63],
-        [81.07, 80.03, 76.56, None, 83.04, 82.15],
-        [84.48, 82.22, 80.20, 86.21, None, 84.84],
-        [85.38, 81.47, 81.32, 86.88, 86.45, None],
-    ],
-    "carets/negation-dir": [
-        [None, 55.26, 66.06, 68.95, 71.67, 68.69],
-        [54.73, None, 52.40, 54.11, 54.66, 53.57],
-        [68.91, 55.16, None, 70.95, 72.17, 70.60],
-        [68.99, 54.64, 68.08, None, 73.13, 71.83],
-        [70.24, 54.08, 67.76, 71.69, None, 73.48],
-        [70.04, 55.16, 68.96, 73.19, 76.43, None],
-    ],
-}
+COVERAGE = json.loads(Path(__file__).with_name("carets_coverage.json").read_text(encoding="utf-8"))
 TITLE = "Coverage between models"
 
 
@@ -131,13 +108,7 @@ def test_replies_are_shares_of_yes_no_and_other():
     found = rows(carets.analyse([run(carets__x=cases)]), "Replies to questions of yes or no")
     row = found["model", "carets/x", "disjunction", "original"]
     assert (row.value, row.n) == (0.5, 4)
-    assert row.more == {
-        "yes": 0.25,
-        "no": 0.5,
-        "other": 0.25,
-        "right if yes": pytest.approx(1 / 3),
-        "right if no": 1.0,
-    }
+    assert row.more == {"yes": 0.25, "no": 0.5, "other": 0.25, "right if yes": pytest.approx(1 / 3), "right if no": 1.0}
     row = found["model", "carets/x", "disjunction", "perturbed"]
     assert (row.value, row.more["yes"], row.more["no"], row.more["other"]) == (1.0, 0.75, 0.25, 0.0)
 

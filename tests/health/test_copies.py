@@ -3,39 +3,20 @@
 from itertools import product
 
 import pytest
+from builders import asked_task, texts_task
 
 from vlgate.audit.flaws import Flaw
 from vlgate.audit.near_copies import near_copies
-from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
-
-
-def image(key):
-    return LazyImage(key=key, load=lambda: pytest.fail("an image was decoded"))
+from vlgate.types import Case, Read, Task
 
 
 def texts(name, shape, *rows):
-    """Rows of an image and texts of it, the false ones last."""
-    cases = tuple(
-        Case(
-            id=f"{name}-{number}",
-            requests=tuple(Match(image=image(key), text=text) for text in said),
-            truths=(True, *(False,) * (len(said) - 1)),
-        )
-        for number, (key, *said) in enumerate(rows)
-    )
-    return Task(id=f"x/{name}", capability="foil", shape=shape, cases=cases)
+    return texts_task(*rows, shape=shape, name=f"x/{name}", case=f"{name}-")
 
 
 def questions(name, shape, *rows):
-    cases = tuple(
-        Case(
-            id=f"{name}-{number}",
-            requests=tuple(Ask(image=image(key), question=one, choices=("yes", "no")) for one in said),
-            truths=("yes",) * len(said),
-        )
-        for number, (key, *said) in enumerate(rows)
-    )
-    return Task(id=f"x/{name}", capability="foil", shape=shape, cases=cases)
+    asked = ((key, *(part for text in texts for part in (text, "yes"))) for key, *texts in rows)
+    return asked_task(*asked, shape=shape, name=f"x/{name}")
 
 
 def counts(*tasks):

@@ -2,47 +2,24 @@ import json
 from pathlib import Path
 
 import pytest
+from builders import asked_task, image, quads_task
+from builders import texts_task as pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.audit.flaws import EXAMPLES, Flaw, examine, true_texts
 from vlgate.sources.benchmarks.valse import VALSE
 from vlgate.sources.reading.source import ReadOptions
-from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
+from vlgate.types import Ask, Case, Match, Read, Task
 
 REAL = Path(__file__).parents[3] / "shared/data"
 CHECKLIST = REAL / "vl-checklist/data"
 needs_data = pytest.mark.skipif(not CHECKLIST.is_dir(), reason="needs ../shared/data")
 
 
-def image(key):
-    return LazyImage(key=key, load=lambda: pytest.fail("an image was decoded"))
-
-
-def pairs(*rows, name="x/pairs"):
-    """Rows of (image, caption, foil)."""
-    cases = tuple(
-        Case(
-            id=f"case-{number}",
-            requests=(Match(image=image(key), text=caption), Match(image=image(key), text=foil)),
-            truths=(True, False),
-        )
-        for number, (key, caption, foil) in enumerate(rows)
-    )
-    return Task(id=name, capability="foil", shape="pair", cases=cases)
-
-
 def questions(*rows, choices=()):
     """Rows of (image, question, answer, other question, other answer)."""
-    cases = tuple(
-        Case(
-            id=f"case-{number}",
-            requests=tuple(Ask(image=image(key), question=words, choices=choices) for words in (first, second)),
-            truths=(answer, other),
-        )
-        for number, (key, first, answer, second, other) in enumerate(rows)
-    )
-    return Task(id="x/questions", capability="invariance", shape="questions", cases=cases)
+    return asked_task(*rows, choices=choices)
 
 
 def matches(shape, truths, *texts):
@@ -275,10 +252,9 @@ def test_five_pairs_of_carets_are_one_question_each():
 )
 def test_an_image_that_joins_most_cases_is_named(others, found):
     """Each case has an image of its own and another one, in either order."""
-    cases = []
+    rows = []
     for number, other in enumerate(others):
         keys = (f"{number}.jpg", other) if number % 2 else (other, f"{number}.jpg")
-        asked = tuple(Match(image=image(key), text=f"{number} {text}") for key in keys for text in ("one", "two"))
-        cases.append(Case(id=f"case-{number}", requests=asked, truths=(True, False, False, True)))
-    task = Task(id="x/quads", capability="compositional", shape="quad", cases=tuple(cases))
+        rows.append((*keys, f"{number} one", f"{number} two"))
+    task = quads_task(*rows)
     assert {name: count for name, count in counts(task).items() if name == "joined images"} == found

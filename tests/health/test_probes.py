@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import image, quads_task, question_case, task_of
+from builders import texts_task as pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,28 +14,11 @@ from vlgate.metrics.stats import wilson
 from vlgate.metrics.text_learning import FOLDS
 from vlgate.sources.benchmarks.valse import VALSE
 from vlgate.sources.reading.source import ReadOptions
-from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
+from vlgate.types import Ask, Case, Match, Read, Task
 
 REAL = Path(__file__).parents[3] / "shared/data"
 needs_data = pytest.mark.skipif(not REAL.is_dir(), reason="needs ../shared/data")
 RULES = ["constant", "longer text", "shorter text", "larger number", "smaller number", "text classifier"]
-
-
-def image(key):
-    return LazyImage(key=key, load=lambda: pytest.fail("an image was decoded"))
-
-
-def pairs(*rows, name="x/pairs"):
-    """Rows of (image, caption, foil)."""
-    cases = tuple(
-        Case(
-            id=f"{number}",
-            requests=(Match(image=image(key), text=caption), Match(image=image(key), text=foil)),
-            truths=(True, False),
-        )
-        for number, (key, caption, foil) in enumerate(rows)
-    )
-    return Task(id=name, capability="foil", shape="pair", cases=cases)
 
 
 def questions(*rows):
@@ -85,26 +70,12 @@ def test_numbers_are_read_in_digits_and_words(caption, foil, larger):
     assert values(pairs(("a", caption, foil)))["larger number"] == larger
 
 
-def several(*rows):
-    """Rows of (image, caption, foils...)."""
-    cases = tuple(
-        Case(
-            id=str(number),
-            requests=tuple(Match(image=image(key), text=text) for text in texts),
-            truths=(True, *[False] * (len(texts) - 1)),
-        )
-        for number, (key, *texts) in enumerate(rows)
-    )
-    return Task(id="x/choice", capability="foil", shape="choice", cases=cases)
-
-
 def test_the_caption_that_the_foils_are_edits_of_is_found_by_comparing_them():
-    found = values(
-        several(
-            ("a", "two red cups here", "two blue cups here", "two red mugs here"),
-            ("b", "a dog on a mat", "a cat on a mat", "a dog on a bed"),
-        )
+    rows = (
+        ("a", "two red cups here", "two blue cups here", "two red mugs here"),
+        ("b", "a dog on a mat", "a cat on a mat", "a dog on a bed"),
     )
+    found = values(pairs(*rows, shape="choice"))
     assert found["most words in common, of its case"] == found["least edited, of its case"] == 1.0
     assert found["most letters in common, of its case"] == 1.0
     assert found["fewest words in common, of its case"] == found["most edited, of its case"] == 0.0
@@ -185,19 +156,7 @@ def test_a_learnt_rule_below_chance_is_reported_as_chance():
 
 
 def test_each_text_of_a_quad_is_true_once_and_false_once_so_no_rule_gains():
-    cases = tuple(
-        Case(
-            id=str(n),
-            requests=tuple(
-                Match(image=image(f"{n}-{side}"), text=text)
-                for side in "ab"
-                for text in (f"short {n}", f"much longer {n}")
-            ),
-            truths=(True, False, False, True),
-        )
-        for n in range(20)
-    )
-    found = probe(Task(id="x/quads", capability="compositional", shape="quad", cases=cases))
+    found = probe(quads_task(*((f"{n}-a", f"{n}-b", f"short {n}", f"much longer {n}") for n in range(20))))
     assert [one.name for one in found] == RULES
     assert {one.value for one in found} == {0.5}
     assert {one.n for one in found} == {40}
@@ -205,9 +164,7 @@ def test_each_text_of_a_quad_is_true_once_and_false_once_so_no_rule_gains():
 
 @pytest.mark.parametrize("shape", ["set", "active_passive_set"])
 def test_a_set_is_four_comparisons(shape):
-    requests = tuple(Match(image=image("a"), text=text) for text in ("aaaa", "bb", "ccc", "d"))
-    case = Case(id="1", requests=requests, truths=(True, True, False, False))
-    found = probe(Task(id="x/sets", capability="compositional", shape=shape, cases=(case,)))
+    found = probe(pairs(("a", "aaaa", "bb", "ccc", "d"), shape=shape, truths=(True, True, False, False)))
     assert (found[1].name, found[1].value, found[1].n) == ("longer text", 3 / 4, 4)
 
 
@@ -299,6 +256,61 @@ def test_nothing_solves_a_task_without_probes():
     assert solved([Probe(name="constant", value=0.5, n=900)], threshold=0.4) is not None
 
 
+def each(*rows):
+    """Rows of (question, choices, answer), one per case."""
+    cases = [question_case(n, words, answer, choices, image("a")) for n, (words, choices, answer) in enumerate(rows)]
+    return task_of(cases, "x/questions", "invariance", "questions")
+
+
+def test_the_length_of_a_choice_can_give_the_answer_away():
+    """Of two choices as long as each other none is the longest, and a question without one is a miss."""
+    rows = [("q", ("on the table", "under it"), "on the table")] * 9 + [("r", ("cup", "mug"), "cup")]
+    assert (values(each(*rows))["longest choice"], values(each(*rows))["shortest choice"]) == (0.9, 0.0)
+    turned = [("q", ("on the table", "it", "in it"), "it")] * 40
+    assert solved(probe(each(*turned))).name in {"shortest choice", "most common answer"}
+
+
+def singles(*rows):
+    """Rows of a text and whether it is true; a question, if the truth is yes or no."""
+    asked = [
+        Ask(image=image("a"), question=text, choices=("yes", "no"))
+        if isinstance(truth, str)
+        else Match(image=image("a"), text=text)
+        for text, truth in rows
+    ]
+    cases = tuple(
+        Case(id=f"{n}", requests=(one,), truths=(row[1],)) for n, (one, row) in enumerate(zip(asked, rows, strict=True))
+    )
+    return Task(id="x/single", capability="foil", shape="single", cases=cases)
+
+
+@pytest.mark.parametrize("truths", [("yes", "no"), (True, False)])
+def test_the_rules_on_single_texts_by_hand(truths):
+    yes, no = truths
+    found = probe(singles(("a long one", yes), ("short", yes), ("long too", no), ("a", no), ("short", no)))
+    assert {one.name: one.value for one in found} == {
+        "always yes": 2 / 5,
+        "always no": 3 / 5,
+        "longer text": (3 + 1 + 0.5) / 6,
+        "shorter text": 1 - (3 + 1 + 0.5) / 6,
+    }
+    assert [one.n for one in found] == [5, 5, 2, 2]
+
+
+def test_single_texts_whose_length_tells_the_truth_are_solved():
+    rows = [("a text that is long", True)] * 30 + [("a text", False)] * 30
+    assert solved(probe(singles(*rows))).name == "longer text"
+    assert solved(probe(singles(*[(text, not truth) for text, truth in rows]))).name == "shorter text"
+    assert solved(probe(singles(*rows, *[(text, not truth) for text, truth in rows]))) is None
+
+
+def test_single_texts_that_are_all_true_have_no_rule_of_length():
+    found = {one.name: one for one in probe(singles(*[("a cup", True)] * 40))}
+    assert (found["always yes"].value, found["longer text"].value) == (1.0, None)
+    assert "not run" in found["shorter text"].note
+    assert probe(singles()) == ()
+
+
 @needs_data
 def test_the_shortcuts_of_valse():
     tasks = {
@@ -332,6 +344,7 @@ def test_the_shortcuts_of_sugarcrepe(file, shorter, by):
 
 
 @needs_data
+@pytest.mark.slow
 def test_a_large_task_is_probed_by_a_draw_of_its_cases():
     file = REAL / "vl-checklist/data/Relation/vg/spatial.json"
     records = json.loads(file.read_text(encoding="utf-8"))

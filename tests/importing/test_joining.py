@@ -1,10 +1,12 @@
 """Joins on small benchmarks: options, paired questions, crossed questions, own cases; and what is never joined."""
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from builders import table
 from harnesses import SHORT, mme, write_lines, write_table
 
 from vlgate.errors import OptionError
@@ -12,6 +14,8 @@ from vlgate.making.importing.joining import join
 from vlgate.making.importing.replies import recordings
 from vlgate.record.options import Options
 from vlgate.run.planning import make_plan
+
+HERE = Path(__file__).parent
 
 LETTERS = "Answer with the option's letter from the given choices directly."
 PAIRS = (
@@ -26,10 +30,10 @@ def tasks(folder):
 
 
 def own(folder, *cases):
-    folder.mkdir(exist_ok=True)
-    rows = [{"task": "mine/things", **case} for case in cases]
-    write_lines(folder / "cases.jsonl", rows)
-    return tasks(folder)
+    data = folder / "data"
+    data.mkdir(exist_ok=True)
+    write_lines(data / "cases.jsonl", [{"task": "mine/things", **case} for case in cases])
+    return tasks(data)
 
 
 def asked(image, question, answer="yes"):
@@ -99,7 +103,7 @@ def test_one_record_of_a_pair_is_not_enough_to_know_how_the_harness_counts(mmvp,
 
 
 def test_the_benchmarks_own_number_is_enough_for_one_record(tmp_path):
-    planned = own(tmp_path / "data", *({**asked(f"a{n}.jpg", "Is it red?"), "id": str(n)} for n in range(1, 5)))
+    planned = own(tmp_path, *({**asked(f"a{n}.jpg", "Is it red?"), "id": str(n)} for n in range(1, 5)))
     found, _ = joined(tmp_path, planned, {"question_id": 2, "question": "Is it red?", "prediction": "Yes"})
     assert found == {("a2.jpg", "Is it red?"): "Yes"}
     found, left_out = joined(tmp_path, planned, {"doc_id": 2, "input": "Is it red?", "resps": [["Yes"]]})
@@ -185,7 +189,7 @@ def test_crossed_questions_are_told_apart_by_the_released_number(naturalbench, t
 
 def test_an_image_is_known_by_its_folder_if_two_have_its_name(tmp_path):
     planned = own(
-        tmp_path / "data",
+        tmp_path,
         asked("MME/existence/0001.png", "Is there a cup?"),
         asked("MME/count/0001.png", "Is there a cup?", "no"),
         asked("MME/count/0002.png", "Are there two cups?"),
@@ -205,7 +209,7 @@ def test_an_image_is_known_by_its_folder_if_two_have_its_name(tmp_path):
 
 
 def test_images_that_are_numbered_like_the_records_join_only_if_they_fit(tmp_path):
-    planned = own(tmp_path / "data", *(asked(f"{n}.jpg", ("Is it red?", "Is it big?")[n % 2]) for n in range(1, 9)))
+    planned = own(tmp_path, *(asked(f"{n}.jpg", ("Is it red?", "Is it big?")[n % 2]) for n in range(1, 9)))
     rows = [
         {
             "index": n,
@@ -223,7 +227,7 @@ def test_images_that_are_numbered_like_the_records_join_only_if_they_fit(tmp_pat
 
 
 def test_names_of_images_that_are_not_the_benchmarks_do_not_hinder_its_numbers(tmp_path):
-    planned = own(tmp_path / "data", *({**asked(f"a{n}.jpg", "Is it red?"), "id": str(n)} for n in range(1, 5)))
+    planned = own(tmp_path, *({**asked(f"a{n}.jpg", "Is it red?"), "id": str(n)} for n in range(1, 5)))
     rows = [
         {"question_id": n, "image": f"x{n}f.png", "question": "Is it red?", "prediction": f"{n}"} for n in range(1, 5)
     ]
@@ -234,7 +238,7 @@ def test_names_of_images_that_are_not_the_benchmarks_do_not_hinder_its_numbers(t
 
 
 def test_a_name_that_a_file_has_in_several_folders_needs_its_folder(tmp_path):
-    planned = own(tmp_path / "data", asked("MME/count/0001.png", "Is there a cup?"))
+    planned = own(tmp_path, asked("MME/count/0001.png", "Is there a cup?"))
     rows = [
         {"image": f"{folder}/0001.png", "question": "Is there a cup?", "prediction": folder}
         for folder in ("existence", "count", "scene")
@@ -245,7 +249,7 @@ def test_a_name_that_a_file_has_in_several_folders_needs_its_folder(tmp_path):
 
 def test_records_without_a_reply_do_not_shift_the_order_of_the_others(tmp_path):
     texts = [f"Is it {colour}?" for colour in ("red", "big", "red", "red", "big", "old", "red", "new", "red")]
-    planned = own(tmp_path / "data", *(asked(f"a{n}.jpg", text) for n, text in enumerate(texts)))
+    planned = own(tmp_path, *(asked(f"a{n}.jpg", text) for n, text in enumerate(texts)))
     rows = [{"question": text, "prediction": None if n == 1 else f"{n}"} for n, text in enumerate(texts)]
     found, _ = joined(tmp_path, planned, *rows)
     assert {key[0]: reply for key, reply in found.items()} == {f"a{n}.jpg": f"{n}" for n in range(9) if n != 1}
@@ -253,7 +257,7 @@ def test_records_without_a_reply_do_not_shift_the_order_of_the_others(tmp_path):
 
 def test_an_order_that_several_shifts_fit_joins_nothing(tmp_path):
     texts = [f"Is it {('red', 'big')[n % 2]}?" for n in range(40)]
-    planned = own(tmp_path / "data", *(asked(f"a{n}.jpg", text) for n, text in enumerate(texts)))
+    planned = own(tmp_path, *(asked(f"a{n}.jpg", text) for n, text in enumerate(texts)))
     found, left_out = joined(tmp_path, planned, *({"question": text, "prediction": "No"} for text in texts))
     assert found == {}
     assert left_out["several planned requests fit it"][0] == 40
@@ -261,9 +265,7 @@ def test_an_order_that_several_shifts_fit_joins_nothing(tmp_path):
 
 def test_the_text_files_of_mme_are_joined_with_own_cases(tmp_path):
     planned = own(
-        tmp_path / "data",
-        asked("a1.jpg", "Is it a cat? Please answer yes or no."),
-        asked("a2.jpg", "Is it a cat?", "no"),
+        tmp_path, asked("a1.jpg", "Is it a cat? Please answer yes or no."), asked("a2.jpg", "Is it a cat?", "no")
     )
     items = [
         {"image": f"a{number}.jpg", "question": "Is it a cat?", "truth": "Yes", "reply": reply}
@@ -274,49 +276,23 @@ def test_the_text_files_of_mme_are_joined_with_own_cases(tmp_path):
     assert found.differing == ["existence.txt, line 2"]
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "Is there a cup?",
-        "is there a  cup",
-        "<image>\nIs there a cup?",
-        "<image>\nIs there a cup? Please answer yes or no.",
-        f"Is there a cup?\n{SHORT}",
-        "Question: Is there a cup? Answer:",
-        "USER: <image>\nIs there a cup?\nASSISTANT:",
-        "Is there a cup?\nA. yes\nB. no\nAnswer with the option's letter from the given choices directly.",
-        "Is there a cup? (a) yes (b) no",
-        "\u201cIs there a cup?\u201d Answer with one word.",
-        "<|im_start|>user\nIs there a cup?<|im_end|>\n<|im_start|>assistant\n",
-    ],
-)
+@pytest.mark.parametrize("prompt", [row for [row] in table(HERE / "cut_off.tsv")])
 def test_what_a_harness_writes_around_a_question_is_cut_off(prompt, tmp_path):
-    planned = own(tmp_path / "data", asked("1.jpg", "Is there a cup?"), asked("1.jpg", "Is there a cup of tea?"))
+    planned = own(tmp_path, asked("1.jpg", "Is there a cup?"), asked("1.jpg", "Is there a cup of tea?"))
     found, _ = joined(tmp_path, planned, {"image": "x/1.jpg", "prompt": prompt, "output": " **Yes** \n"})
     assert found == {("1.jpg", "Is there a cup?"): " **Yes** \n"}
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "Is there a cup? Is it red?",
-        "Look at the dog. Is there a cup?",
-        "Is there a cup of coffee?",
-        "If there is no dog, is there a cup?",
-        "Is there a cup?\nIs there a cup of tea?",
-        "Is there a dog? yes. Is there a cup?",
-        "",
-    ],
-)
+@pytest.mark.parametrize("prompt", [row for [row] in table(HERE / "says_more.tsv")])
 def test_a_prompt_that_says_more_than_the_question_is_left_out(prompt, tmp_path):
-    planned = own(tmp_path / "data", asked("1.jpg", "Is there a cup?"), asked("1.jpg", "Is there a cup of tea?"))
+    planned = own(tmp_path, asked("1.jpg", "Is there a cup?"), asked("1.jpg", "Is there a cup of tea?"))
     found, left_out = joined(tmp_path, planned, {"image": "1.jpg", "prompt": prompt, "output": "Yes"})
     assert found == {}
     assert sum(number for number, _ in left_out.values()) == 1
 
 
 def test_words_that_a_file_has_around_many_questions_are_its_instruction(tmp_path):
-    planned = own(tmp_path / "data", *(asked(f"{n}.jpg", "Is there a cup?") for n in range(4)))
+    planned = own(tmp_path, *(asked(f"{n}.jpg", "Is there a cup?") for n in range(4)))
     rows = [
         {"image": f"{n}.jpg", "prompt": "Be a careful observer. Is there a cup?", "output": f"{n}"} for n in range(3)
     ]
@@ -328,14 +304,14 @@ def test_words_that_a_file_has_around_many_questions_are_its_instruction(tmp_pat
 
 
 def test_a_second_question_in_all_prompts_is_not_taken_for_an_instruction(tmp_path):
-    planned = own(tmp_path / "data", *(asked(f"a{n}.jpg", "Is there a cup?") for n in range(9)))
+    planned = own(tmp_path, *(asked(f"a{n}.jpg", "Is there a cup?") for n in range(9)))
     rows = [{"image": f"a{n}.jpg", "prompt": "Is there a cup? Is it red?", "output": "No"} for n in range(9)]
     found, left_out = joined(tmp_path, planned, *rows)
     assert (found, [number for number, _ in left_out.values()]) == ({}, [9])
 
 
 def test_a_question_that_one_image_has_is_enough_but_not_if_its_right_answer_is_another(tmp_path):
-    planned = own(tmp_path / "data", asked("1.jpg", "Is there a cup?"), asked("2.jpg", "Is there a dog?", "no"))
+    planned = own(tmp_path, asked("1.jpg", "Is there a cup?"), asked("2.jpg", "Is there a dog?", "no"))
     rows = [
         {"question": "Is there a cup?", "prediction": "Yes", "label": "yes"},
         {"question": "Is there a dog?", "prediction": "No", "label": "yes"},
@@ -346,7 +322,7 @@ def test_a_question_that_one_image_has_is_enough_but_not_if_its_right_answer_is_
 
 
 def test_a_perturbed_image_has_no_reply_about_the_original(tmp_path):
-    planned = own(tmp_path / "data", {"image": "1.jpg", "question": "Is it red?", "answer": "yes", "box": [0, 0, 8, 8]})
+    planned = own(tmp_path, {"image": "1.jpg", "question": "Is it red?", "answer": "yes", "box": [0, 0, 8, 8]})
     assert "#" in planned[0].cases[0].requests[0].image.key
     found, left_out = joined(tmp_path, planned, {"image": "1.jpg", "question": "Is it red?", "prediction": "Yes"})
     assert found == {}
@@ -354,7 +330,7 @@ def test_a_perturbed_image_has_no_reply_about_the_original(tmp_path):
 
 
 def test_two_different_replies_to_one_request_are_an_error_that_names_both(tmp_path):
-    planned = own(tmp_path / "data", asked("1.jpg", "Is it red?"))
+    planned = own(tmp_path, asked("1.jpg", "Is it red?"))
     rows = [{"image": "1.jpg", "question": "Is it red?", "prediction": reply} for reply in ("Yes", "Yes ", "No")]
     assert joined(tmp_path, planned, *rows[:2])[0] == {("1.jpg", "Is it red?"): "Yes"}
     with pytest.raises(
@@ -381,7 +357,7 @@ def test_records_of_other_categories_do_not_contradict_those_of_the_planned_one(
 
 
 def test_scores_of_pairs_are_joined_too(tmp_path):
-    planned = own(tmp_path / "data", {"image": "1.jpg", "caption": "A red cup.", "foil": "A blue cup."})
+    planned = own(tmp_path, {"image": "1.jpg", "caption": "A red cup.", "foil": "A blue cup."})
     rows = [
         {"filename": "COCO/1.jpg", "caption": "a red cup", "similarity": 0.31},
         {"filename": "COCO/1.jpg", "caption": "A blue cup.", "similarity": "0.25"},

@@ -33,28 +33,11 @@ CALLED = {
     "box": "container carton",
     "basket": "container",
 }
-VERBS = {
-    "wears": "wearing",
-    "holds": "holding",
-    "rides": "riding",
-    "sits on": "sitting on",
-    "chases": "chasing",
-    "pushes": "pushing",
-    "lifts": "lifting",
-    "pulls": "pulling",
-    "carries": "carrying",
-    "kicks": "kicking",
-    "watches": "watching",
-}
-PASSIVE = {
-    "chased": "chasing",
-    "pushed": "pushing",
-    "lifted": "lifting",
-    "pulled": "pulling",
-    "carried": "carrying",
-    "kicked": "kicking",
-    "watched": "watching",
-}
+VERBS = {f"{verb}s": f"{verb}ing" for verb in ("wear", "hold", "lift", "pull", "kick")}
+VERBS |= {f"{verb}es": f"{verb}ing" for verb in ("push", "watch")}
+VERBS |= {"rides": "riding", "sits on": "sitting on", "chases": "chasing", "carries": "carrying"}
+PASSIVE = {f"{verb}ed": f"{verb}ing" for verb in ("push", "lift", "pull", "kick", "watch")}
+PASSIVE |= {"chased": "chasing", "carried": "carrying"}
 _ACTIVE = "chases|pushes|lifts|pulls|carries|kicks|watches"
 POSED = ("sitting", "standing", "lying", "jumping", "running", "walking", "kneeling", "sleeping")
 
@@ -78,23 +61,9 @@ ANNOTATED = {
     **dict.fromkeys(("in", "inside"), ("in",)),
 }
 ACTIONS = (
-    *(
-        "wearing",
-        "holding",
-        "riding",
-        "chasing",
-        "pushing",
-        "lifting",
-        "pulling",
-        "carrying",
-        "kicking",
-        "watching",
-        "washing",
-        "burning",
-        "painting",
-    ),
-    *("selling", "throwing", "kicking", "burying", "breaking", "leading", "feeding", "carrying"),
-)
+    "wearing holding riding chasing pushing lifting pulling carrying kicking watching washing burning painting selling "
+    "throwing kicking burying breaking leading feeding carrying"
+).split()
 _PLACE = "|".join((*PLACES, "on top of", "on", "inside", "in front of", "in", "behind"))
 _ACTION = "|".join((*ACTIONS, *(f"{pose} on" for pose in POSED)))
 _VERB = "|".join(VERBS)

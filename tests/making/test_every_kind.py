@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from builders import write_lines
 
 from vlgate.making.kinds.kind import KINDS, kind
 from vlgate.making.sets.run import Settings, make_set
@@ -48,8 +49,7 @@ def made(examples, parser, tmp_path, monkeypatch):
     monkeypatch.setattr(Tools, "require", lambda *_: None)
 
     def make(name, form, rows=None):
-        file = tmp_path / "input.jsonl"
-        file.write_text("".join(f"{json.dumps(row)}\n" for row in rows or examples.INPUTS[name]))
+        file = write_lines(tmp_path / "input.jsonl", rows or examples.INPUTS[name])
         options = Settings(kind=name, files=(file,), out=tmp_path / form, form=form, faults="leave out")
         # The balance of classes needs more inputs than an example has.
         return len(make_set(replace(kind(name), select=None), options, print).items), tmp_path / form

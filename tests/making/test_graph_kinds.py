@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from builders import read_lines
 
 from vlgate.cli import main
 from vlgate.making.kinds.graphs import ANOTHER, NOTHING, OBJECT, UNBALANCED, balanced
@@ -26,8 +27,7 @@ COUPLE = [
 ]
 FARM = [("1", "horse", [0, 0, 90, 90], ["brown"], {"on": "2"}), ("2", "truck", [0, 60, 500, 400], [], {})]
 ZOO = [("1", "cow", [0, 0, 90, 90], ["white"], {"on": "2"}), ("2", "boat", [0, 60, 500, 400], [], {})]
-FRAMES = [("1.jpg", {"agent": "man", "vehicle": "horse"}), ("2.jpg", {"agent": "woman", "vehicle": "motorcycle"})]
-SPACE = {"nouns": {}, "verbs": {"riding": {"abstract": "an AGENT rides a VEHICLE at a PLACE"}}}
+FRAMES = [{"agent": "man", "vehicle": "horse"}, {"agent": "woman", "vehicle": "motorcycle"}]
 
 
 @pytest.fixture
@@ -107,27 +107,24 @@ def test_pairs_of_vl_checklist_are_made_and_read_back(make, graphs, kind: str, t
     assert all(len((set(pos.split()) ^ set(neg.split())) - {"a", "an"}) == 2 for pos, neg in pairs)
 
 
-def test_pairs_are_cases_of_our_own_too(make, graphs) -> None:
-    assert ("a horse on a truck", "a cow on a truck") in _texts(
-        cases, make("object", graphs, form="cases"), "made/object"
-    )
-
-
-def _swig(tmp_path, verb, abstract, **roles):
-    """A file of SWiG with one frame, and its space."""
+def _swig(tmp_path, verb, abstract, *frames, boxes):
+    """A file of SWiG with frames, and its space."""
     files = tmp_path / "swig.json", tmp_path / "imsitu_space.json"
-    codes = {noun: f"n{number}" for number, noun in enumerate(roles.values())}
-    boxes = {role: [40 * number, 0, 40 * number + 200, 200] for number, role in enumerate(roles)}
-    frame = {role: codes[noun] for role, noun in roles.items()}
-    row = {"verb": verb, "width": 400, "height": 300, "bb": boxes, "frames": [frame]}
-    files[0].write_text(json.dumps({"1.jpg": row}))
+    codes = {noun: f"n{noun}" for roles in frames for noun in roles.values()}
+    rows = {}
+    for number, roles in enumerate(frames, 1):
+        frame = {role: codes[noun] for role, noun in roles.items()}
+        rows[f"{number}.jpg"] = {"verb": verb, "width": 400, "height": 400, "bb": boxes, "frames": [frame]}
+    files[0].write_text(json.dumps(rows))
     nouns = {code: {"gloss": [noun]} for noun, code in codes.items()}
     files[1].write_text(json.dumps({"nouns": nouns, "verbs": {verb: {"abstract": abstract}}}))
     return files
 
 
 def test_a_role_frame_of_two_persons_makes_a_set_of_bla(make, tmp_path) -> None:
-    files = _swig(tmp_path, "lifting", "an AGENT lifts an ITEM at a PLACE", agent="man", item="child")
+    boxes = {"agent": [0, 0, 200, 200], "item": [40, 0, 240, 200]}
+    roles = {"agent": "man", "item": "child"}
+    files = _swig(tmp_path, "lifting", "an AGENT lifts an ITEM at a PLACE", roles, boxes=boxes)
     [texts] = _texts(BLA, make("active-passive", *files), "bla/active-passive")
     assert texts[0] == "the man lifts the child"
 
@@ -184,30 +181,19 @@ def test_interactions_make_pairs_of_hake(make, tmp_path) -> None:
 
 def test_interactions_without_boxes_have_no_size(make, tmp_path) -> None:
     out = make("object", *_hake(tmp_path, {"1.jpg": {"hoi_id": [1]}, "2.jpg": {"hoi_id": [3]}}), form="cases")
-    cases = [json.loads(line) for line in (out / "cases/object.jsonl").read_text().splitlines()]
+    cases = read_lines(out / "cases/object.jsonl")
     assert cases
     assert {name for case in cases for name in case["tags"]} == {"role"}
 
 
 def test_role_frames_make_pairs_of_swig(make, tmp_path) -> None:
-    swig, space = tmp_path / "swig.json", tmp_path / "imsitu_space.json"
-    boxes = {"agent": [0, 0, 200, 200], "vehicle": [0, 100, 300, 300]}
-    nouns = {noun: f"n{number}" for number, noun in enumerate({name for _, roles in FRAMES for name in roles.values()})}
-    space.write_text(json.dumps({**SPACE, "nouns": {code: {"gloss": [noun]} for noun, code in nouns.items()}}))
-    rows = {
-        image: {
-            "verb": "riding",
-            "width": 400,
-            "height": 400,
-            "bb": boxes,
-            "frames": [{role: nouns[noun] for role, noun in roles.items()}],
-        }
-        for image, roles in FRAMES
-    }
-    swig.write_text(json.dumps(rows))
-    pairs = _texts(VL_CHECKLIST, make("object", swig, space), "vl-checklist/object/size/large/swig_agent")
+    abstract = "an AGENT rides a VEHICLE at a PLACE"
+    files = _swig(
+        tmp_path, "riding", abstract, *FRAMES, boxes={"agent": [0, 0, 200, 200], "vehicle": [0, 100, 300, 300]}
+    )
+    pairs = _texts(VL_CHECKLIST, make("object", *files), "vl-checklist/object/size/large/swig_agent")
     assert ("a man riding a horse", "a woman riding a horse") in pairs
-    verbs = _texts(VL_CHECKLIST, make("relation", swig, space), "vl-checklist/relation/action/swig")
+    verbs = _texts(VL_CHECKLIST, make("relation", *files), "vl-checklist/relation/action/swig")
     assert {pos for pos, _ in verbs} == {"a man riding a horse", "a woman riding a motorcycle"}
 
 

@@ -89,8 +89,7 @@ def test_any_texts_come_back_as_they_were_parsed(texts, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "row",
-    ["", "[]", "null", '[[["x"," ","x","NN","NOUN","d",0]],[],[]]', '[[["a","","a","N","N","d",7]],[],[]]'],
+    "row", ["", "[]", "null", '[[["x"," ","x","NN","NOUN","d",0]],[],[]]', '[[["a","","a","N","N","d",7]],[],[]]']
 )
 def test_a_row_that_does_not_spell_its_text_is_parsed_again(tmp_path, row):
     list(CachedParser(Words(), tmp_path).parse(["a"]))

@@ -8,6 +8,7 @@ import judge_checkpoints
 import numpy as np
 import pytest
 import text_checkpoints
+from builders import read_lines, write_lines
 
 from vlgate.cli import main
 from vlgate.making.sets import validity
@@ -47,13 +48,12 @@ def make(tmp_path, parses):
     """Make a set of captions or other rows; return the report, and the reasons of the cases."""
 
     def made(kind, rows, *options):
-        file = tmp_path / "input.jsonl"
-        file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        file = write_lines(tmp_path / "input.jsonl", rows)
         command = ["make", kind, "--from", str(file), "--out", str(tmp_path / "set"), "--cache", parses, "--overwrite"]
         assert main([*command, *options]) == 0
-        why = [json.loads(line) for line in (tmp_path / "set/why.jsonl").read_text().splitlines()]
-        cases = [json.loads(line) for line in next((tmp_path / "set/cases").glob("*.jsonl")).read_text().splitlines()]
-        return json.loads((tmp_path / "set/bias.json").read_text()), why, cases
+        [cases] = (tmp_path / "set/cases").glob("*.jsonl")
+        report = json.loads((tmp_path / "set/bias.json").read_text())
+        return report, read_lines(tmp_path / "set/why.jsonl"), read_lines(cases)
 
     return made
 
@@ -104,8 +104,7 @@ def test_the_plausibility_of_the_language_model_is_reported(make, judges):
 
 
 RELATIONS = captions(
-    *(f"A {name} sits on the table." for name in NAMES),
-    *(f"A {name} sits under the table." for name in NAMES),
+    *(f"A {name} sits on the table." for name in NAMES), *(f"A {name} sits under the table." for name in NAMES)
 )
 
 
@@ -138,8 +137,7 @@ def test_a_judge_that_cannot_be_loaded_is_one_line_before_any_work(judges, optio
     (tmp_path / "empty").mkdir()
     shutil.copytree(judges["nli"], tmp_path / "bare", ignore=shutil.ignore_patterns("*.safetensors"))
     places = {**judges, "empty": tmp_path / "empty", "bare": tmp_path / "bare"}
-    file = tmp_path / "input.jsonl"
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in RELATIONS))
+    file = write_lines(tmp_path / "input.jsonl", RELATIONS)
     given = [one.format(**places) for one in options]
     command = ["make", "relations", "--from", str(file), "--out", str(tmp_path / "set"), "--cache", parses, *given]
     assert main(command) == 1

@@ -5,11 +5,13 @@ import os
 from pathlib import Path
 
 import pytest
+from builders import read_lines, write_lines
 
 from vlgate.cli import main
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.ontology.wordnet import extended_by_wordnet
 
+pytestmark = pytest.mark.slow
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
 OEWN = DATA / "wordnet/oewn.xml.gz"
 GRAPHS = DATA / "scene-graphs/vg_scene_graphs_1-10.json"
@@ -49,14 +51,13 @@ def made(tmp_path, lexicon):
         given = [word for name, value in options.items() for word in (f"--{name}", value)]
         names = [str(file) for file in files]
         assert main(["make", kind, "--from", *names, "--out", str(out), "--wordnet", lexicon, *given]) == 0
-        return [json.loads(line) for line in (out / f"cases/{kind}.jsonl").read_text().splitlines()]
+        return read_lines(out / f"cases/{kind}.jsonl")
 
     return make
 
 
 @pytest.fixture
 def frames(tmp_path):
-    file = tmp_path / "frames.jsonl"
     rows = (
         {
             "image": f"{number}.jpg",
@@ -66,8 +67,7 @@ def frames(tmp_path):
         }
         for number, (verb, agent, item) in enumerate(FRAMES)
     )
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return file
+    return write_lines(tmp_path / "frames.jsonl", rows)
 
 
 def test_actions_that_the_lexicon_does_not_relate_replace_each_other(made, frames) -> None:

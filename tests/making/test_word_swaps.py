@@ -4,6 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from builders import read_lines, write_lines
 from PIL import Image
 
 from vlgate.cli import main
@@ -36,10 +37,8 @@ def swaps(tmp_path, capsys):
 @pytest.fixture
 def captions(tmp_path):
     pytest.importorskip("spacy")
-    file = tmp_path / "captions.jsonl"
     rows = [{"image": image, "caption": text} for image, text in CAPTIONS.items()]
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return file
+    return write_lines(tmp_path / "captions.jsonl", rows)
 
 
 def read(source, folder):
@@ -65,7 +64,7 @@ def test_captions_become_cases_of_two_images_and_two_captions(swaps, captions):
 
 def test_the_release_format_is_read_as_winoground(swaps, captions):
     made = swaps(captions, "--format", "release")
-    names = [json.loads(line) for line in (made.folder / "winoground/data/images.jsonl").read_text().splitlines()]
+    names = read_lines(made.folder / "winoground/data/images.jsonl")
     (made.folder / "winoground/data/images").mkdir()
     for row in names:  # as the reader of the page does with the photographs
         Image.new("RGB", (int(row["source"][0]), 9)).save(made.folder / f"winoground/data/images/{row['image']}.png")
@@ -91,17 +90,14 @@ def test_graphs_need_no_parser_and_say_how_many_pairs_they_give(swaps, tmp_path)
         assert len({request.image.key for request in case.requests}) == 2
 
 
-def test_captions_without_a_pair_are_an_error_that_counts_the_reasons(swaps, captions):
-    rows = [{"image": "1.jpg", "caption": "A cat and a dog."}, {"image": "2.jpg", "caption": "A dog and a cat."}]
-    captions.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    made = swaps(captions)
+@pytest.mark.parametrize(
+    ("texts", "reason"),
+    [
+        (("A cat and a dog.", "A dog and a cat."), "the order changes no fact"),
+        (("A cat on a sofa.", "A dog in a car."), "no two images have texts of the same words in another order"),
+    ],
+)
+def test_captions_without_a_pair_are_an_error_that_counts_the_reasons(swaps, captions, texts, reason):
+    made = swaps(write_lines(captions, [{"image": f"{n}.jpg", "caption": text} for n, text in enumerate(texts)]))
     assert made.status == 4
-    assert "gives no case of word-swap (1 x the order changes no fact)" in made.said
-
-
-def test_images_without_words_in_common_are_an_error_that_says_so(swaps, captions):
-    rows = [{"image": "1.jpg", "caption": "A cat on a sofa."}, {"image": "2.jpg", "caption": "A dog in a car."}]
-    captions.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    made = swaps(captions)
-    assert made.status == 4
-    assert "(1 x no two images have texts of the same words in another order)" in made.said
+    assert f"gives no case of word-swap (1 x {reason})" in made.said

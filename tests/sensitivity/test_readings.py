@@ -1,54 +1,19 @@
 """What texts say to a model with one defect of reading, and what such a model reaches if the labels tell the truth."""
 
+from pathlib import Path
+
 import pytest
+from builders import table
 
 from vlgate.models.reference.defects import SAYS
 from vlgate.studies.sensitivity.matrix import labelled
 from vlgate.studies.sensitivity.readings import READINGS, alike, named, said
 from vlgate.types import Ask, Case, LazyImage, Match, Task
 
-ALIKE = [
-    ("bag-of-words", "A lady feeds the dogs.", "Dogs feed the lady."),
-    ("noun-order", "A tall tower with a metal bowl.", "A short tower behind a wooden bowl."),
-    ("noun-order", "A horse is drinking.", "The horse is not eating."),
-    ("colour-blind", "A dark red car and a cat.", "A blue car and a cat."),
-    ("shape-blind", "A teddy bear on a round bed.", "A swimmer on a bed."),
-    ("count-blind", "There are exactly 4 cups.", "There are exactly twelve cups."),
-    ("quantifier-deaf", "Exactly one man is holding its phone.", "A number of men are holding their phones."),
-    ("quantifier-deaf", "There is a single cup.", "There are three cups."),
-    ("negation-deaf", "There are no dogs.", "There are some dogs."),
-    ("negation-deaf", "A dog. is it brown? yes.", "A dog. is it brown? no."),
-    ("negation-deaf", "A man doesn't lie on a bed without a pillow.", "A man lies on a bed with a pillow."),
-    ("left-right", "The cup is left of the ball.", "The cup is right of the ball."),
-    ("above-below", "A lamp above a bed.", "A lamp underneath a bed."),
-    ("front-behind", "A dog in front of a car.", "A dog behind a car."),
-    ("active-passive", "The dog chases the man.", "The dog is chased by the man."),
-    ("second-operand", "A brown dog sleeps on a bed.", "A brown dog and two old cats sleep on a bed."),
-    ("second-operand", "A black and white dog sits.", "A black and brown dog sits."),
-    (
-        "ten-tokens",
-        "one two three four five six seven eight nine ten red",
-        "one two three four five six seven eight nine ten blue",
-    ),
-]
-NOT_ALIKE = [
-    ("bag-of-words", "A lady feeds the dogs.", "A lady feeds the cats."),
-    ("noun-order", "A dog chases a man.", "A man chases a dog."),
-    ("noun-order", "A swimmer in a race.", "A race in a swimmer."),
-    ("colour-blind", "A red car.", "A red bus."),
-    ("shape-blind", "A red car.", "A blue car."),
-    ("shape-blind", "A dog.", "A dog and a cat."),
-    ("count-blind", "There is exactly one cup.", "There are exactly two cups."),
-    ("quantifier-deaf", "There are two cups.", "There are two balls."),
-    ("negation-deaf", "There are no dogs.", "There are no cats."),
-    ("left-right", "The cup is left of the ball.", "The cup is above the ball."),
-    ("above-below", "A lamp above a bed.", "A lamp beside a bed."),
-    ("front-behind", "A dog in front of a car.", "A dog on a car."),
-    ("active-passive", "The dog chases the man.", "The man chases the dog."),
-    ("active-passive", "A man stands by a dog.", "A man stands a dog."),
-    ("second-operand", "A dog and a cat sleep.", "A cow and a cat sleep."),
-    ("ten-tokens", "A red car.", "A blue car."),
-]
+HERE = Path(__file__).parent
+
+ALIKE = table(HERE / "alike.tsv")
+NOT_ALIKE = table(HERE / "not_alike.tsv")
 
 
 @pytest.mark.parametrize(("defect", "one", "other"), ALIKE)

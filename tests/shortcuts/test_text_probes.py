@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from builders import asked_task, image, quads_task, task_of, texts_task
 from sklearn.linear_model import LogisticRegression
 
 from vlgate.audit.choices import _RIDGE, at_random, choices, likelihoods
@@ -10,33 +11,15 @@ from vlgate.audit.shortcut_probes import Trigrams
 from vlgate.audit.shortcuts import PROBES, by_luck, shortcuts
 from vlgate.errors import NoReplyError
 from vlgate.metrics.stats import proportion
-from vlgate.types import Ask, Case, LazyImage, Match, Task
-
-
-def image(key):
-    return LazyImage(key=key, load=lambda: pytest.fail("an image was decoded"))
+from vlgate.types import Ask, Case
 
 
 def pairs(rows):
-    """Rows of (image, caption, foil)."""
-    cases = tuple(
-        Case(id=f"{number}", requests=tuple(Match(image=image(key), text=text) for text in texts), truths=(True, False))
-        for number, (key, *texts) in enumerate(rows)
-    )
-    return Task(id="x/pairs", capability="foil", shape="pair", cases=cases)
+    return texts_task(*rows)
 
 
 def questions(rows):
-    """Rows of (image, question, answer, question, answer)."""
-    cases = tuple(
-        Case(
-            id=f"{number}",
-            requests=tuple(Ask(image=image(key), question=text, choices=("yes", "no")) for text in asked[::2]),
-            truths=tuple(asked[1::2]),
-        )
-        for number, (key, *asked) in enumerate(rows)
-    )
-    return Task(id="x/questions", capability="invariance", shape="questions", cases=cases)
+    return asked_task(*rows)
 
 
 def solved(task, **options):
@@ -78,8 +61,7 @@ def test_the_order_of_words_gives_its_cases_away_by_its_likelihood():
 def test_further_shapes_are_choices_too():
     draw = random.Random(5)
     rows = [(f"{n}", f"a {texts(draw)}", f"the {texts(draw)}", f"the {texts(draw)}") for n in range(60)]
-    cases = (replace(case, truths=(True, False, False)) for case in pairs(rows).cases)
-    several = replace(pairs(rows), shape="choice", cases=tuple(cases))
+    several = replace(pairs(rows), shape="choice")
     single = replace(questions([(str(n), f"any {n % 2}?", ("yes", "no")[n % 2]) for n in range(60)]), shape="single")
     for task in (several, single):
         assert solved(task)["words"] == 1.0
@@ -100,16 +82,8 @@ def test_what_goes_with_one_image_only_gives_nothing_away():
 
 def test_no_case_of_two_images_is_solved_because_each_caption_is_true_once():
     draw = random.Random(0)
-    cases = tuple(
-        Case(
-            id=str(n),
-            requests=tuple(Match(image=image(f"{n}-{side}"), text=text) for side in "ab" for text in both),
-            truths=(True, False, False, True),
-        )
-        for n in range(60)
-        for both in [(f"a {texts(draw)}", f"the {texts(draw, 7)}")]
-    )
-    found = shortcuts(Task(id="x/quads", capability="compositional", shape="quad", cases=cases))
+    rows = [(f"{n}-a", f"{n}-b", f"a {texts(draw)}", f"the {texts(draw, 7)}") for n in range(60)]
+    found = shortcuts(quads_task(*rows))
     assert found.scores.max() <= 0.5
 
 
@@ -171,13 +145,12 @@ def of_several(words, offered):
     """Choices of one true text among several, as in What'sUp."""
 
     def made(draw, n):
-        cases = []
+        rows = []
         for number, true in enumerate(evenly(draw, n, words)):
             texts = [true, *draw.sample([word for word in words if word != true], offered - 1)]
             noun = draw.choice(WORDS)
-            asked = tuple(Match(image=image(str(number)), text=f"a {noun} {word} a table") for word in texts)
-            cases.append(Case(id=str(number), requests=asked, truths=(True, *[False] * (offered - 1))))
-        return Task(id="x/choice", capability="foil", shape="choice", cases=tuple(cases)), 1 / offered
+            rows.append((str(number), *(f"a {noun} {word} a table" for word in texts)))
+        return replace(pairs(rows), shape="choice"), 1 / offered
 
     return made
 
@@ -188,17 +161,16 @@ def answers(draw, n):
     for number, true in enumerate(evenly(draw, n, COLOURS[:4])):
         asked = Ask(image=image(str(number)), question=f"what colour is the {draw.choice(WORDS)}?", choices=COLOURS[:4])
         cases.append(Case(id=str(number), requests=(asked,), truths=(true,)))
-    return Task(id="x/answers", capability="foil", shape="single", cases=tuple(cases)), 1 / 4
+    return task_of(cases, "x/answers", shape="single"), 1 / 4
 
 
 def quads(draw, n):
     """Two images and two captions, each true of one of them."""
-    cases = []
+    rows = []
     for number, true in enumerate(evenly(draw, n, COLOURS[:6])):
         texts = [f"it is {word}" for word in (true, draw.choice([word for word in COLOURS[:6] if word != true]))]
-        asked = tuple(Match(image=image(f"{number}{side}"), text=text) for side in "ab" for text in texts)
-        cases.append(Case(id=str(number), requests=asked, truths=(True, False, False, True)))
-    return Task(id="x/quads", capability="compositional", shape="quad", cases=tuple(cases)), 1 / 6
+        rows.append((f"{number}a", f"{number}b", *texts))
+    return quads_task(*rows), 1 / 6
 
 
 EXACT = {
@@ -238,14 +210,11 @@ def edited(draw, caption):
 
 
 def test_the_caption_that_the_foils_are_edits_of_gives_its_cases_away_by_its_form():
-    draw, cases = random.Random(6), []
+    draw, rows = random.Random(6), []
     for number in range(60):
         caption = " ".join(draw.sample(WORDS, 6))
-        asked = tuple(
-            Match(image=image(str(number)), text=text) for text in (caption, *(edited(draw, caption) for _ in range(3)))
-        )
-        cases.append(Case(id=str(number), requests=asked, truths=(True, False, False, False)))
-    task = Task(id="x/choice", capability="foil", shape="choice", cases=tuple(cases))
+        rows.append((str(number), caption, *(edited(draw, caption) for _ in range(3))))
+    task = replace(pairs(rows), shape="choice")
     right = shortcuts(task).right.mean(axis=0)
     assert right[PROBES.index("form")] > 0.9
     assert right[PROBES.index("words")] == pytest.approx(0.25, abs=0.05)

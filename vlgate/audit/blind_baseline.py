@@ -58,8 +58,6 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Contrasts:
-    """The n true and n false texts of a task, with the image and the case of each pair."""
-
     true: Sequence[str]
     false: Sequence[str]
     images: Sequence[str]
@@ -154,18 +152,31 @@ def _number(text: str) -> float:
     )
 
 
-def _classifier(texts: _Contrasts, cases: Sequence[Case]) -> Probe:
-    """Naive Bayes on words and pairs of neighbours, cross-validated: the texts of an image are all in one fold."""
-    name, n = "text classifier", len(texts.true)
+def pair_margins(
+    true: Sequence[str], false: Sequence[str], images: Sequence[str], cases: Sequence[Case]
+) -> FloatArray | None:
+    """Return by how much each of n true texts is more likely true than its false one, in log odds, shape (n,).
+
+    Naive Bayes on words and pairs of neighbours, cross-validated: the texts of an image are all in one fold. None if
+    there are fewer images than folds.
+    """
     groups = tied_images(cases)
-    count = len({groups[image] for image in texts.images})
-    if count < FOLDS:
+    if len({groups[image] for image in images}) < FOLDS:
+        return None
+    folds, n = stratified_folds(cases), len(true)
+    rows = np.array([folds[image] for image in images] * 2)
+    scores = log_odds(features([*true, *false]), np.arange(2 * n), np.repeat([True, False], n), rows)
+    return np.asarray(scores[:n] - scores[n:], dtype=np.float64)
+
+
+def _classifier(texts: _Contrasts, cases: Sequence[Case]) -> Probe:
+    name, n = "text classifier", len(texts.true)
+    surer = pair_margins(texts.true, texts.false, texts.images, cases)
+    if surer is None:
+        groups = tied_images(cases)
+        count = len({groups[image] for image in texts.images})
         return Probe(name=name, value=None, n=n, note=f"not run: it needs {FOLDS} images, and there are {count}")
-    folds = stratified_folds(cases)
-    rows = np.array([folds[image] for image in texts.images] * 2)
-    known = features([*texts.true, *texts.false])
-    scores = log_odds(known, np.arange(2 * n), np.repeat([True, False], n), rows)
-    return Probe(name=name, value=_ranked(scores[:n], scores[n:]), n=n, note=f"{FOLDS}-fold, by image", chance=0.5)
+    return Probe(name=name, value=_ranked(surer, np.zeros(n)), n=n, note=f"{FOLDS}-fold, by image", chance=0.5)
 
 
 def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
@@ -203,7 +214,6 @@ def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
 
 
 def _by_length(choices: Sequence[str], sign: int) -> str | None:
-    """The only choice of the largest or smallest length; None for yes and no, whose lengths tell nothing new."""
     return None if set(choices) == {"yes", "no"} else _only(choices, [sign * len(choice) for choice in choices])
 
 
@@ -227,10 +237,7 @@ def _single_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
     truths = np.array([case.truths[0] is True or plain(str(case.truths[0])) == "yes" for case in cases])
     lengths = np.array([float(len(text_of(case.requests[0]))) for case in cases])
     true, false, n = lengths[truths], np.sort(lengths[~truths]), len(cases)
-    alike = (
-        Probe(name="always yes", value=true.size / n, n=n),
-        Probe(name="always no", value=false.size / n, n=n),
-    )
+    alike = (Probe(name="always yes", value=true.size / n, n=n), Probe(name="always no", value=false.size / n, n=n))
     fewer = int(min(true.size, false.size))
     if not fewer:
         names = ("longer text", "shorter text")

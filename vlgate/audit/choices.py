@@ -78,8 +78,6 @@ def choices(task: Task) -> Choices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice:
-    """A choice: its case, the place of its right request there, its image, and which of its texts is right."""
-
     case: int
     place: int
     image: str

@@ -183,7 +183,6 @@ def _joined(task: Task) -> _Positions:
 
 
 def _alternating(task: Task) -> _Positions:
-    """All cases of a task whose truths change from each case to the next, as in three of POPE's files."""
     # By chance, fewer than one task in 500,000 of ``_FEWEST`` cases is like that.
     if task.shape != "single" or len(task.cases) < _FEWEST:
         return iter(())

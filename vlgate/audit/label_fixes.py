@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from vlgate.errors import DataError, nearest
+from vlgate.errors import nearest
 from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.reading.records import Record, lined_records
 from vlgate.types import Ask, Case, Compare, Task, images_of, text_of
@@ -56,19 +56,14 @@ class Dispute:
     task: str
     case: str
     claim: str
-    evidence: str
     source: str
     truths: tuple[bool | str, ...] | None
-    file: Path
-    line: str
+    record: Record
     fingerprint: str = ""
 
     @property
     def corrects(self) -> bool:
         return self.claim == "swapped" or self.truths is not None
-
-    def wrong(self, problem: str, remedy: str) -> DataError:
-        return DataError(self.file, self.line, problem, remedy)
 
 
 def place_of(named: str | Path, folder: Path) -> Path:
@@ -104,13 +99,15 @@ def applied(
     by_task: dict[str, dict[str, Dispute]] = {}
     for one in disputes:
         if one.task not in here and one.task not in names:
-            raise one.wrong(f"no task is named {one.task!r}", nearest(one.task, names))
+            raise one.record.error(f"no task is named {one.task!r}", nearest(one.task, names))
         first = by_task.setdefault(one.task, {}).setdefault(one.case, one)
         if (first.corrects, first.truths) != (one.corrects, one.truths):
-            other = f"{first.file}, record {first.line}"
-            raise one.wrong(f"{one.claim!r} of {one.case!r} is at odds with {first.claim!r} in {other}", "keep one")
+            other = f"{first.record.file}, record {first.record.id}"
+            raise one.record.error(
+                f"{one.claim!r} of {one.case!r} is at odds with {first.claim!r} in {other}", "keep one"
+            )
     found = tuple(_applied(task, by_task[task.id]) if task.id in by_task else task for task in tasks)
-    own = [one for one in disputes if one.file != KNOWN]
+    own = [one for one in disputes if one.record.file != KNOWN]
     beyond = sum(one.task not in here for one in own)
     notes = [f"{beyond:,} of {len(own):,} disputes are about tasks that are not asked"] if beyond else []
     return found, (*notes, *others)
@@ -137,7 +134,7 @@ def _fitting(tasks: Sequence[Task], disputes: Sequence[Dispute]) -> tuple[list[D
     cases = {task.id: {case.id: case for case in task.cases} for task in tasks if task.id in wanted}
     lines: dict[tuple[Path, str], list[Dispute]] = {}
     for dispute in disputes:
-        lines.setdefault((dispute.file, dispute.line), []).append(dispute)
+        lines.setdefault((dispute.record.file, dispute.record.id), []).append(dispute)
     kept, notes = [], []
     for line in lines.values():
         first, there = line[0], cases.get(line[0].task)
@@ -145,11 +142,11 @@ def _fitting(tasks: Sequence[Task], disputes: Sequence[Dispute]) -> tuple[list[D
         same = there is None or all(dispute.case in there for dispute in line)
         if there is not None and same and first.fingerprint:
             same = fingerprint(there[dispute.case] for dispute in line) == first.fingerprint
-        if same or (first.file != KNOWN and not first.fingerprint):
+        if same or (first.record.file != KNOWN and not first.fingerprint):
             kept += line
-        elif first.file != KNOWN:
+        elif first.record.file != KNOWN:
             problem = f"{first.task} asks something else in these cases: the fingerprint differs"
-            raise first.wrong(problem, "write it anew")
+            raise first.record.error(problem, "write it anew")
         else:
             named = first.case if len(line) == 1 else f"({len(line):,} cases)"
             why = "the file asks something else there" if first.fingerprint else "the data have no such case"
@@ -170,7 +167,7 @@ def _disputes(record: Record) -> Iterator[Dispute]:
     for name in record.fields:
         if name not in _FIELDS:
             raise record.error(f"unknown field {name!r}", nearest(name, _FIELDS))
-    task, claim, evidence = (record.text(name) for name in _NEEDED)
+    task, claim, _ = (record.text(name) for name in _NEEDED)
     if claim not in CLAIMS:
         raise record.error(f"claim={claim!r} is unknown", nearest(claim, tuple(CLAIMS)))
     if "case" in record.fields and "cases" in record.fields:
@@ -187,11 +184,9 @@ def _disputes(record: Record) -> Iterator[Dispute]:
             task=task,
             case=case,
             claim=claim,
-            evidence=evidence,
             source=record.text("source") if "source" in record.fields else "",
             truths=None if truths is None else tuple(truths),
-            file=record.file,
-            line=record.id,
+            record=record,
             fingerprint=record.text("fingerprint") if "fingerprint" in record.fields else "",
         )
 
@@ -210,7 +205,9 @@ def _applied(task: Task, disputes: Mapping[str, Dispute]) -> Task:
     ids = {case.id for case in task.cases}
     for dispute in disputes.values():
         if dispute.case not in ids:
-            raise dispute.wrong(f"{task.id} has no case {dispute.case!r}", _nearest_cases(dispute.case, sorted(ids)))
+            raise dispute.record.error(
+                f"{task.id} has no case {dispute.case!r}", _nearest_cases(dispute.case, sorted(ids))
+            )
     left_out: Counter[str] = Counter()
     cases, corrected = [], 0
     for case in task.cases:
@@ -234,10 +231,10 @@ def _corrected(case: Case, task: Task, dispute: Dispute) -> Case:
         return replace(case, truths=opposite)
     if not SHAPES[task.shape].exchanged:
         problem = f"{dispute.case!r} cannot be corrected, because its shape is {task.shape}"
-        raise dispute.wrong(problem, "claim that it is wrong, without truths, or ambiguous")
+        raise dispute.record.error(problem, "claim that it is wrong, without truths, or ambiguous")
     if dispute.truths not in (None, opposite):
         problem = f"truths={list(dispute.truths or ())!r} do not fit a case of the shape {task.shape}"
-        raise dispute.wrong(problem, f"write {list(opposite)!r}, or claim that it is ambiguous")
+        raise dispute.record.error(problem, f"write {list(opposite)!r}, or claim that it is ambiguous")
     return replace(case, requests=tuple(case.requests[place] for place in SHAPES[task.shape].exchanged))
 
 
@@ -251,5 +248,7 @@ def _answers(case: Case, asked: Sequence[Ask], task: Task, dispute: Dispute) -> 
     if not fits or (of_pair and (len(set(given)) == 1) != (task.capability == "invariance")):
         relation = "equal" if task.capability == "invariance" else "different"
         remedy = f'write "claim": "wrong" and "truths" with {relation} answers to its {len(case.truths)} questions'
-        raise dispute.wrong(f"gives no answers that {dispute.case!r} can have", f"{remedy}, or call it ambiguous")
+        raise dispute.record.error(
+            f"gives no answers that {dispute.case!r} can have", f"{remedy}, or call it ambiguous"
+        )
     return given

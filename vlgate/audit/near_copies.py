@@ -104,7 +104,6 @@ def _plain(text: str) -> str:
 
 
 def _look(image: LazyImage, cells: dict[Hashable, Cells]) -> Hashable:
-    """The recipe of a drawn image, otherwise a digest of the pixels, whose cells are noted."""
     from PIL.Image import Resampling
 
     recipe = recipe_of(image)

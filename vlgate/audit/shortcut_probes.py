@@ -233,7 +233,6 @@ class Trigrams:
 
 
 def _interpolated(likely: Sequence[tuple[IntArray, IntArray]], size: int) -> FloatArray:
-    """The log-probabilities from the counts of words and of their contexts: one word, two words, three words."""
     (single, total), *longer = likely
     lower = (single + 1) / (total + size)
     result = _WEIGHTS[2] * lower

@@ -122,7 +122,6 @@ def by_luck(task: Task, lm: LanguageModel | None = None) -> float:
 
 
 def _model_features(found: Choices, lm: LanguageModel) -> Findings:
-    """The log-likelihoods of the candidates by a language model; NaN for one that is too short to have any."""
     texts = found.whole()
     distinct = list(dict.fromkeys(texts))
     known = dict(zip(distinct, mean_logs(distinct, lm).tolist(), strict=True))
@@ -144,8 +143,6 @@ def mean_logs(texts: Sequence[str], lm: LanguageModel) -> FloatArray:
 
 
 class _Remembered:
-    """A language model that reads each text once, for several draws of the truths."""
-
     def __init__(self, lm: LanguageModel) -> None:
         self._lm = lm
         self._known: dict[str, float] = {}

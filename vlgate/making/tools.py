@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -21,6 +22,11 @@ from vlgate.perturb.text.parsed import Parsed, Parser, Token
 Built = TypeVar("Built")
 
 
+_ROWS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("tools.toml").read_text(encoding="utf-8")
+)
+
+
 @dataclass(slots=True, kw_only=True)
 class Tool(Generic[Built]):
     """An entry of the table: what a tool is, and where it is built; as an attribute of ``Tools``, the tool itself.
@@ -31,7 +37,7 @@ class Tool(Generic[Built]):
 
     sentence: str
     build: str
-    packages: tuple[str, ...] = ("torch", "transformers")
+    packages: Sequence[str] = ("torch", "transformers")
     extra: str = "hf"
     metavar: str = "NAME"
     default: str | None = None
@@ -66,62 +72,17 @@ class ToolOptions:
 
 
 class Tools:
-    parser = Tool[Parser](
-        sentence="the spaCy pipeline for English that parses texts, a name or a folder",
-        build="vlgate.making.tools:cached_parser",
-        packages=("spacy",),
-        extra="text",
-        metavar="PIPELINE",
-        default="en_core_web_sm",
-        on_device=False,
-    )
-    mlm = Tool[GapFiller](
-        sentence="a masked language model of transformers, which proposes words",
-        build="vlgate.models.text.gap_filler:gap_filler",
-    )
-    nli = Tool[Entailment](
-        sentence="a model of natural language inference, which drops foils that the caption entails",
-        build="vlgate.models.text.judges:entailment",
-    )
-    grammar = Tool[Grammaticality](
-        sentence="a classifier trained on CoLA, or likelihood:NAME, which drops ungrammatical foils",
-        build="vlgate.models.text.judges:grammaticality",
-    )
-    similarity = Tool[TextEncoder](
-        sentence="a model of sentence-transformers, which compares names",
-        build="vlgate.models.text.judges:similarity",
-        packages=("torch", "sentence_transformers"),
-        extra="text",
-    )
-    lm = Tool[TextModel](
-        sentence="a causal language model of transformers that scores captions and foils (default: their trigrams)",
-        build="vlgate.models.text.judges:plausibility",
-    )
-    frequency = Tool[WordTable](
-        sentence="a table of words and their frequencies (default: those of the package wordfreq)",
-        build="vlgate.making.word_tables:frequencies",
-        packages=("wordfreq",),
-        extra="text",
-        metavar="FILE",
-        default="wordfreq",
-        on_device=False,
-    )
-    concreteness = Tool[WordTable](
-        sentence="a table of words and their concreteness, with tabs between the columns",
-        build="vlgate.making.word_tables:concreteness",
-        packages=(),
-        extra="text",
-        metavar="FILE",
-        on_device=False,
-    )
-    wordnet = Tool[Any](
-        sentence="a lexicon of wn, such as oewn:2024, which knows more words",
-        build="vlgate.making.word_tables:lexicon",
-        packages=("wn",),
-        extra="text",
-        metavar="LEXICON",
-        on_device=False,
-    )
+    """The tools, by the rows of ``tools.toml``."""
+
+    parser = Tool[Parser](**_ROWS["parser"])
+    mlm = Tool[GapFiller](**_ROWS["mlm"])
+    nli = Tool[Entailment](**_ROWS["nli"])
+    grammar = Tool[Grammaticality](**_ROWS["grammar"])
+    similarity = Tool[TextEncoder](**_ROWS["similarity"])
+    lm = Tool[TextModel](**_ROWS["lm"])
+    frequency = Tool[WordTable](**_ROWS["frequency"])
+    concreteness = Tool[WordTable](**_ROWS["concreteness"])
+    wordnet = Tool[Any](**_ROWS["wordnet"])
 
     def __init__(self, options: ToolOptions) -> None:
         self.options = options
@@ -250,7 +211,6 @@ def _encoded(one: Parsed) -> str:
 
 
 def _decoded(text: str, row: object) -> Parsed | None:
-    """Return the parse of a row, None if the row is not one of this text."""
     try:
         tokens, chunks, sentences = json.loads(str(row))
         read = tuple(

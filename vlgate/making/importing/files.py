@@ -42,7 +42,9 @@ def rows_of(file: Path) -> list[Row]:
         raise OptionError(f"{file}: there is no such file; check the path")
     readers: Mapping[str, Callable[[Path], Iterable[tuple[str, Mapping[str, Any]]]]] = {
         **dict.fromkeys((".jsonl", ".json", ".ndjson"), _json),
-        **dict.fromkeys((".tsv", ".csv"), _separated),
+        **dict.fromkeys(
+            (".tsv", ".csv"), lambda table: ((f"line {n}", row) for n, row in read_cells(table, "", _AGAIN))
+        ),
         ".txt": _lines,
         ".xlsx": _sheet,
         ".eval": _archive,
@@ -95,7 +97,6 @@ def _object(file: Path, place: str, value: Any) -> Mapping[str, Any]:
 
 
 def _listed(file: Path, content: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The records of a JSON document: a list, a list in an object, columns, or one record per key."""
     if isinstance(content, dict):
         lists = [content[name] for name in _LISTS if isinstance(content.get(name), list)]
         lists = [values for values in lists if values and all(isinstance(value, dict) for value in values)]
@@ -115,12 +116,7 @@ def _listed(file: Path, content: Any) -> Iterator[tuple[str, Mapping[str, Any]]]
         yield f"record {number}", _object(file, f"record {number}", value)
 
 
-def _separated(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    return ((f"line {number}", cells) for number, cells in read_cells(file, "", _AGAIN))
-
-
 def _lines(file: Path) -> Iterable[tuple[str, Mapping[str, Any]]]:
-    """MME's text files, image, question, truth and answer, with tabs between them; or JSON lines."""
     text = read_text(file, _AGAIN)
     if text.lstrip().startswith(("{", "[")):
         return _json(file)

@@ -110,7 +110,6 @@ def truths_of(*tasks: Task) -> dict[Key, list[tuple[Ask | Match, str]]]:
 
 
 def _asked(tasks: Iterable[Task]) -> Iterator[tuple[Task, Key, Ask | Match, str, tuple[int, int]]]:
-    """The questions, and the pairs of an image and a text; with the case and the place of each in it."""
     for task in tasks:
         for number, case in enumerate(task.cases):
             for place, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True)):
@@ -230,7 +229,6 @@ class _File:
         return [one for one in fit if _agrees(record, one) is not False] or fit
 
     def _are_numbers(self) -> bool:
-        """Whether the images are named by the numbers of the records, as VLMEvalKit stores them."""
         fits = 0
         for record in self._records:
             place = self._places[id(record)]
@@ -303,7 +301,6 @@ def _kind(record: Recorded) -> str:
 
 
 def _shared(key: str, name: str) -> int:
-    """How many folders above an image two of its names share."""
     ours, theirs = (path.replace("\\", "/").split("/")[-2::-1] for path in (key, name))
     return next((n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs)))
 

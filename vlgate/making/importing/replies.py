@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,23 +17,10 @@ from vlgate.making.importing.prompts import listed_options, normal
 from vlgate.sources.reading.image_finder import EXTENSIONS
 
 Fields = Mapping[str, Any]
-
-
-_REPLY = (
-    "prediction pred predict predicted response model_response reply output outputs model_output model_answer "
-    "model_prediction generated_text generated_answer generation completion predicted_answer pred_answer"
-).split()
-_QUESTION = "question prompt input query instruction question_text text".split()
-_TRUTH = (
-    "target gt gt_answer gt_ans ground_truth groundtruth truth gold reference label correct_answer expected answer"
-).split()
-_IMAGE = "image image_file image_name filename file_name image_path img img_path image_source image_id".split()
-_TEXT = "caption text sentence statement".split()
-_SCORE = "score similarity match_score itm_score vqascore clip_score logit".split()
-_NUMBER = "question_id questionid qid index id doc_id idx sample_id".split()
-_HINT = "category split type subset task task_name question_type".split()
-
-
+_TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("fields.toml").read_text(encoding="utf-8"))
+_REPLY, _QUESTION, _TRUTH, _IMAGE, _TEXT, _SCORE, _NUMBER, _HINT = (
+    _TABLE["names"][name].split() for name in ("reply", "question", "truth", "image", "text", "score", "number", "hint")
+)
 _FAILED = "failed to obtain answer"  # VLMEvalKit writes it if a service or a model gave none
 _LONGEST_NAME = 512  # a longer image is not a name, but the image in Base64
 
@@ -91,7 +79,6 @@ def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
 
 
 def _completed(record: Recorded, questions: Mapping[str, Sequence[Recorded]]) -> Recorded:
-    """The record with the image and the category that a file of questions has for its ``question_id``."""
     asked = questions.get(record.numbers.get("question_id", ""), [])
     if record.images or record.problem or not asked:
         return record
@@ -118,29 +105,10 @@ def _lower(fields: Fields, place: str) -> dict[str, Any]:
     return {plain: fields[name] for plain, name in names.items()}
 
 
-_PAIRS = 'record a line {"image", "text", "score"} for each pair'
-_AGGREGATES: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
-    {
-        "is a result of CLIP_benchmark": (
-            ("dataset", "metrics", "pretrained"),
-            f"figures only: ask the model itself (--model=open_clip:...), or {_PAIRS}",
-        ),
-        "is a summary of lmms-eval": (("results", "configs"), "figures only: name its samples_*.jsonl (--log_samples)"),
-        "is a log of inspect": (("eval", "status"), "without samples: run inspect without --no-log-samples"),
-        "holds choices between two captions or two images": (
-            ("prompt_caption_1",),
-            f"not replies about one image: {_PAIRS}",
-        ),
-        "holds verdicts on cases": (("text_score_i0", "image_score_c0"), f"not replies: {_PAIRS}"),
-    }
-)
-"""What has no replies to single requests, by the fields that show it, with what to do."""
-
-
 def _form(file: Path, fields: Fields, reply: str) -> str:
-    for what, (names, remedy) in _AGGREGATES.items():
-        if all(name in fields for name in names) or ("prompt_image_1" in fields and names == ("prompt_caption_1",)):
-            raise OptionError(f"{file}: {what}, {remedy}")
+    for kind in _TABLE["without_replies"]:
+        if all(name in fields for name in kind["fields"]):
+            raise OptionError(f"{file}: {kind['what']}, {kind['remedy']}")
     if reply:
         if reply not in fields:
             raise OptionError(f"{file}: has no field {reply!r} ({instead_of(reply, list(fields))})")
@@ -206,7 +174,6 @@ def _plain(row: Row, reply: str) -> Recorded:
 
 
 def _with_reply(record: Recorded, value: Any) -> Recorded:
-    """The record with a reply as it was recorded, or with the reason why there is none."""
     problem = "it has no reply" if value is None else ""
     if isinstance(value, list) and len({str(one) for one in value}) == 1:
         value = value[0]

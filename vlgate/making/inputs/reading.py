@@ -83,7 +83,6 @@ def _head(file: Path) -> bytes:
 
 
 def _keys(head: bytes) -> tuple[dict[int, set[str]], str]:
-    """Return the keys by their depth, lists counted as a level, and where the JSON breaks, if it does."""
     keys: dict[int, set[str]] = {}
     depth = 0
     try:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from vlgate.making.inputs.records import Caption
-from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Release, Start, Work, both_ways
+from vlgate.making.kinds.kind import Item, Made, MakeSome, Start, Work, both_ways, kind_of
 from vlgate.making.sets.folder import METHODS, NO_VOTES, as_cases, valse
 from vlgate.perturb.foils.candidates import Foil, Perturbed, Swap
 from vlgate.perturb.foils.captions.mentions import Mentions, mentions
@@ -63,32 +62,12 @@ def _valse(items: Iterable[Item], file: str, phenomenon: str) -> Mapping[str, st
     return {f"valse/data/{file}": json.dumps(records, ensure_ascii=False, indent=1)}
 
 
-def _foil_kind(name: str, sentence: str, start: Start, release: Release, **more: Any) -> Kind:
-    uses = ("nli", "grammar")
-    common = Kind(name=name, sentence=sentence, takes=("captions",), start=start, release=release, uses=uses)
-    return replace(common, needs=("parser",), select=both_ways, **more)
-
-
-PLURALITY = _foil_kind(
-    "plurality",
-    "one thing in the caption and several in the foil, or the reverse, as in VALSE",
-    _starting(plurals),
-    lambda items: _valse(items, "plurals.json", "plurals"),
-    inference="contradiction",
-    renumbers=True,
+PLURALITY = kind_of("plurality", _starting(plurals), lambda items: _valse(items, "plurals.json", "plurals"), both_ways)
+FOIL_IT = kind_of(
+    "foil-it", _starting(noun_foils), lambda items: _valse(items, "foil-it.json", "noun phrases"), both_ways
 )
-FOIL_IT = _foil_kind(
-    "foil-it",
-    "an object's name against that of a related object, as in FOIL it!",
-    _starting(noun_foils),
-    lambda items: _valse(items, "foil-it.json", "noun phrases"),
-)
-COUNTING_CAPTIONS = _foil_kind(
-    "counting-captions",
-    "the number in a caption against another one, with exactly before both",
-    _starting(counted),
-    lambda items: as_cases(items, "counting-captions"),  # no benchmark has such a task
-    renumbers=True,
+COUNTING_CAPTIONS = kind_of(  # no benchmark has such a task
+    "counting-captions", _starting(counted), lambda items: as_cases(items, "counting-captions"), both_ways
 )
 
 
@@ -123,17 +102,7 @@ def _relations(work: Work) -> MakeSome:
     return make_some
 
 
-RELATIONS = Kind(
-    name="relations",
-    sentence="another preposition: on the table, under the table (VALSE)",
-    takes=("captions",),
-    start=_relations,
-    release=valse("relations.json", "relations"),
-    needs=("parser",),
-    uses=("mlm", "nli", "grammar", "lm"),
-    select=both_ways,
-    inference="contradiction",
-)
+RELATIONS = kind_of("relations", _relations, valse("relations.json", "relations"), both_ways)
 
 
 # Two images with two captions of the same words in another order, as in Winoground.
@@ -191,17 +160,7 @@ def release(items: Sequence[Item]) -> dict[str, str]:
     return {FILE: _lines(rows), IMAGES: _lines(names)}
 
 
-WORD_SWAP = Kind(
-    name="word-swap",
-    sentence="two images and two captions of the same words in another order, each true of one image, as in Winoground",
-    takes=("captions", "graphs"),
-    shape="quad",
-    start=start,
-    release=release,
-    uses=("parser",),
-    whole=True,
-    permuted=True,
-)
+WORD_SWAP = kind_of("word-swap", start, release)
 
 
 def _lines(rows: Iterable[object]) -> str:

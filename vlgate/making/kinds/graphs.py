@@ -6,10 +6,10 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from vlgate.making.inputs.records import Frame, Interactions
-from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Release, Selected, Start, Work
+from vlgate.making.kinds.kind import Item, Made, MakeSome, Release, Selected, Start, Work, kind_of
 from vlgate.making.word_tables import more_words, persons
 from vlgate.perturb.foils.balance import near_within
 from vlgate.perturb.foils.candidates import Foil, Perturbed, SentenceSet
@@ -32,7 +32,6 @@ GraphInput = SceneGraph | Frame | Interactions
 UNTOLD = "no relation or attribute of things that have boxes"
 """The reason of an input that gives neither a candidate nor a reason."""
 
-CorpusName = Literal["VG", "SWIG", "HAKE"]
 
 _OF_BOXES = frozenset(("size", "location"))
 
@@ -54,11 +53,11 @@ def image_of(one: GraphInput) -> str:
     return one.id if "." in one.id else f"{one.id}.jpg"
 
 
-def release_of(one: GraphInput) -> CorpusName:
+def release_of(one: GraphInput) -> str:
     """Return the release whose form an input has; VL-CheckList names its files after them."""
     if isinstance(one, SceneGraph):
-        return "VG"
-    return "SWIG" if isinstance(one, Frame) else "HAKE"
+        return "vg"
+    return "swig" if isinstance(one, Frame) else "hake"
 
 
 def without_boxes(foil: Foil, one: GraphInput) -> Foil:
@@ -113,39 +112,14 @@ def _release(task: str) -> Release:
     return release
 
 
-def _set_kind(name: str, sentence: str, sets: _Sets, *, coordinated: bool = True) -> Kind:
-    return Kind(
-        name=name,
-        sentence=f"sets of {sentence}, as in BLA",
-        takes=("graphs",) if coordinated else ("graphs", "frames"),
-        shape="set",
-        start=_start_sets(sets),
-        release=_release(f"bla/{name}"),
-        uses=("similarity", "grammar", "wordnet") if coordinated else ("grammar", "wordnet"),
-        permuted=True,
-    )
-
-
-ACTIVE_PASSIVE = _set_kind(
-    "active-passive",
-    "who does what to whom in active and passive voice, and with the two exchanged",
-    active_passive,
-    coordinated=False,
-)
-COORDINATION = _set_kind(
-    "coordination",
-    "two persons with two features each, joined by and, and with a feature of the other",
-    coordination,
-)
-RELATIVE_CLAUSE = _set_kind(
-    "relative-clause", "two persons with two features each, one in a relative clause", relative_clause
-)
+ACTIVE_PASSIVE = kind_of("active-passive", _start_sets(active_passive), _release("bla/active-passive"))
+COORDINATION = kind_of("coordination", _start_sets(coordination), _release("bla/coordination"))
+RELATIVE_CLAUSE = kind_of("relative-clause", _start_sets(relative_clause), _release("bla/relative-clause"))
 
 
 # VL-CheckList's objects, attributes and relations (paper, section 3), from scene graphs, role frames, interactions.
 
 _ROLES = ("agent", "destination", "tool")  # SWiG's files of objects; every other role is an item
-_FOLDERS = {"VG": "vg/", "SWIG": "swig/", "HAKE": "hake/"}
 
 _MOST = 8
 """Foils of one place of a caption, from which a balanced set takes one."""
@@ -159,10 +133,9 @@ ANOTHER = "another foil of the caption is taken"
 NOTHING = "no candidate's words are true in one caption and false of another, and the set is not balanced"
 
 _Foils = Callable[[SceneGraph, Words], Perturbed]
-_Places = Callable[[Foil, Any], Iterator[str]]
 
 
-def _start_foils(foils: _Foils, places: _Places, most: int) -> Start:
+def _start_foils(foils: _Foils, places: Callable[[Foil, Any], Iterable[str]], most: int) -> Start:
     def start(work: Work) -> MakeSome:
         encoder = work.tools.similarity if work.tools.has("similarity") else None
         ontology = more_words(work.tools, (graph_of(one) for one in work.inputs))
@@ -189,7 +162,7 @@ def _start_foils(foils: _Foils, places: _Places, most: int) -> Start:
                     image=image_of(one),
                     origin=one.origin or one.id,
                     found=Perturbed(candidates=made, refused=refused),
-                    extra=tuple({"files": of_foil, "images": _FOLDERS[release_of(one)]} for of_foil in files),
+                    extra=tuple({"files": of_foil, "images": f"{release_of(one)}/"} for of_foil in files),
                 )
 
         return make_some
@@ -205,18 +178,9 @@ def _object_places(foil: Foil, one: GraphInput) -> Iterator[str]:
         source = "vg_subj" if foil.tags["role"] == "subject" else "vg_obj"
     else:
         source = "hake"
-    if "location" in foil.tags:
-        yield f"Object/Location/{foil.tags['location']}/{source}"
-    if "size" in foil.tags:
-        yield f"Object/Size/{foil.tags['size']}/{source}"
-
-
-def _attribute_places(foil: Foil, _: GraphInput) -> Iterator[str]:
-    yield f"Attribute/{foil.tags['kind']}/vg"
-
-
-def _relation_places(foil: Foil, one: GraphInput) -> Iterator[str]:
-    yield f"Relation/{foil.tags['kind']}/{release_of(one).lower()}"
+    for name in ("location", "size"):
+        if name in foil.tags:
+            yield f"Object/{name.capitalize()}/{foil.tags[name]}/{source}"
 
 
 def balanced(items: Sequence[Item], seed: int) -> Selected:
@@ -242,7 +206,6 @@ def balanced(items: Sequence[Item], seed: int) -> Selected:
 
 
 def _few(items: Sequence[Item]) -> Selected:
-    """At most ``_EACH`` of a caption, if nothing is balanced."""
     taken: Counter[tuple[str, str]] = Counter()
     left = []
     for item in items:
@@ -270,28 +233,16 @@ def release(items: Sequence[Item]) -> dict[str, str]:
     return written
 
 
-def _foil_kind(name: str, sentence: str, foils: _Foils, places: _Places, most: int = _MOST) -> Kind:
-    return Kind(
-        name=name,
-        sentence=f"{sentence}, as in VL-CheckList",
-        takes=("graphs",) if name == "attribute" else ("graphs", "frames", "interactions"),
-        start=_start_foils(foils, places, most),
-        release=release,
-        uses=("similarity", "wordnet"),
-        select=balanced,
-    )
-
-
-OBJECT = _foil_kind(
-    "object",
-    "captions of two things, and with one replaced by what the image does not show",
-    object_foils,
-    _object_places,
-    _NOUNS,
+OBJECT = kind_of("object", _start_foils(object_foils, _object_places, _NOUNS), release, balanced)
+ATTRIBUTE = kind_of(
+    "attribute",
+    _start_foils(attribute_foils, lambda foil, _: (f"Attribute/{foil.tags['kind']}/vg",), _MOST),
+    release,
+    balanced,
 )
-ATTRIBUTE = _foil_kind(
-    "attribute", "things with an attribute, and with one that excludes it", attribute_foils, _attribute_places
-)
-RELATION = _foil_kind(
-    "relation", "captions of two things, and with a relation that excludes theirs", relation_foils, _relation_places
+RELATION = kind_of(
+    "relation",
+    _start_foils(relation_foils, lambda foil, one: (f"Relation/{foil.tags['kind']}/{release_of(one)}",), _MOST),
+    release,
+    balanced,
 )

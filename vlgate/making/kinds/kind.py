@@ -1,12 +1,13 @@
-"""What a kind of data set is, and the kinds by name: a kind is one line of ``KINDS`` and a record in its module."""
+"""What a kind of data set is, and the kinds by name: a kind is a row of ``kinds.toml`` and its functions."""
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from types import MappingProxyType
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from vlgate.errors import UnknownNameError
@@ -132,9 +133,7 @@ def both_ways(items: Sequence[Item], seed: int) -> Selected:
     foils = [item.candidate for item in items if isinstance(item.candidate, Foil)]
     leads = [item.lead or 0.0 for item in items] if any(item.lead for item in items) else ()
     chosen = [items[place] for place in exchanged(foils, [item.origin for item in items], seed, leads)]
-    return Selected(
-        items=tuple(chosen), dropped={UNPAIRED: len(items) - len(chosen)} if len(chosen) < len(items) else {}
-    )
+    return Selected(items=tuple(chosen), dropped=+Counter({UNPAIRED: len(items) - len(chosen)}))
 
 
 def selecting(places: Places) -> Select:
@@ -148,37 +147,28 @@ def selecting(places: Places) -> Select:
     return select
 
 
-# The kinds by name. A kind is one line here and a record of the class ``Kind`` in a module of this folder.
+# The kinds by name. A kind is a row of ``kinds.toml`` and its functions in a module of this folder.
 
-KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        "existence": "vlgate.making.kinds.valse:EXISTENCE",
-        "plurality": "vlgate.making.kinds.captions:PLURALITY",
-        "counting-balanced": "vlgate.making.kinds.valse:COUNTING_BALANCED",
-        "counting-small": "vlgate.making.kinds.valse:COUNTING_SMALL",
-        "counting-adversarial": "vlgate.making.kinds.valse:COUNTING_ADVERSARIAL",
-        "counting-captions": "vlgate.making.kinds.captions:COUNTING_CAPTIONS",
-        "relations": "vlgate.making.kinds.captions:RELATIONS",
-        "action-replacement": "vlgate.making.kinds.valse:ACTION_REPLACEMENT",
-        "actant-swap": "vlgate.making.kinds.valse:ACTANT_SWAP",
-        "coreference": "vlgate.making.kinds.valse:COREFERENCE",
-        "foil-it": "vlgate.making.kinds.captions:FOIL_IT",
-        "active-passive": "vlgate.making.kinds.graphs:ACTIVE_PASSIVE",
-        "coordination": "vlgate.making.kinds.graphs:COORDINATION",
-        "relative-clause": "vlgate.making.kinds.graphs:RELATIVE_CLAUSE",
-        "object": "vlgate.making.kinds.graphs:OBJECT",
-        "attribute": "vlgate.making.kinds.graphs:ATTRIBUTE",
-        "relation": "vlgate.making.kinds.graphs:RELATION",
-        "word-swap": "vlgate.making.kinds.captions:WORD_SWAP",
-        "questions": "vlgate.making.kinds.questions:QUESTIONS",
-    }
+_TABLE: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8")
 )
-"""The place of each kind's record, ``module:NAME``; nothing is imported before it is used."""
+KINDS = tuple(_TABLE)
+
+
+def kind_of(
+    name: str, start: Start | None = None, release: Release | None = None, select: Select | None = None
+) -> Kind:
+    """Return the kind of a row of ``kinds.toml`` with its functions."""
+    row: dict[str, Any] = {
+        field: tuple(value) if isinstance(value, list) else value for field, value in _TABLE[name].items()
+    }
+    del row["module"]
+    return Kind(name=name, start=start, release=release, select=select, **row)
 
 
 def kind(name: str) -> Kind:
-    if name not in KINDS:
+    if name not in _TABLE:
         raise UnknownNameError("kind", name, KINDS)
-    module, _, constant = KINDS[name].partition(":")
-    found: Kind = getattr(import_module(module), constant)
-    return found
+    module = import_module(f"vlgate.making.kinds.{_TABLE[name]['module']}")
+    record: Kind = getattr(module, name.upper().replace("-", "_"))
+    return record

@@ -17,7 +17,7 @@ from vlgate.audit.blind_baseline import probe
 from vlgate.errors import OptionError, UnknownNameError, escaped
 from vlgate.images.files import missing_image
 from vlgate.making.inputs.reading import distinct_graphs
-from vlgate.making.kinds.kind import Kind
+from vlgate.making.kinds.kind import kind_of
 from vlgate.making.sets.folder import BIAS, PAGE, digest, opened
 from vlgate.making.sets.report import how_made, share
 from vlgate.making.word_tables import extended
@@ -141,13 +141,7 @@ def as_page(report: Json) -> str:
 # The generator is the one that makes the tasks of a run (CARETS, section 4). For training data (the paper's Table 5),
 # give another seed, and leave out the images of the test with --without.
 
-QUESTIONS = Kind(
-    name="questions",
-    sentence="pairs of questions, whose answers stay the same or change, as in CARETS",
-    takes=("graphs",),
-    shape="questions",
-    uses=("wordnet",),
-)
+QUESTIONS = kind_of("questions")
 SHOWN = 5  # how many unknown names are listed
 
 

@@ -8,19 +8,7 @@ from typing import Any
 
 from vlgate.making.inputs.records import Answer, Dialog
 from vlgate.making.inputs.records import Frame as FrameInput
-from vlgate.making.kinds.kind import (
-    UNPAIRED,
-    Item,
-    Kind,
-    Made,
-    MakeSome,
-    Release,
-    Select,
-    Selected,
-    Start,
-    Work,
-    selecting,
-)
+from vlgate.making.kinds.kind import UNPAIRED, Item, Made, MakeSome, Selected, Work, kind_of, selecting
 from vlgate.making.sets.folder import valse
 from vlgate.perturb.foils import coreference, how_many
 from vlgate.perturb.foils.actions import actant_swap, action_gap, action_replacements, filled_actions, space_of
@@ -51,7 +39,6 @@ def _existence(work: Work) -> MakeSome:
 
 
 def _made(one: Answer | Dialog | FrameInput, found: Perturbed, extra: Mapping[str, Any] | None = None) -> Made:
-    """What an input gave; ``extra`` has the further fields of each candidate."""
     further = () if extra is None else tuple(extra for _ in found.candidates)
     return Made(image=one.image, origin=one.origin, found=found, extra=further)
 
@@ -92,7 +79,6 @@ def _coreference(work: Work) -> MakeSome:
 
 
 def _half_yes(items: Sequence[Item], seed: int) -> Selected:
-    """Choose as many "yes" as "no", and among the questions few about the image as a whole."""
     foils = [item.candidate for item in items if isinstance(item.candidate, Foil)]
     chosen = coreference.selected(foils, seed=seed)
     uncapped = coreference.selected(foils, seed=seed, image_share=1.0)
@@ -111,57 +97,23 @@ def _coreference_release(items: Sequence[Item]) -> Mapping[str, str]:
     return files
 
 
-def _question_kind(
-    name: str, sentence: str, start: Start, release: Release, select: Select | None, *, whole: bool = False
-) -> Kind:
-    return Kind(
-        name=name,
-        sentence=f"{sentence} (VALSE)",
-        takes=("dialogs",) if name == "coreference" else ("answers",),
-        start=start,
-        release=release,
-        needs=("parser",),
-        uses=("lm",),
-        select=select,
-        whole=whole,
-        inference="unused",
-        renumbers=name != "coreference",
-    )
-
-
-def _counting_kind(name: str, sentence: str, file: str, select: Select | None) -> Kind:
-    """Foils are chosen for all questions together; ``select`` balances what the checks leave."""
-    return _question_kind(name, sentence, _counting(name), valse(file, "counting"), select, whole=True)
-
-
-EXISTENCE = _question_kind(
+EXISTENCE = kind_of(
     "existence",
-    "there are no dogs, there are dogs",
     _existence,
     valse("existence.json", "existence"),
     selecting(lambda foils, _, seed: how_many.selected_existence(foils, seed=seed)),
 )
 
-COUNTING_BALANCED = _counting_kind(
-    "counting-balanced",
-    "another number, each as often in captions as in foils",
-    "counting-hard.json",
-    selecting(matched),
-)
-COUNTING_SMALL = _counting_kind(
-    "counting-small", "another number, captions and foils of 0 to 3", "counting-small-quant.json", selecting(matched)
-)
-COUNTING_ADVERSARIAL = _counting_kind(
-    "counting-adversarial", "foils of 0 to 3 for captions of 4 and more", "counting-adversarial.json", None
+COUNTING_BALANCED, COUNTING_SMALL, COUNTING_ADVERSARIAL = (
+    kind_of(name, _counting(name), valse(file, "counting"), select)  # ``select`` balances what the checks leave
+    for name, file, select in (
+        ("counting-balanced", "counting-hard.json", selecting(matched)),
+        ("counting-small", "counting-small-quant.json", selecting(matched)),
+        ("counting-adversarial", "counting-adversarial.json", None),
+    )
 )
 
-COREFERENCE = _question_kind(
-    "coreference",
-    "a caption, a question with a pronoun, and the other answer: yes, no",
-    _coreference,
-    _coreference_release,
-    _half_yes,
-)
+COREFERENCE = kind_of("coreference", _coreference, _coreference_release, _half_yes)
 
 
 # Kinds that are made of role frames: VALSE's action replacement and actant swap.
@@ -242,27 +194,8 @@ def _actors_first(items: Sequence[Item], seed: int) -> Selected:
     return Selected(items=left, dropped=+Counter({FEW_ACTORS: len(items) - len(left)}))
 
 
-ACTION_REPLACEMENT = Kind(
-    name="action-replacement",
-    sentence="another action of the same actors: a man pushes a cart, a man pulls a cart (VALSE)",
-    takes=("frames",),
-    start=_replacement,
-    release=valse("action-replacement.json", "actions"),
-    needs=("wordnet",),
-    uses=("mlm", "grammar", "lm"),
-    select=selecting(matched),
-    inference="unused",
+ACTION_REPLACEMENT = kind_of(
+    "action-replacement", _replacement, valse("action-replacement.json", "actions"), selecting(matched)
 )
 
-ACTANT_SWAP = Kind(
-    name="actant-swap",
-    sentence="the actors exchanged: a man feeds a dog, a dog feeds a man (VALSE)",
-    takes=("frames",),
-    start=_swap,
-    release=valse("actant-swap.json", "actions"),
-    needs=("wordnet",),
-    uses=("grammar", "lm"),
-    inference="unused",
-    select=_actors_first,
-    permuted=True,
-)
+ACTANT_SWAP = kind_of("actant-swap", _swap, valse("actant-swap.json", "actions"), _actors_first)

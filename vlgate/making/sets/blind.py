@@ -8,12 +8,13 @@ from math import ceil, isnan
 
 import numpy as np
 
+from vlgate.audit.blind_baseline import pair_margins
 from vlgate.audit.shortcut_probes import Trigrams
 from vlgate.audit.shortcuts import PROBES, Shortcuts, mean_logs, shortcuts
 from vlgate.images.files import missing_image
 from vlgate.making.kinds.kind import Item
 from vlgate.metrics.shapes import SHAPES
-from vlgate.metrics.text_learning import FOLDS, features, fold_of, log_odds, stratified_folds, tied_images
+from vlgate.metrics.text_learning import FOLDS, fold_of
 from vlgate.perturb.foils.candidates import Candidate, Foil, SentenceSet, TextModel
 from vlgate.sources.reading.source import QUAD_TRUTHS, quad_requests, texts_about
 from vlgate.types import Case, FloatArray, Metric, Shape, Task
@@ -174,16 +175,11 @@ def _measured(margins: FloatArray) -> Blind:
 
 def _margins(items: Sequence[Item], shape: Shape) -> FloatArray | None:
     """Return by how much each true text is more likely true than its false one, in log odds, of shape (n, pairs)."""
-    cases = as_task(items, "made/set", shape).cases
-    if len(set(tied_images(cases).values())) < FOLDS:
-        return None
-    folds = stratified_folds(cases)
     pairs = [pair for item in items for pair in contrasts(item.candidate)]
-    places = [folds[images(item)[0]] for item in items for _ in contrasts(item.candidate)]
-    n = len(pairs)
-    texts = [true for true, _ in pairs] + [false for _, false in pairs]
-    scores = log_odds(features(texts), np.arange(2 * n), np.repeat([True, False], n), np.array(places * 2))
-    return np.asarray((scores[:n] - scores[n:]).reshape(len(items), -1), dtype=np.float64)
+    shown = [images(item)[0] for item in items for _ in contrasts(item.candidate)]
+    cases = as_task(items, "made/set", shape).cases
+    found = pair_margins([true for true, _ in pairs], [false for _, false in pairs], shown, cases)
+    return None if found is None else found.reshape(len(items), -1)
 
 
 # Pruning: cases are dropped that the probes of ``vlgate.shortcuts`` solve, until text alone is not above chance.

@@ -130,7 +130,6 @@ def _block(inputs: Sequence[Any], make_some: MakeSome, checks: Sequence[Check]) 
 
 
 def _read(content: Any, used: int) -> Block | None:
-    """Return a block as it was kept; None if there is none, or if the file is not one of as many inputs."""
     try:
         if content is None or content["used"] != used:
             return None
@@ -215,7 +214,6 @@ class _Choosing:
         return list(chosen.items)
 
     def filtered(self, items: list[Item], *, prune: bool) -> list[Item]:
-        """Drop what text alone solves, and balance what is left, until nothing is dropped."""
         filters = ((as_likely, IMPLAUSIBLE), (near_chance, FOUND), *([(pruned, PRUNED)] if prune else []))
         for drop, reason in filters:
             for _ in range(_ROUNDS):

@@ -143,7 +143,6 @@ def _plausibility(items: Sequence[Item], name: str) -> Json | None:
 
 
 def _classes(kind: Kind, items: Sequence[Item]) -> Json | None:
-    """Return the balance of what differs; in a permutation each phrase stands in the caption and in the foil."""
     pairs = [one.candidate.classes for one in items if isinstance(one.candidate, Foil)]
     if not pairs:
         return None
@@ -158,7 +157,6 @@ def _balance(balance: Balance) -> Json:
 
 
 def _edits(pairs: Sequence[tuple[str, str]]) -> Json:
-    """Return how many words of the caption the foil lacks, or of the foil the caption lacks if these are more."""
     changed = []
     for caption, foil in pairs:
         before, after = Counter(words(caption)), Counter(words(foil))

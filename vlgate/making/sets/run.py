@@ -152,7 +152,6 @@ def _written(kind: Kind, settings: Settings, chosen: Chosen, account: Account, f
 
 
 def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:
-    """Return what decides the candidates: the program, the kind, the seed, the files and the tools."""
     tools = {name: settings.tools.value(name) for name in TOOLS if name in {*kind.needs, *kind.uses, "nli", "grammar"}}
     return {
         "vlgate": __version__,

@@ -37,7 +37,7 @@ ANSWERS: Mapping[Answer, str] = MappingProxyType(
         "both": "both of them",
         "neither": "neither of the two",
         "cannot_tell": "I cannot tell",
-    },
+    }
 )
 """The five answers of VALSE's appendix E, by the names that they have in files."""
 
@@ -200,7 +200,11 @@ def _content(items: Sequence[Item], file: Path, layout: Layout) -> dict[str, obj
     if layout.images == "beside":
         folder.mkdir(exist_ok=True)
     for number, image in enumerate(images, 1):
-        jpeg = _jpeg(image, layout.side)
+        small = image.load()
+        small.thumbnail((layout.side, layout.side))
+        stream = BytesIO()
+        small.save(stream, "JPEG", quality=_QUALITY)
+        jpeg = stream.getvalue()
         if layout.images == "inline":
             addresses.append(f"data:image/jpeg;base64,{b64encode(jpeg).decode()}")
         else:
@@ -212,14 +216,6 @@ def _content(items: Sequence[Item], file: Path, layout: Layout) -> dict[str, obj
         first, second = difference(*item.texts)
         asked.append({"id": item.id, "image": images[item.image], "first": first, "second": second})
     return {"images": addresses, "items": asked}
-
-
-def _jpeg(image: LazyImage, side: int) -> bytes:
-    small = image.load()
-    small.thumbnail((side, side))
-    stream = BytesIO()
-    small.save(stream, "JPEG", quality=_QUALITY)
-    return stream.getvalue()
 
 
 def _hash(text: str) -> str:

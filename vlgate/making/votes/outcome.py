@@ -253,8 +253,8 @@ def report(result: Outcome) -> Iterator[str]:
         lines.append(("overall", total))
     for number, (task, line) in enumerate(lines):
         shares = (f"{count:,} ({_share(count, line.items)})" for count in (line.valid, line.unanimous))
-        of_task = number < len(result.table)
-        alphas = (_number(alpha) if of_task else "" for alpha in (line.alpha, line.alpha_valid))
+        undefined = "-" if number < len(result.table) else ""  # there is none of all tasks
+        alphas = (undefined if value is None else f"{value:.3f}" for value in (line.alpha, line.alpha_valid))
         yield f"| {' | '.join((task, f'{line.items:,}', *shares, *alphas))} |"
     yield ""
     for task, reasons in result.dropped.items():
@@ -281,7 +281,3 @@ def row_of(task: str, case: Case) -> dict[str, object]:
 
 def _share(number: int, total: int) -> str:
     return f"{100 * number / total:.1f}" if total else "-"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"

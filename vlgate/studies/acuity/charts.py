@@ -161,7 +161,6 @@ def _axes(faculty: Faculty) -> Iterator[Markup]:
 
 
 def _curve(chart: Acuity) -> Iterator[Markup]:
-    """The points with their intervals; the curve, its band and the threshold if there is one."""
     places = chart.about.places()
     asked, right = np.array(chart.asked), np.array(chart.right)
     if chart.word not in {"no fit", "below chance", "unscored"}:

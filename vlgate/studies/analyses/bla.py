@@ -36,12 +36,7 @@ from vlgate.types import FloatArray
 
 _REMEDY = "name a file with commas between the cells and the titles text, perhaps image, and those of its numbers"
 _KEYS = ("text", "image")
-_STOP_WORDS = """
-a an the and or but if of at by for with about to from in on off up down over under is are was were be been being am do
-does did has have had having who whom which that this these those he she it they him her them his its their i you we me
-us my your our not no than then so too very there here as into
-"""
-_STOP = frozenset(_STOP_WORDS.split())
+_STOP = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split())
 """Words that are not averaged (§7.2 removes stop words, and does not say which)."""
 
 

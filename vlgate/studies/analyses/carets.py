@@ -67,7 +67,6 @@ def _gaps(pairs: _Pairs) -> Iterator[Row]:
 
 
 def _across(runs: Sequence[Run], pattern: str) -> Iterator[Row]:
-    """The correlation of consistency with accuracy over models, for each test of the paper, and over the runs."""
     printed = [figure for figure in figures("carets") if figure.table in _FULL and figure.model != "human"]
     for target in dict.fromkeys(figure.target for figure in printed):
         values = {(figure.model, figure.metric): figure.value for figure in printed if figure.target == target}

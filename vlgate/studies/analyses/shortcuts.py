@@ -104,7 +104,6 @@ def analysis(tables: Sequence[Table], said: Sequence[str], tasks: Sequence[Task]
 
 
 def _places(rows: Any, task: Task) -> NDArray[np.int64]:
-    """The place in the task of each judged row, -1 if the task does not have it."""
     known = {(case.id, asked_of(case.requests, case.truths)): place for place, case in enumerate(task.cases)}
     columns = (rows.column(name).to_pylist() for name in ("case", "images", "texts", "truths"))
     places = [known.get((case, digest_of(*asked)), -1) for case, *asked in zip(*columns, strict=True)]

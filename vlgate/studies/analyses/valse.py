@@ -102,7 +102,6 @@ def _margins(pairs: _Pairs, known: Mapping[str, float]) -> Iterator[Row]:
 
 
 def _instruments(runs: Sequence[Run], pattern: str, reader: Run | None) -> Iterator[Row]:
-    """The correlation, over the instruments, of a model's ranking accuracy with that of a language model."""
     printed: dict[str, dict[str, float]] = {}
     for figure in figures("valse"):
         named = figure.target not in {None, "valse/*"} and figure.model != "chance"

@@ -134,7 +134,6 @@ def gap_of(tasks: Mapping[str, CaseTable], kind: str, placed: Placed) -> Row | N
 def _classed(
     tasks: Mapping[str, CaseTable], kind: str, placed: Placed
 ) -> dict[tuple[str, str], list[tuple[float, str]]]:
-    """Whether each pair is right, and its image, by the class of its object and by its file."""
     found: dict[tuple[str, str], list[tuple[float, str]]] = {}
     for task, cases in tasks.items():
         file = task.rpartition("/")[2] if task.startswith(f"{BENCHMARK}/") else re.sub(r"\W|_", "-", task)
