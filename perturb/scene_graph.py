@@ -115,7 +115,7 @@ def size_of(box: Box) -> Extent:
     return "medium" if area <= MEDIUM else "large"
 
 
-def _common(one: Box, other: Box) -> float:
-    width = min(one.x + one.w, other.x + other.w) - max(one.x, other.x)
-    height = min(one.y + one.h, other.y + other.h) - max(one.y, other.y)
+def _common(box: Box, other: Box) -> float:
+    width = min(box.x + box.w, other.x + other.w) - max(box.x, other.x)
+    height = min(box.y + box.h, other.y + other.h) - max(box.y, other.y)
     return max(width, 0.0) * max(height, 0.0)

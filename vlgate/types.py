@@ -196,7 +196,7 @@ class Task:
     @property
     def together(self) -> bool:
         """Whether its cases are asked with their images together."""
-        return bool(self.cases) and any(isinstance(one, Compare) for one in self.cases[0].requests)
+        return bool(self.cases) and any(isinstance(request, Compare) for request in self.cases[0].requests)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

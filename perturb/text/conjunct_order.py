@@ -141,7 +141,9 @@ def _kinds(operand: str) -> frozenset[tuple[str, bool]]:
     word = first.lower() if first.lower() in _DETERMINERS else ""
     numbers = _NUMBERS_OF.get(word, NUMBERS)
     phrase = rest if word else operand
-    return frozenset(("a" if word == "an" else word, one == "plural") for one in numbers if is_phrase(phrase, one))
+    return frozenset(
+        ("a" if word == "an" else word, number == "plural") for number in numbers if is_phrase(phrase, number)
+    )
 
 
 _NUMBERS_OF: Mapping[str, tuple[PhraseNumber, ...]] = MappingProxyType(
@@ -337,7 +339,7 @@ def _with_templates(text: str, choices: Sequence[str]) -> Sequence[str]:
     joined = {"both", "either", "neither"} & set(plain.split(" ")) and plain.endswith("?")
     located = [f"{plain[:-1]} {place}?" for place in _PLACES] if joined else []
     versions = dict.fromkeys((plain, *located, text))
-    read = (readings(one[:1].upper() + one[1:], choices) for one in versions)
+    read = (readings(version[:1].upper() + version[1:], choices) for version in versions)
     certain = next(filter(None, ([one for one in of_text if is_certain(one)] for of_text in read)), None)
     if certain is None:
         return ()

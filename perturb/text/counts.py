@@ -159,7 +159,9 @@ def _uncertain(parsed: Parsed, index: int, noun: int, *, lower: bool) -> str:
     return first(
         (chunk != (index, noun + 1), "the number does not begin a noun phrase"),
         (
-            near or bool(parsed.children(index)) or any(one.lower in _RANGE for one in tokens[index + 1 : index + 2]),
+            near
+            or bool(parsed.children(index))
+            or any(token.lower in _RANGE for token in tokens[index + 1 : index + 2]),
             "the number is approximate or exact",
         ),
         (parts, "a measure or a part"),

@@ -57,7 +57,9 @@ def slipped(parsed: Parsed) -> bool:
     cut = any(map(_cut, tokens, tokens[1:])) or any(_cuts_off(parsed, index) for index in range(1, len(tokens)))
     if cut or any(_lacks_preposition(parsed, *span) for span in parsed.chunks):
         return True
-    return any(misspelt(one.text) for one in tokens if one.pos in _OPEN and one.text.isascii() and one.text.islower())
+    return any(
+        misspelt(token.text) for token in tokens if token.pos in _OPEN and token.text.isascii() and token.text.islower()
+    )
 
 
 def _cut(token: Token, after: Token) -> bool:
@@ -71,7 +73,7 @@ def _cuts_off(parsed: Parsed, verb: int) -> bool:
     subjects = [index for index in parsed.children(verb, "nsubj", "nsubjpass") if index < verb - 1]
     if tokens[verb - 1].text != "," or not subjects:
         return False
-    return sum(one.text == "," or one.tag == "CC" for one in tokens[subjects[0] : verb]) == 1
+    return sum(token.text == "," or token.tag == "CC" for token in tokens[subjects[0] : verb]) == 1
 
 
 def _lacks_preposition(parsed: Parsed, start: int, end: int) -> bool:
@@ -199,7 +201,7 @@ def _number_differs(parsed: Parsed, index: int) -> bool:
         return (several and verb.lower in {"is", "'s", "was"}) or (group and verb.lower in {"are", "were"})
     if tokens[index].dep != "nsubj" or tokens[index].tag not in {"NN", "NNS"}:
         return False
-    joined = any(one < tokens[index].head for one in parsed.children(index, "conj"))
+    joined = any(child < tokens[index].head for child in parsed.children(index, "conj"))
     one = tokens[index].tag == "NN" and tokens[index].lower not in _COLLECTIVE
     return (joined and verb.tag == "VBZ") or (not joined and one and verb.tag == "VBP")
 

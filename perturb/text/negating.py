@@ -159,7 +159,7 @@ def _phrase(parsed: Parsed, root: int) -> _Negation | str:
         return "does not begin with its noun phrase"
     if any(main(parsed, index) for index in range(len(tokens))) or parsed.children(root, "advcl"):
         return "not one plain sentence"
-    if _may_be_its_verb(parsed, root) or any(_may_be_their_verb(parsed, one) for one in range(root, len(tokens))):
+    if _may_be_its_verb(parsed, root) or any(_may_be_their_verb(parsed, index) for index in range(root, len(tokens))):
         return "a noun that may be the verb"
     if tokens[0].lower in {"a", "an"} and tokens[root].lower in _IMAGES:
         says = "the text does not describe this image any more"
@@ -193,7 +193,7 @@ def _clause(parsed: Parsed, root: int, subject: int) -> _Negation | str:
     verb = min(verbs)
     if verb < subject:
         return "a question"
-    doing = tokens[verb].tag == "VBZ" and [one.tag for one in tokens[verb + 1 : verb + 2]] == ["VBG"]
+    doing = tokens[verb].tag == "VBZ" and [token.tag for token in tokens[verb + 1 : verb + 2]] == ["VBG"]
     if doing and tokens[verb].lemma != "be" and _may_be(tokens[verb].lower, "NOUN"):
         return "a verb that may be a noun"
     known = tokens[0].tag in {"PRP", "PRP$"} or tokens[0].lower in {"the", "this", "that", "these", "those"}
@@ -214,7 +214,7 @@ def _with_not(parsed: Parsed, root: int, subject: int, verb: int) -> _Negation |
     many = tokens[subject].lower in {"they", "we", "these", "those"} or is_plural(parsed, subject)
     if parsed.children(root, "conj"):
         return "several statements are joined"
-    if any(_joined(parsed, one) for one in parsed.children(root, "attr")):
+    if any(_joined(parsed, child) for child in parsed.children(root, "attr")):
         return "several things are joined"
     if not _agrees(parsed, verb, many=bool(many)):
         return "the verb does not agree"

@@ -90,7 +90,7 @@ class Parsed:
         """
         parts: list[str] = []
         index = 0
-        for edit in sorted(edits, key=lambda one: one.span):
+        for edit in sorted(edits, key=lambda edit: edit.span):
             first, end = edit.span
             if not index <= first <= end <= len(self.tokens):
                 raise ValueError(f"span={edit.span!r} overlaps another edit or is not in {self.text!r}")

@@ -92,7 +92,7 @@ def watched(caller: Caller, _: Asking, call: Call, chunk: Sequence[Any]) -> list
     # does not affect its neighbours.
     problems: dict[int, Problem] = {}
     while len(problems) < len(chunk):
-        left = [place for place in range(len(chunk)) if place not in problems] if problems else range(len(chunk))
+        left = [index for index in range(len(chunk)) if index not in problems] if problems else range(len(chunk))
         some = [chunk[place] for place in left] if problems else chunk
         shown = caller.copies.of(some)
         try:
@@ -118,8 +118,8 @@ def watched(caller: Caller, _: Asking, call: Call, chunk: Sequence[Any]) -> list
             if not problems:
                 return replies
             by_place = dict(zip(left, replies, strict=True)) | problems
-            return [by_place[place] for place in range(len(chunk))]
-    return [problems[place] for place in range(len(chunk))]
+            return [by_place[index] for index in range(len(chunk))]
+    return [problems[index] for index in range(len(chunk))]
 
 
 def chain(caller: Caller, *steps: Step) -> Asking:
@@ -173,14 +173,16 @@ class Caller:
             if not isinstance(key, Hashable):
                 raise self._unusable("text_keys", f"a key that is a {type(key).__name__}; return tuples or strings")
         keys = dict(zip(order, reply, strict=True))
-        return [keys[place] for place in range(len(texts))]
+        return [keys[index] for index in range(len(texts))]
 
     def neither(self, model: object, requests: Iterable[object]) -> AbstractSet[object]:
         """The pairs among some requests whose answer probably begins with neither yes nor no."""
         unsure: AbstractSet[Match] = getattr(model, "neither", frozenset())
         if not unsure:
             return frozenset()
-        return {one for one in requests if isinstance(one, Match) and self.copies.of((one,))[0] in unsure}
+        return {
+            request for request in requests if isinstance(request, Match) and self.copies.of((request,))[0] in unsure
+        }
 
     def checked(self, reply: object, n: int, call: Call) -> list[Any]:
         if call.kind == "strings":
@@ -252,7 +254,7 @@ def _is_masked(reply: Any) -> bool:
         return _is_masked(np.asanyarray(reply))
     is_sequence = hasattr(reply, "__len__") and hasattr(reply, "__getitem__")  # what numpy takes for one
     return (
-        is_sequence and not isinstance(reply, Mapping) and any(_is_masked(reply[place]) for place in range(len(reply)))
+        is_sequence and not isinstance(reply, Mapping) and any(_is_masked(reply[index]) for index in range(len(reply)))
     )
 
 

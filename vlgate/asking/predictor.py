@@ -198,9 +198,9 @@ class ModelPredictor:
         if self.cache is not None:
             truncated = truncated | self.cache.cut if self.cache.cut else truncated
             neither = neither | self.cache.unsure.intersection(requests) if self.cache.unsure else neither
-        problems = {place: reply for place, reply in enumerate(said) if isinstance(reply, Problem)}
+        problems = {index: reply for index, reply in enumerate(said) if isinstance(reply, Problem)}
         texts = [reply if isinstance(reply, str) and reply != TIED else None for reply in said]
-        answered = [place for place in range(len(said)) if place not in problems] if truncated or neither else []
+        answered = [index for index in range(len(said)) if index not in problems] if truncated or neither else []
         skips = self.on_missing == "skip"
         accepts = numbers(accepted or [None] * len(said))
         accepts[list(problems)] = np.nan
@@ -209,7 +209,10 @@ class ModelPredictor:
             scores=numbers([reply if isinstance(reply, float) else None for reply in said]),
             accepted=accepts,
             answers=texts if texts.count(None) < len(texts) else (),
-            problems={place: (one.why, one.skipped or (one.missing and skips)) for place, one in problems.items()},
+            problems={
+                place: (problem.why, problem.skipped or (problem.missing and skips))
+                for place, problem in problems.items()
+            },
             cut={place for place in answered if truncated and _cut(truncated, requests[place])},
             neither={place for place in answered if requests[place] in neither},
         )

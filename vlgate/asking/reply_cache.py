@@ -85,9 +85,9 @@ class ReplyCache:
             self.counts.repeated += len(known) - stored
             # the place of the first item without a reply, by key; of one without a key, by its place
             first = {}
-            for place, key in enumerate(keys):
+            for index, key in enumerate(keys):
                 if key is None or key not in known:
-                    first.setdefault(place if key is None else key, place)
+                    first.setdefault(index if key is None else key, index)
             new_items, new_keys = ([some[place] for place in first.values()] for some in (items, keys))
         replies: list[Any] = []
         if new_items:
@@ -104,8 +104,8 @@ class ReplyCache:
             self._see_pixels([item for item, key in zip(items, keys, strict=True) if key in known], call.called)
         new = dict(zip(first, replies, strict=True))
         return [
-            new[place if key is None else key] if key is None or key not in known else self._reply(item, known[key])
-            for place, (item, key) in enumerate(zip(items, keys, strict=True))
+            new[index if key is None else key] if key is None or key not in known else self._reply(item, known[key])
+            for index, (item, key) in enumerate(zip(items, keys, strict=True))
         ]
 
     def text_keys(self, caller: Caller, model: object, texts: Iterable[str]) -> Mapping[str, Hashable]:
@@ -119,11 +119,13 @@ class ReplyCache:
         if missing:
             self._must_ask(len(missing))
             tokens = caller.keys_of(model, missing)
-            if not all(isinstance(one, _PLAIN) for one in tokens):
+            if not all(isinstance(token, _PLAIN) for token in tokens):
                 return caller.text_keys(model, distinct)
             cut = truncated_texts(model)
-            digests = [blake2b(repr(one).encode(errors="surrogatepass"), digest_size=DIGEST).digest() for one in tokens]
-            values = {keys[text]: bytes([text in cut]) + one for text, one in zip(missing, digests, strict=True)}
+            digests = [
+                blake2b(repr(token).encode(errors="surrogatepass"), digest_size=DIGEST).digest() for token in tokens
+            ]
+            values = {keys[text]: bytes([text in cut]) + digest for text, digest in zip(missing, digests, strict=True)}
             known |= self.memory.put(values)
         self.cut.update(text for text in distinct if known[keys[text]][0])
         return {text: known[keys[text]][1:] for text in distinct}

@@ -117,7 +117,7 @@ class ForeseeingPredictor:
             self._next = 0  # requests that are known are left out
             if not self.fills:  # after the batch with these requests
                 asked = (tuple(dict.fromkeys(requests_of(batch))) for batch in self.batches)
-                places = (place for place, requests in enumerate(asked, 1) if requests == missing)
+                places = (index for index, requests in enumerate(asked, 1) if requests == missing)
                 self._next = next(places, len(self.batches))
             self._rounds.append(self._started(missing, {*missing, *self._known}))
         self._look_ahead()

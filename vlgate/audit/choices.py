@@ -67,7 +67,7 @@ def choices(task: Task) -> Choices:
     return Choices(
         texts=tuple(text for one in drawn for text in one.texts),
         owners=np.repeat(np.arange(len(drawn)), sizes).astype(np.int64),
-        true=np.array([place == one.right for one in drawn for place in range(len(one.texts))], dtype=np.bool_),
+        true=np.array([index == one.right for one in drawn for index in range(len(one.texts))], dtype=np.bool_),
         questions=tuple(one.question for one in drawn) if asked else (),
         cases=np.array([one.case for one in drawn], dtype=np.int64),
         places=np.array([one.place for one in drawn], dtype=np.int64),
@@ -98,9 +98,9 @@ def _texts(cases: Sequence[Case], shape: Shape) -> Iterator[_Choice]:
 
 def _answers(cases: Sequence[Case]) -> Iterator[_Choice]:
     asked = [
-        (number, place, request, plain(str(truth)))
+        (number, index, request, plain(str(truth)))
         for number, case in enumerate(cases)
-        for place, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True))
+        for index, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True))
         if isinstance(request, Ask)
     ]
     ranked = sorted(Counter(truth for *_, truth in asked).items(), key=lambda item: (-item[1], item[0]))

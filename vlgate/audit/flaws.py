@@ -187,7 +187,7 @@ def _alternating(task: Task) -> _Positions:
     if task.shape != "single" or len(task.cases) < _FEWEST:
         return iter(())
     numbered = all(case.id.isdecimal() for case in task.cases)
-    places = [int(case.id) if numbered else place for place, case in enumerate(task.cases)]
+    places = [int(case.id) if numbered else index for index, case in enumerate(task.cases)]
     truths: tuple[set[bool | str], set[bool | str]] = set(), set()
     for place, case in zip(places, task.cases, strict=True):
         truths[place % 2].update(case.truths)

@@ -73,7 +73,7 @@ def place_of(named: str | Path, folder: Path) -> Path:
 
 def read_disputes(files: Iterable[Path]) -> tuple[Dispute, ...]:
     """Read files of disputes; empty lines are skipped."""
-    return tuple(one for file in files for record in lined_records(file, REMEDY) for one in _disputes(record))
+    return tuple(dispute for file in files for record in lined_records(file, REMEDY) for dispute in _disputes(record))
 
 
 def fingerprint(cases: Iterable[Case]) -> str:
@@ -97,17 +97,17 @@ def applied(
     here = {task.id for task in tasks}
     disputes, others = _fitting(tasks, disputes)
     by_task: dict[str, dict[str, Dispute]] = {}
-    for one in disputes:
-        if one.task not in here and one.task not in names:
-            raise one.record.error(f"no task is named {one.task!r}", nearest(one.task, names))
-        first = by_task.setdefault(one.task, {}).setdefault(one.case, one)
-        if (first.corrects, first.truths) != (one.corrects, one.truths):
+    for dispute in disputes:
+        if dispute.task not in here and dispute.task not in names:
+            raise dispute.record.error(f"no task is named {dispute.task!r}", nearest(dispute.task, names))
+        first = by_task.setdefault(dispute.task, {}).setdefault(dispute.case, dispute)
+        if (first.corrects, first.truths) != (dispute.corrects, dispute.truths):
             other = f"{first.record.file}, record {first.record.id}"
-            raise one.record.error(
-                f"{one.claim!r} of {one.case!r} is at odds with {first.claim!r} in {other}", "keep one"
+            raise dispute.record.error(
+                f"{dispute.claim!r} of {dispute.case!r} is at odds with {first.claim!r} in {other}", "keep one"
             )
     found = tuple(_applied(task, by_task[task.id]) if task.id in by_task else task for task in tasks)
-    own = [one for one in disputes if one.record.file != KNOWN]
+    own = [dispute for dispute in disputes if dispute.record.file != KNOWN]
     beyond = sum(one.task not in here for one in own)
     notes = [f"{beyond:,} of {len(own):,} disputes are about tasks that are not asked"] if beyond else []
     return found, (*notes, *others)

@@ -119,10 +119,10 @@ def _look(image: LazyImage, cells: dict[Hashable, Cells]) -> Hashable:
     return digest
 
 
-def _alike(one: Hashable, other: Hashable, cells: Mapping[Hashable, Cells]) -> bool:
-    if one == other or one not in cells or other not in cells:
-        return one == other
-    apart = np.abs(cells[one].astype(np.int16) - cells[other])
+def _alike(hashable: Hashable, other: Hashable, cells: Mapping[Hashable, Cells]) -> bool:
+    if hashable == other or hashable not in cells or other not in cells:
+        return hashable == other
+    apart = np.abs(cells[hashable].astype(np.int16) - cells[other])
     return bool(apart.mean() <= _MEAN and (apart.max(axis=2) > _MOST).sum() <= 1)
 
 
@@ -145,8 +145,8 @@ def _flaw(number: int, marks: _Marks, tasks: Sequence[Task], seen: Mapping[int, 
     if not rows:
         return None
     shared = {
-        task.id: sum(count for others, count in counts.items() if others >> place & 1)
-        for place, task in enumerate(tasks)
+        task.id: sum(count for others, count in counts.items() if others >> index & 1)
+        for index, task in enumerate(tasks)
     }
     most = sorted((name for name, count in shared.items() if count), key=lambda name: (-shared[name], name))
     named = ", ".join(f"{name} ({shared[name]:,})" for name in most[:_NAMED])

@@ -31,33 +31,33 @@ def word_features(found: Choices) -> Findings:
     return without, np.array([True])
 
 
-def _words_of_texts(found: Choices) -> Callable[[BoolArray], FloatArray]:
-    numbers = {text: number for number, text in enumerate(dict.fromkeys(found.texts))}
-    texts = np.array([numbers[text] for text in found.texts], dtype=np.int64)
-    known, folds = features(list(numbers)), found.folds[found.owners]
+def _words_of_texts(choices: Choices) -> Callable[[BoolArray], FloatArray]:
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(choices.texts))}
+    texts = np.array([numbers[text] for text in choices.texts], dtype=np.int64)
+    known, folds = features(list(numbers)), choices.folds[choices.owners]
 
     def learnt(kept: BoolArray) -> FloatArray:
-        rows = kept[found.owners]
-        return log_odds(known, texts[rows], found.true[rows], folds[rows])
+        rows = kept[choices.owners]
+        return log_odds(known, texts[rows], choices.true[rows], folds[rows])
 
     return learnt
 
 
-def _words_of_answers(found: Choices) -> Callable[[BoolArray], FloatArray]:
-    labels = {text: number for number, text in enumerate(sorted(set(found.texts)))}
-    numbers = {text: number for number, text in enumerate(dict.fromkeys(found.questions))}
-    candidates = np.array([labels[text] for text in found.texts], dtype=np.int64)
-    texts = np.array([numbers[text] for text in found.questions], dtype=np.int64)
-    known, answers = features(list(numbers)), candidates[found.true]
+def _words_of_answers(choices: Choices) -> Callable[[BoolArray], FloatArray]:
+    labels = {text: number for number, text in enumerate(sorted(set(choices.texts)))}
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(choices.questions))}
+    candidates = np.array([labels[text] for text in choices.texts], dtype=np.int64)
+    texts = np.array([numbers[text] for text in choices.questions], dtype=np.int64)
+    known, answers = features(list(numbers)), candidates[choices.true]
 
     def learnt(kept: BoolArray) -> FloatArray:
-        rows = kept[found.owners]
+        rows = kept[choices.owners]
         asked = Questions(
             texts=texts[kept],
             answers=answers[kept],
-            folds=found.folds[kept],
+            folds=choices.folds[kept],
             candidates=candidates[rows],
-            owners=(np.cumsum(kept) - 1)[found.owners[rows]],
+            owners=(np.cumsum(kept) - 1)[choices.owners[rows]],
         )
         return answer_scores(known, asked)
 
@@ -86,19 +86,19 @@ def form_features(found: Choices) -> Findings:
     return (lambda _: marks), None
 
 
-def _beside(found: Choices) -> FloatArray:
+def _beside(choices: Choices) -> FloatArray:
     """How like each candidate is to the others of its case, and to those about its image in all cases.
 
     Two texts are as like one to the other, so these are 0 if there are no more.
     """
-    numbers = range(len(found.cases)) if found.questions else found.cases.tolist()
-    cases = [(numbers[owner], found.images[owner]) for owner in found.owners.tolist()]
+    numbers = range(len(choices.cases)) if choices.questions else choices.cases.tolist()
+    cases = [(numbers[owner], choices.images[owner]) for owner in choices.owners.tolist()]
     groupings: list[Sequence[Hashable]] = [cases]
     images = [image for _, image in cases]
-    if not found.questions and len(set(images)) != len(set(cases)):
+    if not choices.questions and len(set(images)) != len(set(cases)):
         groupings.append(images)
     columns = [
-        np.where(several(found.texts, groups)[:, None], compared(found.texts, groups)[:, _COMPARED], 0.0)
+        np.where(several(choices.texts, groups)[:, None], compared(choices.texts, groups)[:, _COMPARED], 0.0)
         for groups in groupings
     ]
     return np.concatenate(columns, axis=1)
@@ -107,7 +107,7 @@ def _beside(found: Choices) -> FloatArray:
 def _form_of_texts(texts: Sequence[str]) -> FloatArray:
     words = {text: _WORD.findall(text.lower()) for text in dict.fromkeys(texts)}
     counts = Counter(word for text in texts for word in words[text])
-    marks = {text: _marks(text, found, counts) for text, found in words.items()}
+    marks = {text: _marks(text, word, counts) for text, word in words.items()}
     return np.array([marks[text] for text in texts], dtype=np.float64)
 
 
@@ -138,16 +138,16 @@ def _is_negated(word: str) -> bool:
     return word in _NEGATED or word.endswith("n't")
 
 
-def _form_of_answers(found: Choices) -> FloatArray:
-    offered = Counter(found.texts)
-    ends = [*found.starts[1:].tolist(), len(found.texts)]
+def _form_of_answers(choices: Choices) -> FloatArray:
+    offered = Counter(choices.texts)
+    ends = [*choices.starts[1:].tolist(), len(choices.texts)]
     rows = []
-    for text, start, end in zip(found.questions, found.starts.tolist(), ends, strict=True):
+    for text, start, end in zip(choices.questions, choices.starts.tolist(), ends, strict=True):
         question = text.lower()
         words = _WORD.findall(question)
-        for place in range(start, end):
-            marks = _answer_marks(found.texts[place], question, words)
-            rows.append((*marks, float(place == start), float(place == end - 1), log1p(offered[found.texts[place]])))
+        for index in range(start, end):
+            marks = _answer_marks(choices.texts[index], question, words)
+            rows.append((*marks, float(index == start), float(index == end - 1), log1p(offered[choices.texts[index]])))
     return np.array(rows, dtype=np.float64)
 
 

@@ -135,7 +135,7 @@ def mean_logs(texts: Sequence[str], lm: LanguageModel) -> FloatArray:
     try:
         return -np.log(np.asarray(lm.perplexity(texts), dtype=np.float64))
     except NoReplyError as error:
-        kept = [place for place in range(len(texts)) if place not in error.positions]
+        kept = [index for index in range(len(texts)) if index not in error.positions]
         means = np.full(len(texts), np.nan)
         if kept and len(kept) < len(texts):
             means[kept] = mean_logs([texts[place] for place in kept], lm)

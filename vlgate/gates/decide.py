@@ -291,32 +291,32 @@ def first_word_doubt(weak: int, scored: int) -> str:
 
 
 def _decided(gate: Gate, task: Judged, ties: Ties) -> Decision:
-    found = decide(gate, task.coverage, task.at(gate), ties)
+    decision = decide(gate, task.coverage, task.at(gate), ties)
     if gate.metric in CONTROLLED:
-        found = _doubted(found, CONTROLLED[gate.metric], task)
-    elif found.outcome == "pass" and task.columns is not None:
+        decision = _doubted(decision, CONTROLLED[gate.metric], task)
+    elif decision.outcome == "pass" and task.columns is not None:
         # it is inconclusive if cases without an answer could change that
         most = at_most(task.columns, gate.metric, gate.confidence)
         if most is not None and decide(gate, task.coverage, {gate.metric: most}, ties).outcome != "pass":
-            why = f"{found.why}, but it could be {most.value:.4f} if the cases without an answer counted as well"
-            found = replace(found, outcome="inconclusive", why=f"{why}: replies that could not be read, and ties")
-    if found.outcome != "fail" or not found.tested or task.columns is None:
-        return found
+            why = f"{decision.why}, but it could be {most.value:.4f} if the cases without an answer counted as well"
+            decision = replace(decision, outcome="inconclusive", why=f"{why}: replies that could not be read, and ties")
+    if decision.outcome != "fail" or not decision.tested or task.columns is None:
+        return decision
     if gate.metric in CONTROLLED:
-        return replace(found, p=tail(gate, lambda c: task.at(replace(gate, confidence=c))[gate.metric]))
-    return replace(found, p=tail(gate, at_confidence(task.columns, gate.metric)))
+        return replace(decision, p=tail(gate, lambda c: task.at(replace(gate, confidence=c))[gate.metric]))
+    return replace(decision, p=tail(gate, at_confidence(task.columns, gate.metric)))
 
 
-def _doubted(found: Decision, control: str, task: Judged) -> Decision:
+def _doubted(decision: Decision, control: str, task: Judged) -> Decision:
     """The decision of a gate on a control; a pass without all of it, or on figures without meaning, is inconclusive."""
     lacking = task.lacking.get(control)
-    if found.metric is None and lacking:
-        why = f"the control {control} has no {found.gate.metric} of this task, because {lacking}"
-        return replace(found, why=f"{why}; correct the model, and ask again")
+    if decision.metric is None and lacking:
+        why = f"the control {control} has no {decision.gate.metric} of this task, because {lacking}"
+        return replace(decision, why=f"{why}; correct the model, and ask again")
     doubt = task.controls[control].doubt if control in task.controls else ""
-    if found.metric is None and doubt:
-        return replace(found, why=f"the control {control} has no {found.gate.metric} of this task: {doubt}")
+    if decision.metric is None and doubt:
+        return replace(decision, why=f"the control {control} has no {decision.gate.metric} of this task: {doubt}")
     doubt = f"not all of the control {control} was asked: {lacking}" if lacking else doubt
-    if found.outcome == "pass" and doubt:
-        return replace(found, outcome="inconclusive", why=f"{found.why}, but {doubt}")
-    return found
+    if decision.outcome == "pass" and doubt:
+        return replace(decision, outcome="inconclusive", why=f"{decision.why}, but {doubt}")
+    return decision

@@ -136,7 +136,7 @@ def error_rates(decisions: Sequence[Decision], correction: Correction = "none") 
     # sample is judged by an interval as wide as that of the run, its degrees of freedom included. A difference of a
     # control is normal. An unchanged model gives the same replies to the same cases, so changes of its answers are not
     # simulated.
-    judged = [one for one in decisions if one.outcome != "not run"]
+    judged = [decision for decision in decisions if decision.outcome != "not run"]
     truths: tuple[Truth, ...] = ("on the threshold", "measured", "likely")
     bar, same, likely = ([found for one in judged if (found := _drawn(one, truth))] for truth in truths)
     if not same:

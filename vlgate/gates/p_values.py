@@ -114,7 +114,7 @@ def corrected(decisions: Sequence[Decision], correction: Correction) -> tuple[De
     if correction == "none":
         return tuple(decisions)
     family = sum(decision.tested for decision in decisions)
-    failed = [place for place, one in enumerate(decisions) if one.tested and one.outcome == "fail"]
+    failed = [index for index, decision in enumerate(decisions) if decision.tested and decision.outcome == "fail"]
     if not failed:
         return tuple(decisions)
     scaled = np.array([_scaled(decisions[place]) for place in failed])

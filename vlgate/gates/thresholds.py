@@ -209,11 +209,11 @@ class _Parser:
         why, model = str(given.get("why", "")), self.text(where, given, "model")
         rule = Gate(task=task, metric=metric, why=why, kind=kind, model=model, expected_churn=churn, **judged)
         changes = self.changes(where, given, metric)
-        found = [replace(rule, kind=name, max=most) for name, most in changes.items()]
-        if found and not {"min", "max"} & given.keys():
-            return found
+        gates = [replace(rule, kind=name, max=most) for name, most in changes.items()]
+        if gates and not {"min", "max"} & given.keys():
+            return gates
         low, high = self.bounds(where, given, -1.0 if metric in DIFFERENCES else 0.0)
-        return [replace(rule, min=low, max=high), *found]
+        return [replace(rule, min=low, max=high), *gates]
 
     def bounds(self, where: str, given: Mapping[str, object], least: float) -> tuple[float | None, float | None]:
         low, high = (self.fraction(where, given, end, least) for end in ("min", "max"))

@@ -172,7 +172,7 @@ def _warnings_set_aside() -> Iterator[None]:
             yield
         finally:
             filters: list[Any] = warnings.filters  # type: ignore[assignment]  # it is a list
-            for added in [one for one in filters if getattr(one[3], "pattern", "") == _FROM_PIL]:
+            for added in [filter_ for filter_ in filters if getattr(filter_[3], "pattern", "") == _FROM_PIL]:
                 with suppress(ValueError):  # another thread has just put back the filters that it found
                     filters.remove(added)
 

@@ -227,10 +227,10 @@ def _value(mark: re.Match[str]) -> str:
 
 def _balanced(text: str) -> str:
     depth = 1
-    for place, letter in enumerate(text):
+    for index, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")
         if depth == 0:
-            return text[:place]
+            return text[:index]
     return text
 
 
@@ -259,5 +259,5 @@ def first_sentence(text: str) -> tuple[str, list[str]]:
 
 def without_reasons(text: str) -> str:
     """Return a reply up to the explanation that follows its answer."""
-    found = _WHY.search(text)
-    return text[: found.start()].strip() if found and text[: found.start()].strip() else text
+    match = _WHY.search(text)
+    return text[: match.start()].strip() if match and text[: match.start()].strip() else text

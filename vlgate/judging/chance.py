@@ -52,7 +52,7 @@ def _odds(cases: Sequence[Case], capability: Capability, orders: int) -> Odds:
         sizes=[len(case.requests) for case in cases],
         yes=sum(right_answers(case)[0] == YES for case in cases) / len(cases),
     )
-    offered = [[_choices(case, place) for place in range(len(case.requests))] for case in cases]
+    offered = [[_choices(case, index) for index in range(len(case.requests))] for case in cases]
     if not all(map(all, offered)):
         return odds
     right = [

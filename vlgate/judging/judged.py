@@ -104,20 +104,22 @@ def replies_to(requests: Sequence[Request], predictions: Mapping[Request, Predic
 
 def replies_of(predictions: Sequence[Prediction]) -> Replies:
     """Put predictions into columns."""
-    for one in predictions:
-        if one.score is not None and isnan(one.score):
-            raise ValueError(f"the score of a reply is NaN: {one!r}")
-    answers = [one.answer for one in predictions]
+    for prediction in predictions:
+        if prediction.score is not None and isnan(prediction.score):
+            raise ValueError(f"the score of a reply is NaN: {prediction!r}")
+    answers = [prediction.answer for prediction in predictions]
     return Replies(
-        requests=[one.request for one in predictions],
-        scores=numbers([one.score for one in predictions]),
-        accepted=numbers([one.accepted for one in predictions]),
+        requests=[prediction.request for prediction in predictions],
+        scores=numbers([prediction.score for prediction in predictions]),
+        accepted=numbers([prediction.accepted for prediction in predictions]),
         answers=answers if answers.count(None) < len(answers) else (),
         problems={
-            place: (one.problem, one.skipped) for place, one in enumerate(predictions) if one.problem is not None
+            index: (prediction.problem, prediction.skipped)
+            for index, prediction in enumerate(predictions)
+            if prediction.problem is not None
         },
-        cut=frozenset(place for place, one in enumerate(predictions) if one.cut),
-        neither=frozenset(place for place, one in enumerate(predictions) if one.neither),
+        cut=frozenset(index for index, prediction in enumerate(predictions) if prediction.cut),
+        neither=frozenset(index for index, prediction in enumerate(predictions) if prediction.neither),
         distinct=False,
     )
 
@@ -133,7 +135,9 @@ def joined(parts: Sequence[Replies]) -> Replies:
         requests=[request for part in parts for request in part.requests],
         scores=np.concatenate([part.scores for part in parts]),
         accepted=np.concatenate([part.accepted for part in parts]),
-        answers=[one for part in parts for one in part.answers or [None] * len(part.requests)] if answered else (),
+        answers=[answer for part in parts for answer in part.answers or [None] * len(part.requests)]
+        if answered
+        else (),
         problems={start + place: problem for start, part in spread for place, problem in part.problems.items()},
         cut=frozenset(start + place for start, part in spread for place in part.cut),
         neither=frozenset(start + place for start, part in spread for place in part.neither),
@@ -247,7 +251,7 @@ class Verdicts(Sequence[Verdict]):
         starts = self.starts
         return Verdicts(
             cases=[self.cases[row] for row in rows],
-            replies=self.replies.take([place for row in rows for place in range(starts[row], starts[row + 1])]),
+            replies=self.replies.take([index for row in rows for index in range(starts[row], starts[row + 1])]),
             states=[self.states[row] for row in rows],
             right=self.right[np.asarray(rows, dtype=np.intp)],
             facts=[self.facts[row] for row in rows],
@@ -264,12 +268,12 @@ def verdicts_of(verdicts: Sequence[Verdict]) -> Verdicts:
     if isinstance(verdicts, Verdicts):
         return verdicts
     return Verdicts(
-        cases=[one.case for one in verdicts],
-        replies=replies_of([reply for one in verdicts for reply in one.predictions]),
-        states=[one.state for one in verdicts],
-        right=np.array([one.right for one in verdicts], dtype=np.bool_),
-        facts=[one.facts for one in verdicts],
-        told=[one.why for one in verdicts],
+        cases=[verdict.case for verdict in verdicts],
+        replies=replies_of([reply for verdict in verdicts for reply in verdict.predictions]),
+        states=[verdict.state for verdict in verdicts],
+        right=np.array([verdict.right for verdict in verdicts], dtype=np.bool_),
+        facts=[verdict.facts for verdict in verdicts],
+        told=[verdict.why for verdict in verdicts],
     )
 
 
@@ -326,8 +330,8 @@ class Cause:
         first = self.reasons[0]
         spans = list(_VARIES.finditer(first))
         others = [_VARIES.findall(reason) for reason in self.reasons[1:]]
-        for place, span in enumerate(spans):
-            if any(parts[place] != span[0] for parts in others):
+        for index, span in enumerate(spans):
+            if any(parts[index] != span[0] for parts in others):
                 return f"{first[: span.start()]}e.g. {first[span.start() :]}"
         return first
 

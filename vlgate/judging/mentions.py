@@ -117,7 +117,7 @@ def named_choice(tokens: Tokens) -> int | None:
     """Return the number of the only choice that a reply names; None for none, several, one not offered, or a hedge."""
     offered, together = _coordinated(tokens)
     mentions = [token for token in tokens if isinstance(token, Mention)]
-    free = [one for one in mentions if one.place not in offered]
+    free = [mention for mention in mentions if mention.place not in offered]
     if len({one.choice for one in free}) > 1 and _TAKEN_BACK.search(_joined(tokens)):
         return None
     asked = _asked(tokens)
@@ -127,8 +127,8 @@ def named_choice(tokens: Tokens) -> int | None:
     if any(one.place in together for one in named):
         return None
     # "Yes" or "no" as the wrong answer says nothing certain about the other one.
-    others = [one for one in mentions if one not in named and _is_answer_word(one.words)]
-    excepted = [one for one in others if "except" in _before(one, tokens, _JOINS)]
+    others = [mention for mention in mentions if mention not in named and _is_answer_word(mention.words)]
+    excepted = [other for other in others if "except" in _before(other, tokens, _JOINS)]
     if any(_spoken(one, tokens, _LEADS | {"except"}) for one in excepted):
         return None
     if _hedged(tokens) and not any(_announced(one, tokens) and not _hedged(tokens[one.place :]) for one in named[:9]):
@@ -138,17 +138,17 @@ def named_choice(tokens: Tokens) -> int | None:
 
 def _joined(tokens: Tokens) -> str:
     return " ".join(
-        MARK if isinstance(one, Mention) else "|" if one in STOPS or one == _OPEN else one for one in tokens
+        MARK if isinstance(token, Mention) else "|" if token in STOPS or token == _OPEN else token for token in tokens
     )
 
 
 def _asked(tokens: Tokens) -> list[bool]:
     found, asks = [False] * len(tokens), False
-    for place in range(len(tokens) - 1, -1, -1):
-        token = tokens[place]
+    for index in range(len(tokens) - 1, -1, -1):
+        token = tokens[index]
         if not isinstance(token, Mention) and token in _SENTENCE_ENDS:
             asks = "?" in token
-        found[place] = asks
+        found[index] = asks
     return found
 
 
@@ -217,7 +217,7 @@ def _in_denied_list(mention: Mention, tokens: Tokens) -> bool:
 
 def _denied(after: Sequence[str]) -> bool:
     """Whether what follows a choice denies it: "is not the one", "is the wrong answer", "can be ruled out"."""
-    verbs = [place for place, word in enumerate(after[:3]) if word in _IS or word.endswith("n't")]
+    verbs = [index for index, word in enumerate(after[:3]) if word in _IS or word.endswith("n't")]
     if not verbs:
         return after[:1] == ["out"] or (bool(after) and after[0] in _MODALS)
     rest = after[verbs[0] + 1 :]
@@ -276,8 +276,8 @@ def _hedged(tokens: Tokens) -> bool:
 
 def _before(mention: Mention, tokens: Tokens, breaks: frozenset[str]) -> Iterator[str]:
     """The words back to the beginning of the clause; a choice that is named there becomes a neutral mark."""
-    for place in range(mention.place - 1, max(-1, mention.place - _CLAUSE), -1):
-        token = tokens[place]
+    for index in range(mention.place - 1, max(-1, mention.place - _CLAUSE), -1):
+        token = tokens[index]
         if isinstance(token, Mention):
             yield MARK
         elif token in STOPS or token in breaks:

@@ -46,7 +46,7 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[V
     states: list[State] = ["judged"] * len(cases)
     facts, right = [_NO_FACTS] * len(cases), np.zeros(len(cases), dtype=np.bool_)
     verdicts = Verdicts(cases=cases, replies=replies, states=states, right=right, facts=facts, shape=batch.task.shape)
-    for row in {bisect_right(verdicts.starts, place) - 1 for place in replies.problems}:
+    for row in {bisect_right(verdicts.starts, problem) - 1 for problem in replies.problems}:
         skipped, _ = lacking(replies, range(*verdicts.starts[row : row + 2]))
         states[row] = "skipped" if skipped else "unscored"
     rows = [row for row, state in enumerate(states) if state == "judged"] if replies.problems else range(len(cases))
@@ -186,17 +186,17 @@ def _outcome(replies: Reading, first: int, offered: tuple[str, ...]) -> str:
 
 def _with_answers(arrays: ShapeReplies, readings: Sequence[Reading]) -> ShapeReplies:
     # a prior: the second pair of replies gives the right answers of the first pair
-    prior = [all(one.read[2:4]) and one.said[2:4] == one.truths[:2] for one in readings]
+    prior = [all(reading.read[2:4]) and reading.said[2:4] == reading.truths[:2] for reading in readings]
 
     def texts(rows: list[Sequence[str | None]]) -> NDArray[np.object_]:
         return np.array(rows, dtype=object)
 
     return replace(
         arrays,
-        said=texts([one.said for one in readings]),
-        read=np.array([one.read for one in readings], dtype=np.bool_),
-        truths=texts([one.truths for one in readings]),
-        outcomes=texts([one.outcomes for one in readings]),
+        said=texts([reading.said for reading in readings]),
+        read=np.array([reading.read for reading in readings], dtype=np.bool_),
+        truths=texts([reading.truths for reading in readings]),
+        outcomes=texts([reading.outcomes for reading in readings]),
         prior=np.array(prior, dtype=np.bool_),
     )
 

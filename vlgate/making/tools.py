@@ -187,7 +187,7 @@ class CachedParser:
         return {text: parsed for text, parsed in read if parsed is not None}
 
     def _keep(self, parses: Iterable[Parsed]) -> None:
-        rows = [(self._key, one.text, _encoded(one)) for one in parses if _encodable(one.text)]
+        rows = [(self._key, parse.text, _encoded(parse)) for parse in parses if _encodable(parse.text)]
         try:
             self._base.execute("BEGIN IMMEDIATE")
             self._base.executemany("INSERT OR REPLACE INTO parses VALUES (?, ?, ?)", rows)
@@ -205,9 +205,9 @@ def _encodable(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _encoded(one: Parsed) -> str:
-    tokens = [[t.text, t.space, t.lemma, t.tag, t.pos, t.dep, t.head] for t in one.tokens]
-    return json.dumps([tokens, one.chunks, one.sentences], ensure_ascii=False, separators=(",", ":"))
+def _encoded(parsed: Parsed) -> str:
+    tokens = [[t.text, t.space, t.lemma, t.tag, t.pos, t.dep, t.head] for t in parsed.tokens]
+    return json.dumps([tokens, parsed.chunks, parsed.sentences], ensure_ascii=False, separators=(",", ":"))
 
 
 def _decoded(text: str, row: object) -> Parsed | None:

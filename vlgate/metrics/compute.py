@@ -39,9 +39,9 @@ def columns_of(
     accepted: FloatArray,
 ) -> Columns:
     """Put n judged cases into arrays; ``scores`` and ``accepted`` are those of all requests, one after the other."""
-    shared = {id(one): one for one in facts}  # few, because cases share equal facts
+    shared = {id(fact): fact for fact in facts}  # few, because cases share equal facts
     number = {key: row for row, key in enumerate(shared)}
-    rows = np.array([number[id(one)] for one in facts], dtype=np.intp)
+    rows = np.array([number[id(fact)] for fact in facts], dtype=np.intp)
     names = dict.fromkeys(fact for one in shared.values() for fact in one)
     starts = starts_of(cases)
     return Columns(

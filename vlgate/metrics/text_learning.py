@@ -60,8 +60,8 @@ def stratified_folds(cases: Sequence[Case]) -> dict[str, int]:
         if key is not None:
             contrasts.setdefault(groups[key], []).append(_stratum(case))
     strata: dict[str, dict[str, list[str]]] = {}
-    for group, found in contrasts.items():
-        kinds, sides = ("\0".join(part) for part in zip(*sorted(found), strict=True))
+    for group, contrast in contrasts.items():
+        kinds, sides = ("\0".join(part) for part in zip(*sorted(contrast), strict=True))
         strata.setdefault(kinds, {}).setdefault(sides, []).append(group)
     folds = {group: fold_of(group) for group in contrasts}
     for by_side in strata.values():
@@ -69,7 +69,7 @@ def stratified_folds(cases: Sequence[Case]) -> dict[str, int]:
         sizes = [len(members) for members in by_side.values()]
         if len(sizes) == 2 and sum(sizes) >= _FEWEST and 100 * (sizes[0] - sizes[1]) ** 2 <= sum(sizes):
             for members in by_side.values():
-                folds |= {group: place % FOLDS for place, group in enumerate(sorted(members, key=_hash))}
+                folds |= {group: index % FOLDS for index, group in enumerate(sorted(members, key=_hash))}
     return {key: folds[group] for key, group in groups.items()}
 
 
@@ -246,7 +246,7 @@ def likeness(texts: Sequence[str]) -> FloatArray:
     differing = (len(texts) - 2) * sizes + sizes.sum() - 2 * shared
     spaced = [f" {' '.join(text.casefold().split())} " for text in texts]
     letters = [frozenset(text[at : at + _LETTERS] for at in range(max(1, len(text) - _LETTERS + 1))) for text in spaced]
-    places = {text: place for place, text in enumerate(sorted(set(texts)))}
+    places = {text: index for index, text in enumerate(sorted(set(texts)))}
     columns = (
         shared,
         -differing,

@@ -110,7 +110,7 @@ def _yes_or_no(evidence: Evidence, said: Sequence[bool | None]) -> dict[str, Mea
     facts = answer_rules.single_case_metrics(yes, truths, np.ones(rows.size, dtype=np.bool_))
     found: dict[str, Measure] = {name: mean_of(facts[name], rows) for name in ("accuracy", "yes_share")}
     others = answer_rules.single_statistics(yes, truths, np.full(rows.size, np.nan))
-    return found | {name: replace(one, rows=rows[one.rows]) for name, one in others.items()}
+    return found | {name: replace(other, rows=rows[other.rows]) for name, other in others.items()}
 
 
 def naturalbench_yes_no(evidence: Evidence) -> dict[str, Measure]:
@@ -278,7 +278,7 @@ VARIANTS: Mapping[str, Variant] = {name: _variant(**row) for name, row in _TABLE
 
 def _applying(variants: Collection[str], task: str) -> dict[str, Definition]:
     return {
-        name: next(one for pattern, one in variant.definitions.items() if fnmatchcase(task, pattern))
+        name: next(definition for pattern, definition in variant.definitions.items() if fnmatchcase(task, pattern))
         for name, variant in VARIANTS.items()
         if name in variants and any(fnmatchcase(task, pattern) for pattern in variant.definitions)
     }

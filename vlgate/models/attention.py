@@ -96,15 +96,15 @@ def grad_cams(pairs: Sequence[Match], encoders: Encoders) -> list[Attended]:
     if encoders.grid is None:
         return []
     frames = {pair.image: encoders.frame(pair.image.load().size) for pair in pairs}
-    found: list[Attended] = []
+    attendeds: list[Attended] = []
     for start in range(0, len(pairs), AT_ONCE):
         some = pairs[start : start + AT_ONCE]
         maps = _maps(some, encoders, encoders.grid)
         if maps is None:
             return []
         for pair, grid in zip(some, maps, strict=True):
-            found.append(_attended(pair.text, np.array(grid), frames[pair.image], GRAD_CAM))
-    return found
+            attendeds.append(_attended(pair.text, np.array(grid), frames[pair.image], GRAD_CAM))
+    return attendeds
 
 
 def _maps(pairs: Sequence[Match], encoders: Encoders, grid: LastGrid) -> list[list[list[float]]] | None:
@@ -228,8 +228,8 @@ def caught(modules: Sequence[Any]) -> Iterator[list[torch.Tensor]]:
     def keep(_: Any, __: Any, result: Any) -> None:
         kept.append(result[1])
 
-    handles = [one.register_forward_pre_hook(asked, with_kwargs=True) for one in modules]
-    handles += [one.register_forward_hook(keep) for one in modules]
+    handles = [module.register_forward_pre_hook(asked, with_kwargs=True) for module in modules]
+    handles += [module.register_forward_hook(keep) for module in modules]
     try:
         yield kept
     finally:
@@ -240,7 +240,7 @@ def caught(modules: Sequence[Any]) -> Iterator[list[torch.Tensor]]:
 @contextmanager
 def eager(model: Any) -> Iterator[None]:
     """Compute attention in the one way of transformers that can return it; the way of the model comes back after."""
-    parts = {id(one.config): one.config for one in model.modules() if hasattr(one, "config")}
+    parts = {id(module.config): module.config for module in model.modules() if hasattr(module, "config")}
     before = {key: config._attn_implementation for key, config in parts.items()}  # noqa: SLF001  # it has no public name
     model.set_attn_implementation("eager")
     try:

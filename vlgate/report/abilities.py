@@ -46,7 +46,11 @@ def abilities(run: RunResult) -> list[Ability]:
         metric = result.metrics.get(name)
         if metric is None:
             continue
-        cannot = [one for one in run.decisions if one.outcome == "cannot" and one.gate.task == result.task.id]
+        cannot = [
+            decision
+            for decision in run.decisions
+            if decision.outcome == "cannot" and decision.gate.task == result.task.id
+        ]
         limits = tuple(limit_words(decision.gate.max, decision.gate.why) for decision in cannot)
         blind, chance = result.blind.get(name), result.chance.get(name)
         reached = None if blind is None else blind.value

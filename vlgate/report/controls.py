@@ -31,7 +31,7 @@ def tables(figures: Mapping[str, Any]) -> tuple[ControlTable, ...]:
 
 
 def tables_of(run: RunResult) -> tuple[ControlTable, ...]:
-    tasks = {one.task.id: {"controls": of_one_task(run.controls, one.task.id)} for one in run.results}
+    tasks = {result.task.id: {"controls": of_one_task(run.controls, result.task.id)} for result in run.results}
     return tables({"controls": of_run(run.controls), "tasks": tasks}) if run.controls else ()
 
 

@@ -40,8 +40,8 @@ def beside(headline: str, requests: int) -> tuple[int, ...]:
 def _merged(pieces: list[Piece]) -> Iterator[Piece]:
     pieces = [piece for piece in pieces if piece[0]]
     joined: list[Piece] = []
-    for place, (text, marked) in enumerate(pieces):
-        between = text.isspace() and 0 < place < len(pieces) - 1 and pieces[place - 1][1] and pieces[place + 1][1]
+    for index, (text, marked) in enumerate(pieces):
+        between = text.isspace() and 0 < index < len(pieces) - 1 and pieces[index - 1][1] and pieces[index + 1][1]
         now = marked or between
         if joined and joined[-1][1] == now:
             joined[-1] = (joined[-1][0] + text, now)

@@ -58,7 +58,7 @@ Drawn = tuple[str, Mapping[str, Any], int, Sequence[Box], FloatArray, bool]
 
 
 def explained_lines(found: Explained) -> list[str]:
-    lines = [f"{one.task}:{one.case}: {one.says}" for one in found.explanations]
+    lines = [f"{explanation.task}:{explanation.case}: {explanation.says}" for explanation in found.explanations]
     return [*lines, *([f"not all were explained: {found.lacking}"] if found.lacking else [])]
 
 
@@ -81,10 +81,10 @@ def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequen
     write_whole(place / INDEX, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
-def _pictures(place: Path, number: int, one: Explanation, images: Sequence[LazyImage]) -> list[dict[str, Any]]:
+def _pictures(path: Path, number: int, explanation: Explanation, images: Sequence[LazyImage]) -> list[dict[str, Any]]:
     # Draw the maps of a case, and return what the index says of them; an image that cannot be loaded has none
     said: list[dict[str, Any]] = []
-    for end, what, which, boxes, effects, seen in _maps(one):
+    for end, what, which, boxes, effects, seen in _maps(explanation):
         if which >= len(images):
             continue
         try:
@@ -92,20 +92,20 @@ def _pictures(place: Path, number: int, one: Explanation, images: Sequence[LazyI
         except ImageError:
             continue
         name = f"{number:04d}-{end}.png"
-        with whole_file(place / name) as part:
+        with whole_file(path / name) as part:
             part.write_bytes(drawn)
         said.append({"file": name, "image": which, **what})
     return said
 
 
-def _maps(one: Explanation) -> Iterator[Drawn]:
-    for finding in one.findings:
-        for which in range(len(one.images)):
+def _maps(explanation: Explanation) -> Iterator[Drawn]:
+    for finding in explanation.findings:
+        for which in range(len(explanation.images)):
             for method, boxes, effects in finding.of_image(which):
                 yield _end(method, which), {"method": method, "attention": False}, which, boxes, effects, False
-    for place, seen in enumerate(one.attended, start=1):
+    for index, seen in enumerate(explanation.attended, start=1):
         about = {"method": seen.method, "text": seen.text, "attention": True}
-        end = _end(f"{seen.method}-{place}", seen.image)
+        end = _end(f"{seen.method}-{index}", seen.image)
         yield end, about, seen.image, seen.boxes, np.array(seen.weights, dtype=np.float64), True
         aligned = zip(seen.words[:WORDS], seen.aligned[:WORDS], strict=True)
         for number, (word, weights) in enumerate(aligned, start=1):

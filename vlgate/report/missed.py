@@ -184,12 +184,12 @@ def _asked(line: Line, *, colour: bool) -> str:
 def case_images(card: Card, row: Mapping[str, Any], case: Case | None) -> list[tuple[str, LazyImage | None]]:
     """Return the different images of a case with their names; None for one that cannot be found again."""
     requests = () if case is None else case.requests
-    same = [image_of(one) for one in requests] == list(row["images"])
-    by_key = {image.key: image for one in requests for image in of_request(one)} if same else {}
+    same = [image_of(request) for request in requests] == list(row["images"])
+    by_key = {image.key: image for request in requests for image in of_request(request)} if same else {}
     many = len(card.pictures) > 1
     return [
-        (f"{chr(ord('A') + place)} {picture.key}" if many else picture.key, by_key.get(picture.key))
-        for place, picture in enumerate(card.pictures)
+        (f"{chr(ord('A') + index)} {picture.key}" if many else picture.key, by_key.get(picture.key))
+        for index, picture in enumerate(card.pictures)
     ]
 
 

@@ -98,7 +98,10 @@ def prior_lines(run: RunResult) -> list[str]:
 
 
 def _plain(metrics: Mapping[str, Metric]) -> dict[str, dict[str, float]]:
-    return {name: {"value": one.value, "low": one.low, "high": one.high, "n": one.n} for name, one in metrics.items()}
+    return {
+        name: {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n}
+        for name, metric in metrics.items()
+    }
 
 
 def _split(task: str, part: str, metrics: Mapping[str, Mapping[str, Any]]) -> PriorSplit | None:

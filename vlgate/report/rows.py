@@ -30,17 +30,17 @@ class ResultRow:
 
 def rows(run: RunResult) -> list[ResultRow]:
     """Return one row per task and metric: the gated metrics and the headline metric, ordered by capability."""
-    found = []
+    result_rows = []
     for result in sorted(run.results, key=lambda result: CAPABILITIES.index(result.task.capability)):
         gated = [decision for decision in run.decisions if decision.gate.task == result.task.id]
         headline = SHAPES[result.task.shape].headline
         if headline not in {decision.gate.metric for decision in gated if not decision.gate.compares}:
-            found.append(_row(result, headline, result.metrics.get(headline), None))
+            result_rows.append(_row(result, headline, result.metrics.get(headline), None))
         for decision in gated:
             name = decision.gate.metric
             metric = result.metrics.get(name) if decision.outcome == "not run" else decision.metric
-            found.append(_row(result, name, metric, decision))
-    return found
+            result_rows.append(_row(result, name, metric, decision))
+    return result_rows
 
 
 def result_table(run: RunResult) -> Table:
@@ -146,7 +146,10 @@ def unit_line(run: RunResult) -> str:
     coverages = [result.coverage for result in run.results]
     judged = sum(coverage.judged for coverage in coverages)
     right = sum(int(verdicts_of(result.verdicts).judged.right.sum()) for result in run.results)
-    unscored, skipped = sum(one.unscored for one in coverages), sum(one.skipped for one in coverages)
+    unscored, skipped = (
+        sum(coverage.unscored for coverage in coverages),
+        sum(coverage.skipped for coverage in coverages),
+    )
     more = (f", {unscored:,} unscored" if unscored else "") + (f", {skipped:,} skipped" if skipped else "")
     return f"{judged + unscored + skipped:,} cases: {right:,} right, {judged - right:,} missed{more}"
 
@@ -159,7 +162,7 @@ def by_reason(gates: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def outcome_lines(decisions: Iterable[Decision], outcome: Outcome) -> list[str]:
-    alike = by_reason((one.gate.id, one.why) for one in decisions if one.outcome == outcome)
+    alike = by_reason((decision.gate.id, decision.why) for decision in decisions if decision.outcome == outcome)
     return [f"{outcome}: {named(ids)}: {why}" for why, ids in alike.items()]
 
 

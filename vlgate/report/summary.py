@@ -52,8 +52,12 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         plain = re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable(note)).replace("\\<", "&lt;").replace("\\>", "&gt;")
         lines.append(f"- {plain}")
     lines += ["", "## What the model can do", "", HEADING, ""] if run.results else []
-    for one in abilities(run):
-        lines.append(" ".join((f"- **{one.word}** `{one.task}`: {one.figures}. {one.question}", *one.limits)).rstrip())
+    for ability in abilities(run):
+        lines.append(
+            " ".join(
+                (f"- **{ability.word}** `{ability.task}`: {ability.figures}. {ability.question}", *ability.limits)
+            ).rstrip()
+        )
     sections = {
         "Compared with an earlier run": [] if run.comparison is None else comparison_lines(run.comparison, None),
         "Error rates of the gates": [
@@ -71,8 +75,8 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         "Flaws of the data": remarks.flaw_lines(run),
         "Published figures": remarks.published_lines(run),
     }
-    for title, found in sections.items():
-        lines += ["", f"## {title}", "", *(f"- {line}" for line in found)] if found else []
+    for title, section in sections.items():
+        lines += ["", f"## {title}", "", *(f"- {line}" for line in section)] if section else []
     for table in tables_of(run):
         lines += ["", f"## Control: {table.name}", "", *markdown_lines(table)]
     return lines

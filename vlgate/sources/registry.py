@@ -166,7 +166,7 @@ def _another_form(errors: Sequence[DataError], cases: int) -> DataError:
 
 
 def _lacking(task: Task, errors: Sequence[DataError]) -> Task:
-    some = "; ".join(f"{one.record}: {one.expected}" for one in errors[:_NAMED])
+    some = "; ".join(f"{error.record}: {error.expected}" for error in errors[:_NAMED])
     more = f", and {len(errors) - _NAMED:,} more, which vlgate check lists" if len(errors) > _NAMED else ""
     note = f"{len(errors):,} of its records cannot be read ({some}{more})"
     left_out = {**task.left_out, UNREADABLE: len(errors)}

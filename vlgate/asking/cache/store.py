@@ -328,7 +328,7 @@ def unread_files(folder: Path) -> list[Kept]:
     found = []
     for file in sorted({*other_versions(folder), *folder.glob(f"{_ASIDE}.sqlite")}):
         at = int(file.stat().st_mtime)
-        size = sum(one.stat().st_size for one in folder.glob(f"{file.name}*"))
+        size = sum(path.stat().st_size for path in folder.glob(f"{file.name}*"))
         found.append(Kept(model="", replies=0, size=size, oldest=at, newest=at, file=file.name))
     return found
 

@@ -89,9 +89,9 @@ def company(model: Predictor, cases: Sequence[Case], tolerance: float, anew: Ane
     """How the replies to near-copies depend on what is asked beside them; empty if they do not."""
     # The requests of two cases of each kind and number of requests are copied; others fill the groups.
     twos = _twos(cases)
-    copied = [one for two in twos for requests in two for one in requests]
+    copied = [request for two in twos for requests in two for request in requests]
     texts = set(map(text_of, copied))
-    others = (one for case in cases for one in case.requests if text_of(one) not in texts)
+    others = (request for case in cases for request in case.requests if text_of(request) not in texts)
     asked = list(dict.fromkeys((*copied, *others)))[:_GROUP]
     copies = _Copies(asked, anew)
     alone: dict[Request, list[Prediction]] = {one: [] for one in copied}
@@ -118,11 +118,11 @@ class _Copies:
 
     def __init__(self, requests: Sequence[Request], anew: Anew) -> None:
         self._anew: Anew = anew
-        self._texts = {one: _drawn("text", place) for place, one in enumerate(requests)}
-        images = dict.fromkeys(image for one in requests for image in images_of(one))
+        self._texts = {request: _drawn("text", index) for index, request in enumerate(requests)}
+        images = dict.fromkeys(image for request in requests for image in images_of(request))
         self._images = {
-            image: [2 * _ALONE * place + number for number in _drawn("image", place)]
-            for place, image in enumerate(images)
+            image: [2 * _ALONE * index + number for number in _drawn("image", index)]
+            for index, image in enumerate(images)
         }
 
     def of(self, request: Request, turn: int) -> Request:
@@ -213,11 +213,11 @@ def check_batch_invariance(
     crowded = model.predict([*asked[::-1], *others])
     alone = {request: asked_as(model, [request], change)[request] for request in asked}
     how = "together, in reverse order and one at a time"
-    found = compare("batch_invariance", (first, crowded, alone), (how, _ADVICE), tolerance, cases)
-    if not anew or found.outcome != "ok":
-        return found
+    check = compare("batch_invariance", (first, crowded, alone), (how, _ADVICE), tolerance, cases)
+    if not anew or check.outcome != "ok":
+        return check
     try:
         hidden = company(model, cases, tolerance, anew)
     except Exception as error:  # noqa: BLE001  # a user's model may know the texts of the run only
-        return replace(found, why=f"{found.why}; near-copies could not be asked ({described(error)})")
-    return replace(found, outcome="suspect", why=f"{found.why}; {hidden}; {_ADVICE}") if hidden else found
+        return replace(check, why=f"{check.why}; near-copies could not be asked ({described(error)})")
+    return replace(check, outcome="suspect", why=f"{check.why}; {hidden}; {_ADVICE}") if hidden else check

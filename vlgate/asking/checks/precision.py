@@ -56,7 +56,7 @@ def check_precision(
 
 def drawn(tasks: Sequence[Task], ties: Ties, seed: int) -> list[Batch]:
     """A seeded sample of ``CASES`` cases of all tasks, as one batch per task."""
-    places = [(number, place) for number, task in enumerate(tasks) for place in range(len(task.cases))]
+    places = [(number, index) for number, task in enumerate(tasks) for index in range(len(task.cases))]
     random = generator(f"{seed}:precision")
     chosen = np.sort(random.choice(len(places), size=min(CASES, len(places)), replace=False)) if places else ()
     found: dict[int, list[int]] = {}
@@ -112,13 +112,13 @@ def _groups(root: Path) -> list[Path]:
         lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
         return []
-    found = []
+    paths = []
     for _, kind, path in (line.split(":", 2) for line in lines if line.count(":") >= 2):
         if kind in ("", "memory"):
             top = root / "sys/fs/cgroup" / kind
             inner = top / path.lstrip("/")
-            found += [folder for folder in (inner, *inner.parents) if folder.is_relative_to(top)]
-    return found
+            paths += [folder for folder in (inner, *inner.parents) if folder.is_relative_to(top)]
+    return paths
 
 
 def _first_number(file: Path, place: int = 0) -> int | None:

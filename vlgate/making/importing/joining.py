@@ -112,12 +112,12 @@ def truths_of(*tasks: Task) -> dict[Key, list[tuple[Ask | Match, str]]]:
 def _asked(tasks: Iterable[Task]) -> Iterator[tuple[Task, Key, Ask | Match, str, tuple[int, int]]]:
     for task in tasks:
         for number, case in enumerate(task.cases):
-            for place, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True)):
+            for index, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True)):
                 if isinstance(request, Ask):
                     key = ("answer", request.image.key, request.question)
-                    yield task, key, request, str(truth), (number, place)
+                    yield task, key, request, str(truth), (number, index)
                 elif isinstance(request, Match):
-                    yield task, ("score", request.image.key, request.text), request, "", (number, place)
+                    yield task, ("score", request.image.key, request.text), request, "", (number, index)
 
 
 def _index(tasks: Sequence[Task], kinds: Collection[str]) -> _Index:
@@ -212,10 +212,10 @@ class _File:
         """The requests with the question and image of a record; of several, those in the most of its folders."""
         keys = [(_kind(record), text, image_identity(name)) for text in self._texts(record) for name in record.images]
         targets = [one for key in keys for one in self._index.by_image.get(key, [])]
-        shared = [max(_shared(one.key[1], name) for name in record.images) for one in targets]
+        shared = [max(_shared(target.key[1], name) for name in record.images) for target in targets]
         alone = all(len(self._folders[image_identity(name)]) <= 1 for name in record.images)
         least = max([0 if alone else 1, *shared])  # 0001.png of one category is not that of another
-        return [one for one, number in zip(targets, shared, strict=True) if number >= least]
+        return [target for target, number in zip(targets, shared, strict=True) if number >= least]
 
     def _by_number(self, record: Recorded, numbering: Numbering) -> list[Target]:
         """The requests with the question of a record that its number names, those with its right answer if any has."""
@@ -225,7 +225,11 @@ class _File:
             number = str(int(number) + shift)
         targets = self._index.by_number.get((task, source, number), [])
         texts = self._texts(record)
-        fit = [one for one in targets if one.key[0] == _kind(record) and any(text in one.forms for text in texts)]
+        fit = [
+            target
+            for target in targets
+            if target.key[0] == _kind(record) and any(text in target.forms for text in texts)
+        ]
         return [one for one in fit if _agrees(record, one) is not False] or fit
 
     def _are_numbers(self) -> bool:
@@ -241,7 +245,7 @@ class _File:
         tried = asked[:: max(1, len(asked) // _TRIED)]
         tasks = [(record, {one.task for one in self._by_text(record)}) for record in tried]
         names = {name for record in tried for name in record.numbers} | {""}
-        found = []
+        numberings = []
         for task in sorted({task for _, some in tasks for task in some}):
             own = [record for record, some in tasks if task in some]
             agreed = {}
@@ -253,8 +257,8 @@ class _File:
                     agreed[task, *rest] = number if _enough(fits) and (number >= _FEW or rest == _OWN) else 0
             best = max(agreed.values(), default=0)
             near = [numbering for numbering, number in agreed.items() if number and number >= _NEAR * best]
-            found += [one for one in near if one[1:] == _OWN and agreed[one] == best] or near
-        return found
+            numberings += [one for one in near if one[1:] == _OWN and agreed[one] == best] or near
+        return numberings
 
     def _fits(self, records: Sequence[Recorded], numbering: Numbering) -> list[tuple[Recorded, list[Target]]]:
         return [(record, self._by_number(record, numbering)) for record in records]
@@ -275,7 +279,7 @@ class _File:
             why = "the right answer to its question is another one"
         else:
             targets, why = [], _NUMBERED if self._only_numbered else _ELSEWHERE if self._has_others else _UNNAMED
-        whole = [one for one in targets if self._has_images or "#" not in one.key[1]]
+        whole = [target for target in targets if self._has_images or "#" not in target.key[1]]
         if not whole:
             return "the planned cases ask its question of a changed image" if targets else why
         # Of several requests, category and spelling may leave one.

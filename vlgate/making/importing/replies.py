@@ -229,7 +229,7 @@ def _lmms_eval(row: Row) -> Recorded:
     hints = (*record.hints, *([task[1]] if task else []))
     record = replace(record, prompts=prompts, hints=hints, options=listed_options(str(asked)))
     replies = list(_leaves(fields.get("resps", fields.get("filtered_resps"))))
-    if any(not isinstance(one, str) for one in replies):
+    if any(not isinstance(reply, str) for reply in replies):
         return replace(record, problem="it has log-likelihoods of choices, not a reply in words")
     return _with_reply(record, replies or None)
 

@@ -170,15 +170,15 @@ def read_interactions(
 def _listed(file: Path) -> Iterator[tuple[int, tuple[str, str]]]:
     """The number, object and verb of each line; titles and rules above the first number are skipped."""
     seen: set[int] = set()
-    for place, line in enumerate(read_text(file, _LIST).splitlines(), 1):
-        found = LINE.fullmatch(line)
-        if not line.strip() or (found is None and not seen):
+    for index, line in enumerate(read_text(file, _LIST).splitlines(), 1):
+        match = LINE.fullmatch(line)
+        if not line.strip() or (match is None and not seen):
             continue
-        if found is None or int(found[1]) in seen:
-            what = "is not a number, an object and a verb" if found is None else f"repeats the number {int(found[1])}"
-            raise DataError(file, f"on line {place}", what, _LIST)
-        seen.add(int(found[1]))
-        yield int(found[1]), (found[3], found[2])
+        if match is None or int(match[1]) in seen:
+            what = "is not a number, an object and a verb" if match is None else f"repeats the number {int(match[1])}"
+            raise DataError(file, f"on line {index}", what, _LIST)
+        seen.add(int(match[1]))
+        yield int(match[1]), (match[3], match[2])
 
 
 def _image(record: Record, names: _Names, faults: Mode, left_out: Counter[str]) -> Interactions:

@@ -165,11 +165,11 @@ _TEXTS: Mapping[type, str] = {Caption: "text", Answer: "question", Dialog: "capt
 def screened(inputs: Sequence[Any], left_out: Counter[str]) -> list[Any]:
     """Return the inputs whose texts can be used; the others are counted in ``left_out``."""
     kept = []
-    for one in inputs:
-        field_of_text = _TEXTS.get(type(one))
-        reason = unusable(getattr(one, field_of_text)) if field_of_text else None
+    for input_ in inputs:
+        field_of_text = _TEXTS.get(type(input_))
+        reason = unusable(getattr(input_, field_of_text)) if field_of_text else None
         if reason is None:
-            kept.append(one)
+            kept.append(input_)
         else:
             left_out[reason] += 1
     return kept

@@ -31,10 +31,10 @@ def _starting(maker: Maker) -> Start:
         def make_some(inputs: Sequence[Caption]) -> Iterable[Made]:
             parsed = _parsed(inputs, work)
             mentioned = cache(lambda text: mentions(parsed[text]))
-            for one in inputs:
-                perturbed = maker(parsed[one.text], [mentioned(text) for text in one.others])
-                extra = tuple({"orig_caption": one.text} for _ in perturbed.candidates)
-                yield Made(image=one.image, origin=one.origin, found=perturbed, extra=extra)
+            for input_ in inputs:
+                perturbed = maker(parsed[input_.text], [mentioned(text) for text in input_.others])
+                extra = tuple({"orig_caption": input_.text} for _ in perturbed.candidates)
+                yield Made(image=input_.image, origin=input_.origin, found=perturbed, extra=extra)
 
         return make_some
 
@@ -77,27 +77,27 @@ _TOP = 20  # fillings of each length that are asked for
 
 
 def _parsed(inputs: Sequence[Caption], work: Work) -> dict[str, Parsed]:
-    texts = list(dict.fromkeys(text for one in inputs for text in (one.text, *one.others)))
+    texts = list(dict.fromkeys(text for input_ in inputs for text in (input_.text, *input_.others)))
     return dict(zip(texts, work.tools.parser.parse(texts), strict=True))
 
 
 def _relations(work: Work) -> MakeSome:
     """Fill the places of prepositions with a masked language model if there is one, else by the table of contrasts."""
-    known = attested(work.tools.parser.parse([one.text for one in work.inputs]))
+    known = attested(work.tools.parser.parse([input_.text for input_ in work.inputs]))
     filling = work.tools.has("mlm")
 
     def make_some(inputs: Sequence[Caption]) -> Iterator[Made]:
         parsed = _parsed(inputs, work)
-        places = [gaps(parsed[one.text]) if filling else [] for one in inputs]
+        places = [gaps(parsed[input_.text]) if filling else [] for input_ in inputs]
         every = [gap for of_input in places for gap in of_input]
         filled = iter(work.tools.mlm.fill(every, _TOP)) if every else iter(())
-        for of_input, one in zip(places, inputs, strict=True):
-            said = said_of(parsed[text] for text in (one.text, *one.others))
+        for of_input, input_ in zip(places, inputs, strict=True):
+            said = said_of(parsed[text] for text in (input_.text, *input_.others))
             if filling:
-                perturbed = filled_relations(parsed[one.text], [next(filled) for _ in of_input], known, said)
+                perturbed = filled_relations(parsed[input_.text], [next(filled) for _ in of_input], known, said)
             else:
-                perturbed = relations(parsed[one.text], known, said)
-            yield Made(image=one.image, origin=one.origin, found=perturbed)
+                perturbed = relations(parsed[input_.text], known, said)
+            yield Made(image=input_.image, origin=input_.origin, found=perturbed)
 
     return make_some
 
@@ -120,8 +120,8 @@ def start(work: Work) -> MakeSome:
     def make_some(inputs: Sequence[Any]) -> Iterator[Made]:
         scenes: Iterable[Scene] = (graph_scene(graph, vocabulary) for graph in inputs)
         if inputs and isinstance(inputs[0], Caption):
-            parsed = work.tools.parser.parse([one.text for one in inputs])
-            texts = ((one.image, text) for one, text in zip(inputs, parsed, strict=True))
+            parsed = work.tools.parser.parse([input_.text for input_ in inputs])
+            texts = ((input_.image, text) for input_, text in zip(inputs, parsed, strict=True))
             scenes = caption_scenes(texts, vocabulary)
         result = mine(scenes, vocabulary)
         for swap in result.candidates:

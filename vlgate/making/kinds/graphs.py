@@ -77,21 +77,21 @@ def _start_sets(sets: _Sets) -> Start:
     def start(work: Work) -> MakeSome:
         tools = BlaTools(
             is_person=persons(work.tools),
-            ontology=more_words(work.tools, (graph_of(one) for one in work.inputs)),
+            ontology=more_words(work.tools, (graph_of(input_) for input_ in work.inputs)),
             encoder=work.tools.similarity if work.tools.has("similarity") else None,
         )
         grammar = work.tools.grammar if work.tools.has("grammar") else None
 
         def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
-            for one in inputs:
-                graph = graph_of(one)
+            for input_ in inputs:
+                graph = graph_of(input_)
                 perturbed = sets(sized(graph), SURE, tools)
                 made = [each for each in perturbed.candidates if isinstance(each, SentenceSet)]
                 best, refused = one_of(made, grammar), perturbed.refused
                 if best is None:
                     refused = (*refused, UNGRAMMATICAL) if made else refused or (UNTOLD,)
                 kept = Perturbed(candidates=() if best is None else (best,), refused=refused)
-                yield Made(image=graph.id, origin=one.origin or graph.id, found=kept)
+                yield Made(image=graph.id, origin=input_.origin or graph.id, found=kept)
 
         return make_some
 
@@ -138,31 +138,32 @@ _Foils = Callable[[SceneGraph, Words], Perturbed]
 def _start_foils(foils: _Foils, places: Callable[[Foil, Any], Iterable[str]], most: int) -> Start:
     def start(work: Work) -> MakeSome:
         encoder = work.tools.similarity if work.tools.has("similarity") else None
-        ontology = more_words(work.tools, (graph_of(one) for one in work.inputs))
-        vocabulary = vocabulary_of((graph_of(one) for one in work.inputs), ontology)
+        ontology = more_words(work.tools, (graph_of(input_) for input_ in work.inputs))
+        vocabulary = vocabulary_of((graph_of(input_) for input_ in work.inputs), ontology)
         words = Words(
             vocabulary=vocabulary,
             ontology=ontology,
             likeness=Likeness(encoder=encoder),
             seed=work.seed,
             most=most,
-            sole=not any(isinstance(one, SceneGraph) for one in work.inputs[:1]),
+            sole=not any(isinstance(input_, SceneGraph) for input_ in work.inputs[:1]),
         )
         words.likeness.learn(vocabulary.names)
 
         def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
-            for one in inputs:
-                perturbed = foils(sized(graph_of(one)), words)
-                made = tuple(without_boxes(foil, one) for foil in perturbed.candidates if isinstance(foil, Foil))
+            for input_ in inputs:
+                perturbed = foils(sized(graph_of(input_)), words)
+                made = tuple(without_boxes(foil, input_) for foil in perturbed.candidates if isinstance(foil, Foil))
                 files = (
-                    [place for place in places(foil, one) if f"vl-checklist/{place}".lower() in CORPUS] for foil in made
+                    [place for place in places(foil, input_) if f"vl-checklist/{place}".lower() in CORPUS]
+                    for foil in made
                 )
                 refused = perturbed.refused if made else (perturbed.refused or (UNTOLD,))
                 yield Made(
-                    image=image_of(one),
-                    origin=one.origin or one.id,
+                    image=image_of(input_),
+                    origin=input_.origin or input_.id,
                     found=Perturbed(candidates=made, refused=refused),
-                    extra=tuple({"files": of_foil, "images": f"{release_of(one)}/"} for of_foil in files),
+                    extra=tuple({"files": of_foil, "images": f"{release_of(input_)}/"} for of_foil in files),
                 )
 
         return make_some
@@ -170,11 +171,11 @@ def _start_foils(foils: _Foils, places: Callable[[Foil, Any], Iterable[str]], mo
     return start
 
 
-def _object_places(foil: Foil, one: GraphInput) -> Iterator[str]:
-    if isinstance(one, Frame):
-        role = next((role for role in _ROLES if one.roles.get(role, "").lower() == foil.classes[0]), "item")
+def _object_places(foil: Foil, graph_input: GraphInput) -> Iterator[str]:
+    if isinstance(graph_input, Frame):
+        role = next((role for role in _ROLES if graph_input.roles.get(role, "").lower() == foil.classes[0]), "item")
         source = f"swig_{role}"
-    elif isinstance(one, SceneGraph):
+    elif isinstance(graph_input, SceneGraph):
         source = "vg_subj" if foil.tags["role"] == "subject" else "vg_obj"
     else:
         source = "hake"

@@ -54,7 +54,7 @@ def files_of(pairs: Sequence[QuestionPair], form: str) -> tuple[dict[str, str], 
         made = Path(place, "made")
         count = write_questions(pairs, made, "carets" if form == "release" else form)
         if made.is_dir():
-            texts = {f"{FORMS[form]}/{one.name}": one.read_text(encoding="utf-8") for one in sorted(made.iterdir())}
+            texts = {f"{FORMS[form]}/{path.name}": path.read_text(encoding="utf-8") for path in sorted(made.iterdir())}
         else:
             texts = {FORMS[form]: made.read_text(encoding="utf-8")}
     return texts, count

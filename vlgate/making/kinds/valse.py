@@ -31,35 +31,37 @@ _SINGULAR_ZEROS = 1 / 3  # the share of ones among the answers above zero in VAL
 
 def _existence(work: Work) -> MakeSome:
     def make_some(inputs: Sequence[Answer]) -> Iterator[Made]:
-        for one, question in zip(inputs, work.tools.parser.parse([one.question for one in inputs]), strict=True):
-            singular = quick_generator(f"{work.seed}:singular:{one.origin}").random() < _SINGULAR_ZEROS
-            yield _made(one, how_many.existence(question, one.answer, singular=singular))
+        for input_, question in zip(
+            inputs, work.tools.parser.parse([input_.question for input_ in inputs]), strict=True
+        ):
+            singular = quick_generator(f"{work.seed}:singular:{input_.origin}").random() < _SINGULAR_ZEROS
+            yield _made(input_, how_many.existence(question, input_.answer, singular=singular))
 
     return make_some
 
 
-def _made(one: Answer | Dialog | FrameInput, found: Perturbed, extra: Mapping[str, Any] | None = None) -> Made:
-    further = () if extra is None else tuple(extra for _ in found.candidates)
-    return Made(image=one.image, origin=one.origin, found=found, extra=further)
+def _made(one: Answer | Dialog | FrameInput, perturbed: Perturbed, extra: Mapping[str, Any] | None = None) -> Made:
+    further = () if extra is None else tuple(extra for _ in perturbed.candidates)
+    return Made(image=one.image, origin=one.origin, found=perturbed, extra=further)
 
 
 def _counting(name: str) -> Callable[[Work], MakeSome]:
     def start(work: Work) -> MakeSome:
 
         def make_some(inputs: Sequence[Answer]) -> Iterator[Made]:
-            parsed = work.tools.parser.parse([one.question for one in inputs])
-            counted = [countable(question, one.answer) for one, question in zip(inputs, parsed, strict=True)]
-            places = [place for place, said in enumerate(counted) if not isinstance(said, str)]
+            parsed = work.tools.parser.parse([input_.question for input_ in inputs])
+            counted = [countable(question, input_.answer) for input_, question in zip(inputs, parsed, strict=True)]
+            places = [index for index, said in enumerate(counted) if not isinstance(said, str)]
             foils = INSTRUMENTS[name]([said for said in counted if not isinstance(said, str)], seed=work.seed)
             made = {places[number]: foil for number, foil in foils.items()}
-            for place, one in enumerate(inputs):
-                said, foil = counted[place], made.get(place)
+            for index, input_ in enumerate(inputs):
+                said, foil = counted[index], made.get(index)
                 if foil is None:
-                    yield _made(one, Perturbed.of(said if isinstance(said, str) else _NOT_NEEDED))
+                    yield _made(input_, Perturbed.of(said if isinstance(said, str) else _NOT_NEEDED))
                 else:
                     right, wrong = map(int, foil.classes)
                     extra = {"answer": right, "classes": right, "classes_foil": wrong}
-                    yield _made(one, Perturbed.of(foil), extra)
+                    yield _made(input_, Perturbed.of(foil), extra)
 
         return make_some
 
@@ -68,12 +70,12 @@ def _counting(name: str) -> Callable[[Work], MakeSome]:
 
 def _coreference(work: Work) -> MakeSome:
     def make_some(inputs: Sequence[Dialog]) -> Iterator[Made]:
-        texts = [text for one in inputs for text in (one.caption, *(turn.question for turn in one.turns))]
+        texts = [text for input_ in inputs for text in (input_.caption, *(turn.question for turn in input_.turns))]
         parsed = iter(list(work.tools.parser.parse(texts)))
-        for one in inputs:
+        for input_ in inputs:
             caption = next(parsed)
-            perturbed = coreference.coreference(one, caption, [next(parsed) for _ in one.turns])
-            yield _made(one, perturbed, {"only_caption": one.caption})
+            perturbed = coreference.coreference(input_, caption, [next(parsed) for _ in input_.turns])
+            yield _made(input_, perturbed, {"only_caption": input_.caption})
 
     return make_some
 
@@ -126,25 +128,25 @@ FEW_ACTORS = "persons or animals have both roles in four of five cases, and half
 _TOP = 50  # fillings that are asked for
 
 
-def _frame(one: FrameInput) -> Frame | str:
-    verb = role_verb(one.verb, one.template, one.similar) if one.template else None
-    return NO_TEMPLATE if verb is None else frame_of(verb, one.roles) or NO_ROLES
+def _frame(frame_input: FrameInput) -> Frame | str:
+    verb = role_verb(frame_input.verb, frame_input.template, frame_input.similar) if frame_input.template else None
+    return NO_TEMPLATE if verb is None else frame_of(verb, frame_input.roles) or NO_ROLES
 
 
 def _swap(work: Work) -> MakeSome:
     things = WordRelations(work.tools.wordnet)
 
     def make_some(inputs: Sequence[FrameInput]) -> Iterator[Made]:
-        for one in inputs:
-            frame = _frame(one)
-            yield _made(one, Perturbed.of(frame) if isinstance(frame, str) else actant_swap(frame, things))
+        for input_ in inputs:
+            frame = _frame(input_)
+            yield _made(input_, Perturbed.of(frame) if isinstance(frame, str) else actant_swap(frame, things))
 
     return make_some
 
 
 def _replacement(work: Work) -> MakeSome:
     actions = WordRelations(work.tools.wordnet)
-    frames = {one.origin: _frame(one) for one in work.inputs}
+    frames = {input_.origin: _frame(input_) for input_ in work.inputs}
     space = space_of(frame for frame in frames.values() if not isinstance(frame, str))
     filling = work.tools.has("mlm")
 
@@ -155,15 +157,15 @@ def _replacement(work: Work) -> MakeSome:
             if not isinstance(frame, str) and (gap := action_gap(frame)) is not None:
                 gaps[one.origin] = gap
         filled = dict(zip(gaps, work.tools.mlm.fill(list(gaps.values()), _TOP), strict=True)) if gaps else {}
-        for one in inputs:
-            frame = frames[one.origin]
+        for input_ in inputs:
+            frame = frames[input_.origin]
             if isinstance(frame, str):
                 perturbed = Perturbed.of(frame)
             elif filling:
-                perturbed = filled_actions(frame, filled.get(one.origin, []), space, actions)
+                perturbed = filled_actions(frame, filled.get(input_.origin, []), space, actions)
             else:
                 perturbed = action_replacements(frame, space, actions)
-            yield _made(one, perturbed)
+            yield _made(input_, perturbed)
 
     return make_some
 

@@ -237,7 +237,7 @@ def pruned(items: Sequence[Item], shape: Shape) -> tuple[list[Item], int]:
             break
         scores = solved.scores[:, PROBES.index(worst)]
         surest = set(np.argsort(-scores, kind="stable")[:number].tolist())
-        left = [item for place, item in enumerate(left) if place not in surest]
+        left = [item for index, item in enumerate(left) if index not in surest]
     return list(items), 0
 
 

@@ -33,9 +33,9 @@ _CLASSES: Mapping[str, Callable[..., Candidate]] = {one.__name__: one for one in
 
 def as_json(made: Made) -> dict[str, Any]:
     candidates = []
-    for one in made.found.candidates:
-        parts = {part.name: getattr(one, part.name) for part in fields(one)}
-        candidates.append({"class": type(one).__name__, **parts, "tags": dict(one.tags)})
+    for candidate in made.found.candidates:
+        parts = {part.name: getattr(candidate, part.name) for part in fields(candidate)}
+        candidates.append({"class": type(candidate).__name__, **parts, "tags": dict(candidate.tags)})
     return {
         "image": made.image,
         "origin": made.origin,
@@ -50,8 +50,8 @@ def from_json(value: Mapping[str, Any]) -> Made:
     for parts in value["candidates"]:
         given = {name: tuple(part) if isinstance(part, list) else part for name, part in parts.items()}
         candidates.append(_CLASSES[str(given.pop("class"))](**given))
-    found = Perturbed(candidates=tuple(candidates), refused=tuple(value["refused"]))
-    return Made(image=value["image"], origin=value["origin"], found=found, extra=tuple(value["extra"]))
+    perturbed = Perturbed(candidates=tuple(candidates), refused=tuple(value["refused"]))
+    return Made(image=value["image"], origin=value["origin"], found=perturbed, extra=tuple(value["extra"]))
 
 
 # Candidates of inputs, block by block: made, checked, and kept in the set's folder.
@@ -82,8 +82,8 @@ def blocks(
     the checks; it is called before the first block that must be made.
     """
     images: dict[Any, list[int]] = {}  # the inputs of one image stay together
-    for place, one in enumerate(inputs):
-        images.setdefault(getattr(one, "image", place), []).append(place)
+    for index, input_ in enumerate(inputs):
+        images.setdefault(getattr(input_, "image", index), []).append(index)
     groups = list(images.values())
     quick_generator(f"{seed}:make:{kind.name}").shuffle(groups)
     order = [place for group in groups for place in group]
@@ -105,8 +105,8 @@ def items(block: Block) -> Iterator[Item]:
     """Yield the candidates of a block, each with an id made of its input's origin and its place among the input's."""
     for one in block.made:
         extras = one.extra or ({},) * len(one.found.candidates)
-        for place, (candidate, extra) in enumerate(zip(one.found.candidates, extras, strict=True)):
-            name = f"{_NO_WORD.sub('-', one.origin)}-{place + 1}"
+        for index, (candidate, extra) in enumerate(zip(one.found.candidates, extras, strict=True)):
+            name = f"{_NO_WORD.sub('-', one.origin)}-{index + 1}"
             yield Item(id=name, image=one.image, origin=one.origin, candidate=candidate, extra=extra)
 
 
@@ -116,7 +116,7 @@ def _block(inputs: Sequence[Any], make_some: MakeSome, checks: Sequence[Check]) 
     candidates = sum(len(one.found.candidates) for one in made)
     for check in checks:
         reasons = iter(check([candidate for one in made for candidate in one.found.candidates]))
-        for place, one in enumerate(made):
+        for index, one in enumerate(made):
             why = [next(reasons) for _ in one.found.candidates]
             if not any(why):
                 continue
@@ -124,8 +124,8 @@ def _block(inputs: Sequence[Any], make_some: MakeSome, checks: Sequence[Check]) 
             left = [number for number, reason in enumerate(why) if reason is None]
             kept = tuple(one.found.candidates[number] for number in left)
             extra = tuple(one.extra[number] for number in left) if one.extra else ()
-            found = Perturbed(candidates=kept, refused=one.found.refused)
-            made[place] = replace(one, found=found, extra=extra)
+            perturbed = Perturbed(candidates=kept, refused=one.found.refused)
+            made[index] = replace(one, found=perturbed, extra=extra)
     return Block(made=tuple(made), used=len(inputs), candidates=candidates, dropped=dropped)
 
 

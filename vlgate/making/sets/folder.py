@@ -33,7 +33,7 @@ def as_cases(items: Sequence[Item], name: str, named: Callable[[str], str] = str
         elif isinstance(made, SentenceSet):
             fields = {"image": named(item.image), "true": made.true, "false": made.false}
         else:
-            fields = {"images": [named(one) for one in made.images], "captions": made.captions}
+            fields = {"images": [named(image) for image in made.images], "captions": made.captions}
         row = {"task": f"made/{name}", "id": item.id, **fields, **({"tags": dict(made.tags)} if made.tags else {})}
         lines.append(f"{json.dumps(row, ensure_ascii=False)}\n")
     return {f"cases/{name}.jsonl": "".join(lines)}
@@ -128,7 +128,7 @@ class SetFolder:
         shutil.rmtree(self._work, ignore_errors=True)
 
     def close(self) -> None:
-        if self._work.is_dir() and [one.name for one in self._work.iterdir()] == [_OPTIONS]:
+        if self._work.is_dir() and [path.name for path in self._work.iterdir()] == [_OPTIONS]:
             self.discard()
 
     def block(self, number: int) -> Any:

@@ -178,19 +178,19 @@ def _baselines(report: Json) -> list[str]:
     rows += report["probes"]
     if (lm := report["plausibility"]) is not None:
         rows.append({"name": f"the more plausible text, by {_cell(lm['model'])}", "chance": CHANCE, **lm})
-    lines += [f"| {one['name']} | {share(one['value'])} | {share(one['chance'])} | {one['n']:,} |" for one in rows]
+    lines += [f"| {row['name']} | {share(row['value'])} | {share(row['chance'])} | {row['n']:,} |" for row in rows]
     before = "" if found.get("before") is None else f" It was {share(found['before'])} before foils were dropped."
     note = f" Beware: {report['note']}." if report["note"] else ""
     return [*lines, "", f"The blind baseline is {found['why']}.{before}{note}"]
 
 
-def _pruning(found: Json | None) -> list[str]:
-    if found is None:
+def _pruning(json: Json | None) -> list[str]:
+    if json is None:
         return []
     lines = ["## Pruning", "", "| probe | right before | right now |", "|---|---|---|"]
-    lines += [f"| {name} | {share(one['before'])} | {share(one['value'])} |" for name, one in found["probes"].items()]
-    chance = share(found["chance"])
-    return [*lines, "", f"{found['dropped']:,} cases were dropped. Text alone is {found['why']} (chance {chance})."]
+    lines += [f"| {name} | {share(one['before'])} | {share(one['value'])} |" for name, one in json["probes"].items()]
+    chance = share(json["chance"])
+    return [*lines, "", f"{json['dropped']:,} cases were dropped. Text alone is {json['why']} (chance {chance})."]
 
 
 def _words(report: Json) -> list[str]:

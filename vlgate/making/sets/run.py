@@ -112,7 +112,10 @@ def _chosen(
         return scored(some, captions, tools.lm if tools.has("lm") else None)
 
     captions = [
-        (one.image, text) for one in read.inputs if isinstance(one, Caption) for text in (one.text, *one.others)
+        (input_.image, text)
+        for input_ in read.inputs
+        if isinstance(input_, Caption)
+        for text in (input_.text, *input_.others)
     ]
 
     taken: list[Block] = []

@@ -134,12 +134,12 @@ def _compared(pairs: _Pairs, against: Callable[[list[str], list[str]], FloatArra
     try:
         scores = against([true for true, _ in pairs], [false for _, false in pairs])
     except NoReplyError as error:
-        short = {place % len(pairs) for place in error.positions}
-        left = [pair for place, pair in enumerate(pairs) if place not in short]
+        short = {position % len(pairs) for position in error.positions}
+        left = [pair for index, pair in enumerate(pairs) if index not in short]
         if not short:
             raise
         rest = iter(_compared(left, against) if left else ())
-        return [SHORT if place in short else next(rest) for place in range(len(pairs))]
+        return [SHORT if index in short else next(rest) for index in range(len(pairs))]
     return [UNLIKELY if score < LEAST_LIKELY else None for score in scores]
 
 
@@ -180,8 +180,8 @@ def _plain(text: str) -> str:
 def _each(check: Callable[[_Pairs], list[str | None]]) -> Check:
     """Let a check of pairs judge candidates: the first pair that is dropped decides."""
 
-    def checked(found: Sequence[Candidate]) -> list[str | None]:
-        parts = [contrasts(one) for one in found]
+    def checked(candidates: Sequence[Candidate]) -> list[str | None]:
+        parts = [contrasts(candidate) for candidate in candidates]
         pairs = [pair for part in parts for pair in part]
         reasons = iter(check(pairs) if pairs else ())
         return [next((r for r in [next(reasons) for _ in part] if r is not None), None) for part in parts]

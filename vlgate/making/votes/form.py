@@ -78,7 +78,7 @@ def items_of(task: Task, seed: int) -> tuple[Item, ...]:
     if not can_be_asked(task):
         raise OptionError(f"task {task.id!r} has questions, which have no foil to vote on; leave it out with --suite")
     asked = [(case, *places) for case in task.cases for places in SHAPES[task.shape].voted]
-    first = [place % 2 == 0 for place in range(len(asked))]
+    first = [index % 2 == 0 for index in range(len(asked))]
     quick_generator(f"{seed}:votes:{task.id}").shuffle(first)
     items = []
     for (case, true, false), caption_first in zip(asked, first, strict=True):
@@ -194,7 +194,7 @@ def page(content: object) -> str:
 
 
 def _content(items: Sequence[Item], file: Path, layout: Layout) -> dict[str, object]:
-    images = {image: place for place, image in enumerate(dict.fromkeys(item.image for item in items))}
+    images = {image: index for index, image in enumerate(dict.fromkeys(item.image for item in items))}
     addresses: list[str] = []
     folder = file.with_name(f"{file.stem}-images")
     if layout.images == "beside":

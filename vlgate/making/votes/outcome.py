@@ -231,7 +231,7 @@ def write_outcome(result: Outcome, folder: Path) -> list[Path]:
     (folder / "cases").mkdir(parents=True, exist_ok=True)
     content = {
         "tasks": {task: {**asdict(line), "dropped": result.dropped[task]} for task, line in result.table.items()},
-        "annotators": {name: asdict(one) for name, one in result.annotators.items()},
+        "annotators": {name: asdict(annotator) for name, annotator in result.annotators.items()},
     }
     files = {"votes.json": json.dumps(content, indent=2, ensure_ascii=False) + "\n"}
     files["votes.md"] = "".join(f"{line}\n" for line in report(result))
@@ -261,8 +261,8 @@ def report(result: Outcome) -> Iterator[str]:
         number = sum(reasons.values())
         listed = f": {', '.join(f'{count:,} x {why}' for why, count in sorted(reasons.items()))}" if reasons else ""
         yield f"{task}: {len(result.kept[task]):,} cases kept, {number:,} dropped{listed}"
-    for name, one in result.annotators.items():
-        yield f"{name}: {one.votes:,} votes, {_share(one.caption, one.votes)} % for the caption"
+    for name, annotator in result.annotators.items():
+        yield f"{name}: {annotator.votes:,} votes, {_share(annotator.caption, annotator.votes)} % for the caption"
 
 
 def row_of(task: str, case: Case) -> dict[str, object]:

@@ -54,7 +54,7 @@ def check_prepared(error: Exception, images: Sequence[LazyImage], prepare: Calla
                 f"the model's processor refuses the image {image.key!r} of {decoded.width} x {decoded.height} pixels "
                 f"({type(refusal).__name__}: {one_line(refusal)})"
             )
-    whys = {place: reasons[image] for place, image in enumerate(images) if image in reasons}
+    whys = {index: reasons[image] for index, image in enumerate(images) if image in reasons}
     if whys:
         raise NoReplyError(whys, next(iter(whys.values())), whys) from error
 

@@ -37,9 +37,9 @@ class Vocabulary:
         self.labels = tuple(labels)
         self._exact: dict[str, int] = {}
         self._formed: dict[str, int] = {}
-        for place, label in enumerate(self.labels):
-            self._exact.setdefault(normal_answer(label), place)
-            self._formed.setdefault(vqa_form(label), place)
+        for index, label in enumerate(self.labels):
+            self._exact.setdefault(normal_answer(label), index)
+            self._formed.setdefault(vqa_form(label), index)
         self._formed.pop("", None)  # from a label that is only an article
 
     def place(self, choice: str) -> int | None:
@@ -102,10 +102,10 @@ class AnswerList:
 
     def check(self, questions: Sequence[Ask]) -> None:
         reasons: dict[int, str] = {}
-        for place, question in enumerate(questions):
+        for index, question in enumerate(questions):
             if restricted(question, self._mode) and (unknown := self._vocabulary.unknown(question.choices)):
                 self._unknown.update(unknown)
-                reasons[place] = f"the choice {unknown[0]!r} is none of the answers that the model knows"
+                reasons[index] = f"the choice {unknown[0]!r} is none of the answers that the model knows"
         refuse(reasons)
 
     def choose(self, scores: FloatArray, questions: Sequence[Ask]) -> list[str]:
@@ -178,7 +178,7 @@ def _of_json(content: object) -> tuple[str, ...]:
         numbered = {int(key if by_number else value): value if by_number else key for key, value in content.items()}
         if sorted(numbered) != list(range(len(content))):
             raise ValueError(f"the numbers must be 0 to {len(content) - 1}, each once")
-        answers = tuple(numbered[place] for place in range(len(numbered)))
+        answers = tuple(numbered[index] for index in range(len(numbered)))
     else:
         raise TypeError(f"it holds a value of type {type(content).__name__}")
     if not all(isinstance(answer, str) for answer in answers):

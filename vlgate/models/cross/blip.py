@@ -124,7 +124,7 @@ class WrittenAnswerer(QuestionAnswerer):
         offered = [question.choices if restricted(question, self._mode) else () for question in questions]
         scores: list[FloatArray] = [np.zeros(1)] * len(questions)
         for length in sorted(set(lengths)):
-            same = [place for place, other in enumerate(lengths) if other == length]
+            same = [index for index, other in enumerate(lengths) if other == length]
             held, free = [place for place in same if offered[place]], [place for place in same if not offered[place]]
             if held:
                 likely = self._likelihoods(states[held, :length], [offered[place] for place in held])

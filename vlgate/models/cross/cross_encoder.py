@@ -173,7 +173,7 @@ class Preparation:
         import torch
 
         self.control.check([(text,) for text in texts])
-        distinct = {image: place for place, image in enumerate(dict.fromkeys(images))}
+        distinct = {image: index for index, image in enumerate(dict.fromkeys(images))}
         decoded = rgb_images(list(distinct))
         try:
             prepared = self._images(images=decoded, return_tensors="pt")

@@ -102,9 +102,9 @@ def rollout(model: Any, inputs: Inputs, _: list[list[str]], texts: list[str]) ->
     reply, real = _reply(model.vilt, inputs, attentions=True)
     start = inputs.input_ids.shape[1] + 1
     maps = []
-    for place, (text, here) in enumerate(zip(texts, real.cpu(), strict=True)):
+    for index, (text, here) in enumerate(zip(texts, real.cpu(), strict=True)):
         rows, columns = int(here[:, 0].sum()), int(here[0].sum())
-        token = rolled_out(mean_of_heads(reply.attentions, place))[0]
+        token = rolled_out(mean_of_heads(reply.attentions, index))[0]
         patches = token[start:].reshape(*here.shape)[:rows, :columns].ravel()
         maps.append(attention(text, cells((rows, columns)), patches, ROLLOUT))
     return maps

@@ -107,7 +107,7 @@ class DualModel(CosineModel):
             return self._encoded(tokens)
         lengths = tokens["attention_mask"].sum(dim=1).tolist()
         if 0 in lengths:  # TIPSv2 adds no token at either end
-            empty = [place for place, length in enumerate(lengths) if length == 0]
+            empty = [index for index, length in enumerate(lengths) if length == 0]
             raise NoReplyError(empty, f"the text {texts[empty[0]]!r} has no tokens, so the model has no features of it")
 
         def encode(places: list[int], longest: int) -> torch.Tensor:

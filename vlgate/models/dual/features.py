@@ -80,7 +80,7 @@ def in_groups(lengths: Sequence[int], device: str, encode: Callable[[list[int], 
 
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     size = AT_ONCE if device.startswith("cpu") else len(order)
-    groups = [order[place : place + size] for place in range(0, len(order), size)]
+    groups = [order[index : index + size] for index in range(0, len(order), size)]
     features = torch.cat([encode(group, lengths[group[-1]]) for group in groups])
     return features[torch.tensor(order).argsort().to(features.device)]
 

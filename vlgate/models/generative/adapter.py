@@ -96,7 +96,9 @@ class Vlm:
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         self._check_texts(questions)
         with self._refusals(questions):
-            prompts = [(one.image, self._engine.prompter.prompt(choice_question(one))) for one in questions]
+            prompts = [
+                (question.image, self._engine.prompter.prompt(choice_question(question))) for question in questions
+            ]
             return self._answered(questions, prompts)
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
@@ -104,12 +106,14 @@ class Vlm:
         self._check_texts(questions)
         answers: dict[int, str] = {}
         with self._refusals(questions):
-            for many in sorted({len(one.images) for one in questions}):  # processors pad prompts with as many images
-                places = [place for place, one in enumerate(questions) if len(one.images) == many]
+            for many in sorted(
+                {len(question.images) for question in questions}
+            ):  # processors pad prompts with as many images
+                places = [index for index, question in enumerate(questions) if len(question.images) == many]
                 some = [questions[place] for place in places]
                 prompts = [(one.images, self._engine.prompter.prompt(choice_question(one), many)) for one in some]
                 answers |= dict(zip(places, self._answered(some, prompts), strict=True))
-        return [answers[place] for place in range(len(questions))]
+        return [answers[index] for index in range(len(questions))]
 
     def check_compare(self) -> None:
         if not self._compares:
@@ -149,10 +153,10 @@ class Vlm:
 
     def _chosen(self, questions: Sequence[Ask | Compare], prompts: Sequence[Asked]) -> list[str]:
         wanted = [
-            (place, choice, ids)
-            for place, question in enumerate(questions)
+            (index, choice, ids)
+            for index, question in enumerate(questions)
             for choice in dict.fromkeys(question.choices)
-            for ids in self._engine.prompter.replies(prompts[place][1], forms(choice))
+            for ids in self._engine.prompter.replies(prompts[index][1], forms(choice))
         ]
         found = self._engine.likelihoods([(prompts[place], ids) for place, _, ids in wanted], ended=True)
         if np.isnan(found).any():

@@ -48,7 +48,7 @@ class Engine(PromptReader):
 
     def check_images(self, error: Exception, images: Sequence[Sequence[LazyImage]]) -> None:
         prompt = self.prompter.prompt("Why?").text
-        owners = [place for place, some in enumerate(images) for _ in some]
+        owners = [index for index, some in enumerate(images) for _ in some]
         shown = [image for some in images for image in some]
         try:
             check_prepared(error, shown, lambda image: self.processed([[image]], [prompt]))
@@ -61,7 +61,7 @@ class Engine(PromptReader):
         import torch
 
         with torch.inference_mode():
-            distinct = {prompt: place for place, prompt in enumerate(dict.fromkeys(prompts))}
+            distinct = {prompt: index for index, prompt in enumerate(dict.fromkeys(prompts))}
             likely = self._next(list(distinct))
             rows = torch.stack([likely[:, list(group)].logsumexp(-1).exp() for group in groups], dim=1).cpu().numpy()
         return np.asarray(rows[[distinct[prompt] for prompt in prompts]], dtype=np.float64)

@@ -90,13 +90,16 @@ def face_of(loaded: LoadedModel) -> Face | None:
 def note_of(loaded: LoadedModel) -> str:
     """Return what the readers of the results should know of a model: its own note, and those of its checkpoints."""
     modules = modules_of(loaded.model) if loaded.registered else []
-    notes = [str(getattr(loaded.model, "note", "")), *(note for one in modules for note in getattr(one, NOTES, ()))]
+    notes = [
+        str(getattr(loaded.model, "note", "")),
+        *(note for module in modules for note in getattr(module, NOTES, ())),
+    ]
     notes += [_NAMED] if gets_names(loaded.model) and _NAMED not in notes[0] else []
     return "; ".join(dict.fromkeys(filter(None, notes)))
 
 
 def face_from(content: Mapping[str, Any]) -> Face | None:
-    known = {one.name for one in fields(Face)}
+    known = {field.name for field in fields(Face)}
     return Face(**{**content, "methods": tuple(content["methods"])}) if set(content) == known else None
 
 

@@ -102,7 +102,7 @@ class Scorer:
             replies=replies,
             digests=tuple(messages.noted(whole)),
             cut=tuple(text for item in whole for text in _texts(item) if text in cut) if cut else (),
-            neither=tuple(place for place, item in enumerate(whole) if item in unsure) if unsure else (),
+            neither=tuple(index for index, item in enumerate(whole) if item in unsure) if unsure else (),
         )
 
     def note(self) -> str:

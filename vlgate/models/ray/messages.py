@@ -237,10 +237,10 @@ def received(items: Sequence[object], pixels: Sequence[Pixels | Failed]) -> tupl
 
 def noted(items: Sequence[object]) -> Iterator[tuple[int, bytes]]:
     """Yield the digests of pixels that were noted, each with the number of its image."""
-    for place, image in enumerate(image for item in items for image in images_in(item)):
+    for index, image in enumerate(image for item in items for image in images_in(item)):
         load = image.load
         if isinstance(load, WatchedLoad) and load.made in load.digests:
-            yield place, load.digests[load.made]
+            yield index, load.digests[load.made]
 
 
 def note(items: Sequence[object], digests: Sequence[tuple[int, bytes]]) -> None:

@@ -120,7 +120,7 @@ class Blind:
 
 
 def _about_the_first(case: Case) -> Case:
-    asked = tuple(_first_asked(one) if isinstance(one, Compare) else one for one in case.requests)
+    asked = tuple(_first_asked(request) if isinstance(request, Compare) else request for request in case.requests)
     return replace(case, requests=asked)
 
 
@@ -186,15 +186,15 @@ def _by_the_better(
 def _contrasts(task: Task, cases: IntArray) -> IntArray:
     """The places of a true and a false request whose order makes a case right, shape (n, 2)."""
     # A true statement is compared with the false ones about its image, which are cases of their own.
-    if not all(isinstance(one, Match) for case in task.cases for one in case.requests):
+    if not all(isinstance(request, Match) for case in task.cases for request in case.requests):
         return np.zeros((0, 2), dtype=np.int64)
     if task.shape == "single":
         of_image: dict[str, list[int]] = {}
         images = [images_of(case.requests[0])[0].key for case in task.cases]
-        for place, (case, image) in enumerate(zip(task.cases, images, strict=True)):
+        for index, (case, image) in enumerate(zip(task.cases, images, strict=True)):
             if case.truths[0] is not True:
-                of_image.setdefault(image, []).append(place)
-        held = (place for place, case in enumerate(task.cases) if case.truths[0] is True)
+                of_image.setdefault(image, []).append(index)
+        held = (index for index, case in enumerate(task.cases) if case.truths[0] is True)
         found = [(place, other) for place in held for other in of_image.get(images[place], ())]
         return np.array(found, dtype=np.int64).reshape(-1, 2)
     starts = np.searchsorted(cases, np.arange(len(task.cases)))

@@ -46,8 +46,10 @@ class Oracle:
 
     def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
         found = [
-            TIED if any(shows_nothing(image.key) for image in images_of(one)) else self._answers.get(_asked(one))
-            for one in questions
+            TIED
+            if any(shows_nothing(image.key) for image in images_of(question))
+            else self._answers.get(_asked(question))
+            for question in questions
         ]
         refuse_unknown(found)
         return [answer for answer in found if answer is not None]
@@ -65,7 +67,7 @@ class Constant:
 
     def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
         offered = [question.choices or ("yes",) for question in questions]
-        return [next((one for one in choices if one.casefold() == "yes"), choices[0]) for choices in offered]
+        return [next((choice for choice in choices if choice.casefold() == "yes"), choices[0]) for choices in offered]
 
     compare = answer
 
@@ -106,7 +108,7 @@ def _asked(question: Ask | Compare) -> tuple[tuple[str, ...], str, tuple[str, ..
 
 
 def refuse_unknown(replies: Sequence[object]) -> None:
-    missing = [place for place, reply in enumerate(replies) if reply is None]
+    missing = [index for index, reply in enumerate(replies) if reply is None]
     if missing:
         why = f"{len(missing)} of {len(replies)} requests are in none of the tasks that the model was prepared with"
         raise NoReplyError(missing, why)

@@ -88,7 +88,7 @@ def _parquet_rows(file: Path) -> Iterator[tuple[int, Row]]:
     try:
         table = pq.read_table(file)
         names = table.column_names
-        columns = [table.column(place).to_pylist() for place in range(len(names))]
+        columns = [table.column(index).to_pylist() for index in range(len(names))]
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _bad(file, "", f"it cannot be read as Parquet ({error}); write it again") from error
     for number, values in enumerate(zip(*columns, strict=True), 1):
@@ -134,7 +134,7 @@ def _take(replies: Replies, row: object) -> str | None:
 
 def _problem(row: Row, by: Sequence[str], what: str) -> str | None:
     images = row.get("images")
-    if "images" in by and not (isinstance(images, list) and images and all(isinstance(one, str) for one in images)):
+    if "images" in by and not (isinstance(images, list) and images and all(isinstance(image, str) for image in images)):
         return f"images={images!r} must be a list of the names of the images, in the order of the prompt"
     for name in (*by, what):
         if name in ("image", "text", "question", "answer") and not isinstance(row[name], str):
@@ -200,14 +200,14 @@ class Replay:
         return self._look_up(keys, self._replies.answers, "answer")
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
-        keys = [(tuple(image.key for image in one.images), one.question) for one in questions]
+        keys = [(tuple(image.key for image in question.images), question.question) for question in questions]
         return self._look_up(keys, self._replies.compared, "answer about several images")
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
         return np.array(self._look_up(texts, self._replies.perplexities, "perplexity"), dtype=np.float64)
 
     def _look_up(self, keys: Sequence[Key], rows: Mapping[Key, Value], what: str) -> list[Value]:
-        missing = [place for place, key in enumerate(keys) if key not in rows]
+        missing = [index for index, key in enumerate(keys) if key not in rows]
         if missing:
             shown = ", ".join(short(repr(keys[place]), 200) for place in missing[:_NAMED])
             first = short(repr(next(iter(rows), None)), 200)

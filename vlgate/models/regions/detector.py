@@ -74,7 +74,7 @@ def detect(
 
     # Images of similar shape go together, so that there is little padding.
     order = sorted(
-        range(len(images)), key=lambda place: resized_size((images[place].height, images[place].width), config)
+        range(len(images)), key=lambda index: resized_size((images[index].height, images[index].width), config)
     )
     regions: dict[int, Regions | None] = {}
     # Keep a GPU's convolutions from rounding to 10 bits (TF32): small differences decide which boxes are kept. Pass
@@ -89,7 +89,7 @@ def detect(
             heads = predicted(network.roi_heads, config, features, boxes)
             for place, head, proposed, size in zip(some, heads, boxes, sizes, strict=True):
                 regions[place] = kept(config, head, proposed, size)
-    return [regions[place] for place in range(len(images))]
+    return [regions[index] for index in range(len(images))]
 
 
 PUBLISHED = "unc-nlp/frcnn-vg-finetuned"

@@ -104,12 +104,12 @@ def proposals(
     hidden = head.conv(features).relu_()
     scores, deltas = head.objectness_logits(hidden), head.anchor_deltas(hidden)
     best = []
-    for place, (rows, columns) in enumerate(places):
-        likely = scores[place, :, :rows, :columns].permute(1, 2, 0).reshape(-1).sort(descending=True, stable=True)
+    for index, (rows, columns) in enumerate(places):
+        likely = scores[index, :, :rows, :columns].permute(1, 2, 0).reshape(-1).sort(descending=True, stable=True)
         order = likely.indices[: config.proposals_before]
-        steps = deltas[place, :, :rows, :columns].reshape(-1, 4, rows, columns).permute(2, 3, 0, 1)
+        steps = deltas[index, :, :rows, :columns].reshape(-1, 4, rows, columns).permute(2, 3, 0, 1)
         grid = grid_anchors(cells, rows, columns, stride=config.stride, offset=config.anchor_offset)[order]
-        boxes = clipped(moved(grid, steps.reshape(-1, 4)[order], config.rpn_weights), sizes[place])
+        boxes = clipped(moved(grid, steps.reshape(-1, 4)[order], config.rpn_weights), sizes[index])
         large = ((boxes[:, 2:] - boxes[:, :2]) > config.smallest).all(dim=1)
         boxes, values = boxes[large], likely.values[: config.proposals_before][large]
         best.append(boxes[nms(boxes, values, config.rpn_overlap)[: config.proposals_after]])
@@ -144,7 +144,7 @@ def predicted(heads: Any, config: Config, features: Tensor, boxes: Sequence[Tens
     import torch
     from torchvision.ops import roi_pool
 
-    rows = torch.cat([torch.cat((some.new_full((len(some), 1), place), some), 1) for place, some in enumerate(boxes)])
+    rows = torch.cat([torch.cat((some.new_full((len(some), 1), index), some), 1) for index, some in enumerate(boxes)])
     head, parts = heads.box_predictor, []
     for some in torch.split(rows, config.proposals_after):
         inner = roi_pool(features, some, config.pooled, 1 / config.stride)

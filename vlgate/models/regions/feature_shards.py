@@ -46,8 +46,8 @@ class Shards(Records):
             opened, keys, detector = _opened(file)
             self._opened[file] = opened, file.stat().st_size
             self.detectors.add(detector)
-            for place, key in enumerate(keys):
-                places.setdefault(key, (file, place))
+            for index, key in enumerate(keys):
+                places.setdefault(key, (file, index))
         self._places = places
         if len(self.detectors) > 1:
             problem = f"holds regions of {len(self.detectors)} detectors"

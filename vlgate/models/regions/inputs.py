@@ -113,7 +113,7 @@ class RegionInputs:
                 problem = f"{regions.features.shape[-1]} numbers per box, the model takes {self.width}"
                 says = "; ".join(filter(None, (self.source.note, self.whose, "name others with regions=FILE")))
                 raise ModelReplyError(f"the region features of {image.key!r} have {problem}; {says}")
-        places = {image: place for place, image in enumerate(seen)}
+        places = {image: index for index, image in enumerate(seen)}
         order = torch.tensor([places[image] for image in images], device=self.device)
         most = max(len(regions.boxes) for regions in seen.values())
 

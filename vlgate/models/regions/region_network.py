@@ -152,10 +152,10 @@ def _distinct(boxes: list[_Box]) -> list[_Box]:
     same = overlaps(np.array(large, dtype=np.float32), np.array(large, dtype=np.float32)) >= SAME
     kept: list[_Box] = []
     free = np.ones(len(large), dtype=bool)
-    for place, box in enumerate(large):
-        if free[place] and len(kept) < MOST:
+    for index, box in enumerate(large):
+        if free[index] and len(kept) < MOST:
             kept.append(box)
-            free &= ~same[place]
+            free &= ~same[index]
     return kept
 
 
@@ -249,11 +249,11 @@ def crops_of(pixels: Pixels, boxes: Boxes, side: int) -> tuple[Pixels, Boxes]:
 
     height, width = pixels.shape[:2]
     crops = np.empty((len(boxes), side, side, 3), np.uint8)
-    for place, (left, top, right, bottom) in enumerate(boxes):
+    for index, (left, top, right, bottom) in enumerate(boxes):
         right_of, below = MARGIN * (right - left), MARGIN * (bottom - top)
         columns = slice(max(0, int(left - right_of)), min(width, int(np.ceil(right + right_of))))
         rows = slice(max(0, int(top - below)), min(height, int(np.ceil(bottom + below))))
-        crops[place] = cv2.resize(pixels[rows, columns], (side, side), interpolation=cv2.INTER_AREA)
+        crops[index] = cv2.resize(pixels[rows, columns], (side, side), interpolation=cv2.INTER_AREA)
     sides = boxes[:, 2:] - boxes[:, :2]
     places = np.concatenate([sides / np.array([width, height], np.float32), sides / 300], axis=1)
     return crops, places.astype(np.float32)

@@ -71,8 +71,8 @@ class RegionSource:
             self._seen.popitem(last=False)
         if lost:
             why = None if None in lost.values() else next(iter(lost.values()))
-            positions = [place for place, image in enumerate(images) if image in lost and lost[image] == why]
-            keys = list(dict.fromkeys(repr(images[place].key) for place in positions))
+            positions = [index for index, image in enumerate(images) if image in lost and lost[image] == why]
+            keys = list(dict.fromkeys(repr(images[position].key) for position in positions))
             shown = ", ".join(keys[:3]) + (", ..." if len(keys) > 3 else "")
             raise NoReplyError(positions, why or self._lacking.replace("{keys}", shown))
         return [held[image] for image in images]

@@ -177,7 +177,7 @@ class Served:
             self._kept = {}
             return [reply for reply in found if not isinstance(reply, Problem)]
         self._kept = {question: reply for question, reply in self._kept.items() if reply != problem}
-        raise NoReplyError([place for place, reply in enumerate(found) if reply == problem], problem.why)
+        raise NoReplyError([index for index, reply in enumerate(found) if reply == problem], problem.why)
 
     def _ask(self, questions: Sequence[Question], read: Callable[[Body], Outcome]) -> None:
         """Ask all questions in parallel, and keep the replies even if an image cannot be decoded."""

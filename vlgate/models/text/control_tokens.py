@@ -30,7 +30,7 @@ class ControlTokens:
         self._normalized = {self._normal(name): name for name in self._raw if added.get(name, (True, False))[1]}
 
     def check(self, texts: Sequence[Collection[str]]) -> None:
-        tokens = {place: token for place, some in enumerate(texts) if (token := self._first(some))}
+        tokens = {index: token for index, some in enumerate(texts) if (token := self._first(some))}
         remedy = "a control token of the model, which does not read it as text; write the text without it"
         reasons = {place: f"a text holds {token!r}, {remedy}" for place, token in tokens.items()}
         if reasons:

@@ -54,16 +54,16 @@ class MaskedFiller:
     def fill(self, gaps: Sequence[Gap], top: int) -> list[list[Filling]]:
         """At most ``top`` fillings of each length, in tokens, for each gap, the most probable first."""
         # A filling begins a word. A gap whose text is longer than the model's context has no fillings.
-        found: list[list[Filling]] = [[] for _ in gaps]
-        drafts = [draft for place, gap in enumerate(gaps) for draft in self._drafts(place, gap)]
+        fillingses: list[list[Filling]] = [[] for _ in gaps]
+        drafts = [draft for index, gap in enumerate(gaps) for draft in self._drafts(index, gap)]
         while drafts:
             drafts = self._grown(drafts, top)
             for draft in drafts:
                 if not draft.masked:
                     text = self._tokenizer.decode(list(draft.filled)).strip()
-                    found[draft.gap].append(Filling(text=text, log_probability=draft.likely))
+                    fillingses[draft.gap].append(Filling(text=text, log_probability=draft.likely))
             drafts = [draft for draft in drafts if draft.masked]
-        return [sorted(some, key=lambda one: -one.log_probability) for some in found]
+        return [sorted(some, key=lambda one: -one.log_probability) for some in fillingses]
 
     def _drafts(self, place: int, gap: Gap) -> list[_Draft]:
         mask = self._tokenizer.mask_token

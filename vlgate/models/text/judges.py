@@ -24,7 +24,7 @@ BATCH = 64  # texts per forward pass
 
 def by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
     """Yield batches of positions, the longest first, so that a lack of memory shows at once."""
-    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
     for start in range(0, len(order), size):
         yield order[start : start + size]
 
@@ -36,7 +36,7 @@ def scored(texts: Sequence[Any], columns: int, score: Callable[[list[Any]], Floa
     found = np.zeros((len(distinct), columns))
     for places in by_length(lengths):
         found[places] = score([distinct[place] for place in places])
-    place_of = {text: place for place, text in enumerate(distinct)}
+    place_of = {text: index for index, text in enumerate(distinct)}
     return np.asarray(found[[place_of[text] for text in texts]].reshape(len(texts), columns), dtype=np.float64)
 
 
@@ -53,7 +53,7 @@ class Classifier:
         asked = source.asked
         if tokenizer.pad_token_id is None:
             raise ModelLoadError(f"{asked}: its tokenizer has no padding token; save it with the model's own one")
-        labels = [model.config.id2label[place] for place in range(model.config.num_labels)]
+        labels = [model.config.id2label[index] for index in range(model.config.num_labels)]
         if "labels" in chosen:
             given, many = chosen["labels"].split(","), len(labels)
             if len(given) != many:
@@ -61,7 +61,7 @@ class Classifier:
                 raise ModelLoadError(f"{asked}: {named}, but the model has {many}")
             labels = given
         places = [
-            [place for place, label in enumerate(labels) if label.strip().lower().startswith(beginnings)]
+            [index for index, label in enumerate(labels) if label.strip().lower().startswith(beginnings)]
             for beginnings in cls.meanings
         ]
         if len(labels) != len(cls.meanings) or any(len(some) != 1 for some in places):
@@ -125,7 +125,7 @@ class Plausibility:
             try:
                 found[places] = self._model.perplexity([texts[place] for place in places])
             except NoReplyError as error:
-                short += [places[place] for place in error.positions]
+                short += [places[position] for position in error.positions]
                 why = str(error)
         if short:
             raise NoReplyError(short, why)

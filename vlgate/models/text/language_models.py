@@ -52,9 +52,9 @@ class Causal(text_only.TextModel):
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask, use_cache=False).logits
             found = []
-            for place, row in enumerate(rows):  # row by row: float64 logits of a whole batch would be gigabytes
-                likely = text_only.log_probabilities(logits[place, : len(row) - 1])
-                found.append((-likely.gather(1, ids[place, 1 : len(row), None])).squeeze(1).cpu().tolist())
+            for index, row in enumerate(rows):  # row by row: float64 logits of a whole batch would be gigabytes
+                likely = text_only.log_probabilities(logits[index, : len(row) - 1])
+                found.append((-likely.gather(1, ids[index, 1 : len(row), None])).squeeze(1).cpu().tolist())
         return found
 
 
@@ -107,7 +107,7 @@ class Masked(text_only.TextModel):
         self._control.check([(text,) for text in texts])
         made = self._tokens(texts)
         rows: list[list[int]] = made["input_ids"]
-        places = [[place for place, special in enumerate(row) if not special] for row in made["special_tokens_mask"]]
+        places = [[index for index, special in enumerate(row) if not special] for row in made["special_tokens_mask"]]
         text_only.refuse_short(texts, [not row for row in places])
         gaps = [(row, place) for row, inside in enumerate(places) for place in inside]
         gaps.sort(key=lambda gap: len(rows[gap[0]]))  # texts of similar length together, to save padding

@@ -50,7 +50,7 @@ def check_left_to_right(model: Any, asked: str) -> None:
 def longest_text(model: Any, tokenizer: Any, endless: int) -> int:
     """How many tokens a model takes, special tokens included; ``endless`` if no limit is known."""
     limits = [getattr(model.config, name, None) for name in ("max_position_embeddings", "n_positions")]
-    found = [one for one in (*limits, tokenizer.model_max_length) if isinstance(one, int) and 0 < one < endless]
+    found = [limit for limit in (*limits, tokenizer.model_max_length) if isinstance(limit, int) and 0 < limit < endless]
     # RoBERTa and its relatives number positions from the padding token's id + 1.
     places = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
     padding = getattr(places, "padding_idx", None)
@@ -96,7 +96,7 @@ def padded(rows: Sequence[Sequence[int]], device: Any, filler: int = 0) -> tuple
 
 
 def refuse_short(texts: Sequence[str], short: Sequence[bool]) -> None:
-    positions = [place for place, too_short in enumerate(short) if too_short]
+    positions = [index for index, too_short in enumerate(short) if too_short]
     if positions:
         raise NoReplyError(positions, f"the text {texts[positions[0]]!r} has too few tokens to have a perplexity")
 

@@ -62,8 +62,8 @@ class Canary:
 
 
 CANARIES: tuple[Canary, ...] = tuple(
-    Canary(kind=kind, colour=colour, other=other, beside=_SHOWN[(place + 1) % len(_SHOWN)][0])
-    for place, (kind, colour, other) in enumerate(_SHOWN)
+    Canary(kind=kind, colour=colour, other=other, beside=_SHOWN[(index + 1) % len(_SHOWN)][0])
+    for index, (kind, colour, other) in enumerate(_SHOWN)
 )
 
 
@@ -106,7 +106,7 @@ class Asker:
 
     def views(self, name: str, canaries: Sequence[Canary], view: Callable[[Canary], bytes | Pixels]) -> FloatArray:
         """Ask about a view of each canary, in one call, each with its own texts; scores of shape (n, 4)."""
-        images = [self.image(f"{name}/{place}.png", view(canary)) for place, canary in enumerate(canaries)]
+        images = [self.image(f"{name}/{index}.png", view(canary)) for index, canary in enumerate(canaries)]
         return self.scores(images, [canary.texts() for canary in canaries])
 
     def cut(self, image: LazyImage, text: str) -> bool:

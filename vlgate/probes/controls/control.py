@@ -77,7 +77,7 @@ class Controlled:
 
     @property
     def requests(self) -> int:
-        return sum(one.requests for one in (*self.tasks.values(), *([self.model] if self.model else [])))
+        return sum(task.requests for task in (*self.tasks.values(), *([self.model] if self.model else [])))
 
 
 def of_task(found: Iterable[Controlled], task: str) -> dict[str, ControlledTask]:

@@ -55,7 +55,7 @@ def _diagnosed(asker: Asker) -> Diagnosis:
         declared = getattr(asker.predictor.model, "aspect", None)
         findings += [faults.wrong_frame(faults.frame(asker), declared or ""), faults.aliased(asker)]
     findings.append(faults.truncated(asker))
-    found = tuple(one for one in findings if one is not None)
+    found = tuple(finding for finding in findings if finding is not None)
     if not found and seen.mean() < ENOUGH:
         why = f"{int(seen.sum())} of {len(seen)} canaries are recognised"
         or_else: tuple[str, ...] = ("wrong mean", "a model that does not know drawings")
@@ -72,11 +72,11 @@ def about_model(predictor: ModelPredictor, _: int) -> ControlledTask | None:
     """Ask the model about the canaries; what they say of its pipeline stands in the notes."""
     found = diagnose(predictor)
     n = len(found.recognised)
-    names = tuple(f"{one.colour} {one.kind}" for one in CANARIES[:n])
-    notes = [*(f"canaries: {one.says}" for one in found.findings), *found.notes]
+    names = tuple(f"{canary.colour} {canary.kind}" for canary in CANARIES[:n])
+    notes = [*(f"canaries: {finding.says}" for finding in found.findings), *found.notes]
     if found.inapplicable:
         notes = [f"canaries: not applicable, because {found.inapplicable}"]
-    doubt = next((f"{_BLIND}: {one.says}" for one in found.findings if one.bug == faults.LOST), "")
+    doubt = next((f"{_BLIND}: {finding.says}" for finding in found.findings if finding.bug == faults.LOST), "")
     return ControlledTask(
         cases=names,
         images=names,

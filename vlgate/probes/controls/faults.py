@@ -38,7 +38,7 @@ _PAIR = 2
 
 def alone(asker: Asker, name: str = "alone/{}.png", most: int = len(FOR_ARRIVAL)) -> FloatArray:
     """Return the replies to each of the first pictures, in a file of its own and a call of its own, shape (most, 2)."""
-    images = ((name.format(place), one.pixels) for place, one in enumerate(FOR_ARRIVAL[:most]))
+    images = ((name.format(index), one.pixels) for index, one in enumerate(FOR_ARRIVAL[:most]))
     return np.concatenate([asker.scores([asker.image(*image)], [TEXTS]) for image in images])
 
 
@@ -57,7 +57,7 @@ def by_name(asker: Asker, apart: FloatArray) -> bool:
 
 def misplaced(asker: Asker, apart: FloatArray) -> Finding | None:
     """Return a finding if pictures that are asked together get the replies of other ones of the call."""
-    images = [asker.image(f"together/{place}.png", one.pixels) for place, one in enumerate(FOR_ARRIVAL)]
+    images = [asker.image(f"together/{index}.png", one.pixels) for index, one in enumerate(FOR_ARRIVAL)]
     together = asker.scores(images, [TEXTS] * len(images))
     near = LEAST * spread(apart)
     apart_by = np.abs(together[:, None] - apart[None]).mean(axis=2)
@@ -138,7 +138,7 @@ def truncated(asker: Asker) -> Finding | None:
     # If the model says that it cut a text, there is no finding.
     for times in REPEATED:
         texts = [tuple(" ".join([*[_BEFORE] * times, text]) for text in one.texts()) for one in FOR_WORDING]
-        images = [asker.image(f"long-{times}-{place}.png", one.pixels) for place, one in enumerate(FOR_WORDING)]
+        images = [asker.image(f"long-{times}-{index}.png", one.pixels) for index, one in enumerate(FOR_WORDING)]
         scores = asker.scores(images, texts)
         if (scores == scores[:, :1]).all():
             if asker.cut(images[0], texts[0][0]):
@@ -291,9 +291,9 @@ def repaired(asker: Asker, plain: FloatArray) -> Finding | None:
             best = led, Finding(bug=bug, why=_why(says, view, plain))
     if best:
         return best[1]
-    images = [asker.image(f"words/{place}.png", one.pixels) for place, one in enumerate(CANARIES)]
+    images = [asker.image(f"words/{index}.png", canary.pixels) for index, canary in enumerate(CANARIES)]
     for form in _FORMS:
-        view = asker.scores(images, [one.texts(form) for one in CANARIES])
+        view = asker.scores(images, [canary.texts(form) for canary in CANARIES])
         if better(view, plain, _BY_WORDS):
             return Finding(bug="wrong template", why=_why(f"the texts are {form.format('red', 'cup')!r}", view, plain))
     return None

@@ -98,7 +98,9 @@ Verdicts = Mapping[str, Verdict]  # judged verdicts by the ids of their cases
 
 def requests(cases: Sequence[Case]) -> int:
     """Return how many distinct requests are asked about some cases, at most: each once for each variant."""
-    return len(VARIANTS) * len({one for case in cases for one in case.requests if not isinstance(one, Read)})
+    return len(VARIANTS) * len(
+        {request for case in cases for request in case.requests if not isinstance(request, Read)}
+    )
 
 
 def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
@@ -151,7 +153,7 @@ def _with(case: Case, shown: Mapping[LazyImage, LazyImage]) -> Case | None:
     images = images_of_case(case)
     if not images or not shown.keys() >= set(images):
         return None
-    return replace(case, requests=tuple(with_images(one, shown.__getitem__) for one in case.requests))
+    return replace(case, requests=tuple(with_images(request, shown.__getitem__) for request in case.requests))
 
 
 def _columns(sample: Sample, judged: Mapping[str, Verdicts]) -> dict[str, FloatArray]:
@@ -164,7 +166,7 @@ def _columns(sample: Sample, judged: Mapping[str, Verdicts]) -> dict[str, FloatA
         flipped: list[bool] = []
         changed: list[bool] = []
         for family, rate in rates.items():
-            names = [(name, one.reference) for name, one in VARIANTS.items() if one.family == family]
+            names = [(name, variant.reference) for name, variant in VARIANTS.items() if variant.family == family]
             both = [(judged[reference].get(case.id), judged[name].get(case.id)) for name, reference in names]
             pairs = [(one, other) for one, other in both if one is not None and other is not None]
             flips = [_flips(one, other) for one, other in pairs]
@@ -183,7 +185,10 @@ def _flips(verdict: Verdict, other: Verdict) -> bool:
 
 
 def _answered(verdict: Verdict) -> bool:
-    tied = any(isinstance(one.request, Ask | Compare) and one.answer is None for one in verdict.predictions)
+    tied = any(
+        isinstance(prediction.request, Ask | Compare) and prediction.answer is None
+        for prediction in verdict.predictions
+    )
     return not tied and not unread(verdict)
 
 

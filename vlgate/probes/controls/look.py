@@ -75,7 +75,7 @@ def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping
     # an image nor a true text nor a question with its answer. So a case never sees its own image, a part of it or a
     # perturbed copy, and what is true of it is not known to be true of what it sees. It may still be true by chance.
     order = generator(f"{seed}:look:{task.id}").permutation(len(task.cases)).tolist()
-    places = {task.cases[number].id: place for place, number in enumerate(order)}
+    places = {task.cases[number].id: index for index, number in enumerate(order)}
     found: dict[str, Mapping[LazyImage, LazyImage]] = {}
     for case in cases:
         following = (order[(places[case.id] + step) % len(order)] for step in range(1, min(_TRIED, len(order))))
@@ -84,7 +84,7 @@ def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping
         other = next((one for one in others if known.isdisjoint(_known(one))), None)
         if other is not None:
             shown = images_of_case(other)
-            found[case.id] = {image: shown[place % len(shown)] for place, image in enumerate(images_of_case(case))}
+            found[case.id] = {image: shown[index % len(shown)] for index, image in enumerate(images_of_case(case))}
     return found
 
 
@@ -114,7 +114,7 @@ def changed(condition: str, sample: Sample) -> dict[str, Case]:
     """Return the cases of a sample under a condition, by their ids; a case that it does not apply to is absent."""
     cases = [case for case in sample.cases if images_of_case(case)]
     if condition == TELLS:
-        return {case.id: _told(case) for case in cases if all(isinstance(one, Ask) for one in case.requests)}
+        return {case.id: _told(case) for case in cases if all(isinstance(request, Ask) for request in case.requests)}
     if condition == "other":
         others = others_of(sample.task, cases, sample.seed)
         return {case.id: _with(case, others[case.id].__getitem__) for case in cases if case.id in others}
@@ -126,7 +126,7 @@ def changed(condition: str, sample: Sample) -> dict[str, Case]:
 
 def _told(case: Case) -> Case:
     """A case that says in each question that there is no image; a blank placeholder is never sent to a model."""
-    asked = [replace(one, image=uniform("blank")) for one in case.requests if isinstance(one, Ask)]
+    asked = [replace(request, image=uniform("blank")) for request in case.requests if isinstance(request, Ask)]
     return replace(case, requests=tuple(replace(one, question=f"{TOLD} {one.question}") for one in asked))
 
 
@@ -192,7 +192,7 @@ _NOTHING_READ = "most answers without the image could not be read, so there is n
 
 def requests(cases: Sequence[Case]) -> int:
     """Return how many distinct requests the control asks about some cases, at most: those of each condition."""
-    distinct = {one for case in cases for one in case.requests if not isinstance(one, Read)}
+    distinct = {request for case in cases for request in case.requests if not isinstance(request, Read)}
     return len(SHOWN) * len(distinct) + sum(isinstance(one, Ask) for one in distinct)
 
 
@@ -202,16 +202,18 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     names = [name for name in CONDITIONS if name != TELLS or isinstance(predictor.model, ImagelessAnswerer)]
     asked = {name: cases for name in names if (cases := changed(name, sample)) or name != TELLS}
     # The images of those that are told are not shown.
-    texts = [one for case in asked.get(TELLS, {}).values() for one in case.requests if isinstance(one, Ask)]
-    seen = [one for name in asked if name != TELLS for case in asked[name].values() for one in case.requests]
+    texts = [request for case in asked.get(TELLS, {}).values() for request in case.requests if isinstance(request, Ask)]
+    seen = [request for name in asked if name != TELLS for case in asked[name].values() for request in case.requests]
     replies = {**predictor.predict(seen), **answers_without_image(predictor, texts)}
-    columns = {IMAGE: np.array([one.facts.get(metric, np.nan) for one in sample.verdicts], dtype=np.float64)}
+    columns = {IMAGE: np.array([verdict.facts.get(metric, np.nan) for verdict in sample.verdicts], dtype=np.float64)}
     left_out = dict(sample.left_out)
     several = any(len(images_of_case(case)) > 1 for case in sample.cases)
     notes, silent = [_ONE_IMAGE] if several else [], dict[str, int]()
     for name, cases in asked.items():
         verdicts = sample.judged(cases.values(), replies)
-        known = {one.case.id: one.facts.get(metric, np.nan) for one in verdicts if one.state == "judged"}
+        known = {
+            verdict.case.id: verdict.facts.get(metric, np.nan) for verdict in verdicts if verdict.state == "judged"
+        }
         columns[name] = np.array([known.get(case.id, np.nan) for case in sample.cases], dtype=np.float64)
         if lacking := int(np.isnan(columns[name]).sum()):
             left_out[f"without a value for {name}"] = lacking
@@ -240,7 +242,7 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
 
 def _silent(sample: Sample, verdicts: Sequence[Verdict]) -> NDArray[np.bool_]:
     """Which cases of a sample are judged and have an answer that could not be read, shape (n,)."""
-    silent = {one.case.id for one in verdicts if one.state == "judged" and unread(one)}
+    silent = {verdict.case.id for verdict in verdicts if verdict.state == "judged" and unread(verdict)}
     return np.array([case.id in silent for case in sample.cases], dtype=np.bool_)
 
 

@@ -109,7 +109,7 @@ def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes,
 
 def texts_of(case: Case) -> tuple[str, ...]:
     """Return the different captions or questions of a case, in the order of its requests."""
-    return tuple(dict.fromkeys(text_of(one) for one in case.requests))
+    return tuple(dict.fromkeys(text_of(request) for request in case.requests))
 
 
 def text_swaps(case: Case, shape: Shape) -> Iterator[tuple[tuple[int, int], Swap]]:
@@ -138,7 +138,7 @@ def _copies(case: Case, shape: Shape, boxes: Boxes, segments: Boxes) -> Iterator
             for region in from_another(image, images[1 - number], boxes.get(image, WINDOWS)):
                 part = Part(effect=None, box=region.box, image=number)
                 yield "exchange between images", part, _showing(case, image, region.changed)
-    if not any(isinstance(one, Compare) for one in case.requests):
+    if not any(isinstance(request, Compare) for request in case.requests):
         yield from _reworded(case, shape)  # the words of a question about several images are mostly not the case's
 
 
@@ -159,7 +159,7 @@ def _reworded(case: Case, shape: Shape) -> Iterator[tuple[Method, Part, Case]]:
 
 
 def _showing(case: Case, image: LazyImage, instead: LazyImage) -> Case:
-    requests = (with_images(one, lambda own: instead if own == image else own) for one in case.requests)
+    requests = (with_images(request, lambda own: instead if own == image else own) for request in case.requests)
     return replace(case, requests=tuple(requests))
 
 

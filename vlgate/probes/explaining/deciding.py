@@ -63,7 +63,7 @@ def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: R
     own, others = views[0].scene, views[1].scene
     if (own.width, own.height) != (others.width, others.height):
         return None
-    boxes = tuple(dict.fromkeys(one.box for scene in (own, others) for one in scene.objects.values()))
+    boxes = tuple(dict.fromkeys(object_.box for scene in (own, others) for object_ in scene.objects.values()))
     return _deciding(own, (_exchanged(own, others, box) for box in boxes), boxes, _texts(case, image), reading)
 
 
@@ -103,7 +103,7 @@ def deciding_words(case: Case, texts: Mapping[str, str], reading: Reading) -> bo
 
 
 def _texts(case: Case, image: LazyImage) -> list[str]:
-    return [text_of(one) for one in case.requests if image in images_of(one)]
+    return [text_of(request) for request in case.requests if image in images_of(request)]
 
 
 def _exchanged(own: SceneGraph, others: SceneGraph, box: GraphBox) -> SceneGraph:
@@ -126,14 +126,14 @@ def _exchanged(own: SceneGraph, others: SceneGraph, box: GraphBox) -> SceneGraph
 
 def _said(scene: SceneGraph, texts: Sequence[str], reading: Reading) -> list[_Truth]:
     looking = Looking(scene)
-    found: list[_Truth] = []
+    _truths: list[_Truth] = []
     for text in texts:
         form = reading.of(text)
         if isinstance(form, Choice):
-            found.append(tuple(answer for answer, said in form.options if looking.holds(said)))
+            _truths.append(tuple(answer for answer, said in form.options if looking.holds(said)))
         else:
-            found.append(looking.holds(form))
-    return found
+            _truths.append(looking.holds(form))
+    return _truths
 
 
 def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
@@ -153,12 +153,12 @@ def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iter
     yield from _words(found, case, shape, reading)
 
 
-def _words(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
+def _words(explanation: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
     """Whether the exchange of words with the largest effect is one that changes what the texts say."""
     # A case counts if its exchanged texts can be read, and some of them say something else and some do not.
     effects = {
         part.word: part.effect
-        for finding in found.findings
+        for finding in explanation.findings
         if finding.method == "exchange between texts"
         for part in finding.measured
         if part.effect is not None
@@ -178,9 +178,13 @@ def _words(found: Explanation, case: Case, shape: Shape, reading: Reading) -> It
     )
 
 
-def _attended(found: Explanation, case: Case, which: int, known: Deciding) -> Iterator[tuple[str, Hit]]:
-    true = {one.text for one, truth in zip(case.requests, case.truths, strict=True) if isinstance(one, Match) and truth}
-    shown = [one for one in found.attended if one.image == which]
+def _attended(explanation: Explanation, case: Case, which: int, known: Deciding) -> Iterator[tuple[str, Hit]]:
+    true = {
+        request.text
+        for request, truth in zip(case.requests, case.truths, strict=True)
+        if isinstance(request, Match) and truth
+    }
+    shown = [one for one in explanation.attended if one.image == which]
     for method in dict.fromkeys(one.method for one in shown):
         seen = [one for one in shown if one.method == method]
         one = next((one for one in seen if one.text in true), seen[0])

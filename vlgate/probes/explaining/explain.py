@@ -30,7 +30,7 @@ from vlgate.types import (
 def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Attended, ...], ...], str]:
     """Return what a model attends to in the pairs of each case, and why there are no maps, if the model raised."""
     # one map per method and different pair of a case; an error must not cost the interventions, which are worth more
-    pairs = [tuple(dict.fromkeys(one for one in case.requests if isinstance(one, Match))) for case in cases]
+    pairs = [tuple(dict.fromkeys(request for request in case.requests if isinstance(request, Match))) for case in cases]
     asked = list(dict.fromkeys(pair for some in pairs for pair in some))
     found: dict[Match, list[Attended]] = {pair: [] for pair in asked}
     problems = []
@@ -50,8 +50,8 @@ def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Atten
                 f"{name}() of the model returned {len(maps)} maps for {len(asked)} pairs; return one per pair"
             )
             continue
-        for pair, one in zip(asked, maps, strict=False):  # a model may have no maps at all
-            found[pair].append(one)
+        for pair, map_ in zip(asked, maps, strict=False):  # a model may have no maps at all
+            found[pair].append(map_)
     return tuple(
         tuple(replace(one, image=images_of_case(case).index(pair.image)) for pair in some for one in found[pair])
         for case, some in zip(cases, pairs, strict=True)
@@ -99,8 +99,8 @@ def place_of(box: Box) -> str:
     return f"{row} {column}".strip() or "middle"
 
 
-def _said(found: Explanation, finding: Finding, part: Part) -> str:
-    image = "the image" if len(found.images) == 1 else f"image {chr(ord('A') + (part.image or 0))}"
+def _said(explanation: Explanation, finding: Finding, part: Part) -> str:
+    image = "the image" if len(explanation.images) == 1 else f"image {chr(ord('A') + (part.image or 0))}"
     place = place_of(part.box) if part.box is not None else ""
     return _SAID[finding.method].format(place=place, image=image, word=part.word)
 
@@ -185,7 +185,7 @@ def _finding(subject: Subject, changes: Sequence[Change], said: Mapping[Request,
     for change in changes:
         margin = change.margin.of(said)
         if margin is None:
-            problems += [said[one].problem or "" for one in change.margin.requests if said[one].problem][:1]
+            problems += [said[request].problem or "" for request in change.margin.requests if said[request].problem][:1]
             parts.append(change.part)
         else:
             turns = change.margin.right(margin) != was_right

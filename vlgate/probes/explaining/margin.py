@@ -41,7 +41,7 @@ class Margin:
         if any(said[request].problem is not None for request in self.requests):
             return None
         if self.compared:
-            return min(_lead(said[true], [said[one] for one in others]) for true, others in self.compared)
+            return min(_lead(said[true], [said[other] for other in others]) for true, others in self.compared)
         return sum(_right(said[question], truth) for question, truth in self.answers) / len(self.answers)
 
     def fit(self, said: Mapping[Request, Prediction]) -> float | None:
@@ -75,7 +75,7 @@ def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
         compared: list[Compared] = []
         for question, truth in questions:
             choices = question.choices
-            right = [one for one in choices if normal_choice(one, choices) == normal_choice(truth, choices)]
+            right = [choice for choice in choices if normal_choice(choice, choices) == normal_choice(truth, choices)]
             others = tuple(completed(question, choice) for choice in choices if choice not in right)
             if not right or not others:
                 return None
@@ -85,9 +85,9 @@ def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
 
 
 def _lead(true: Prediction, others: Sequence[Prediction]) -> float:
-    if true.score is None or any(one.score is None for one in others):
+    if true.score is None or any(other.score is None for other in others):
         raise ValueError(f"a reply to a pair has no score: {true!r}")
-    return true.score - max(one.score for one in others if one.score is not None)
+    return true.score - max(other.score for other in others if other.score is not None)
 
 
 def _right(reply: Prediction, truth: str) -> bool:

@@ -79,7 +79,7 @@ def hit(parts: Sequence[Box], effects: FloatArray, objects: Sequence[Box], decid
     >>> one.touches, one.points, one.chance_touches
     (True, False, 0.5)
     """
-    own = [box for box, one in zip(objects, decides, strict=True) if one]
+    own = [box for box, decide in zip(objects, decides, strict=True) if decide]
     touching = np.array([any(overlap(part, box) > 0 for box in own) for part in parts])
     pointing = np.array([any(_within(part, box) for box in own) for part in parts])
     top, moved = int(np.argmax(effects)), bool(np.max(effects) > 0)

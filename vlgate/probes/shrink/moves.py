@@ -156,10 +156,10 @@ def _along(
             kind=kind,
             strength=value,
             says=says.format(value),
-            distance=place / len(rounded),
+            distance=index / len(rounded),
             alter=lambda pixels, value=value: act(pixels, value),  # type: ignore[misc]
         )
-        for place, value in enumerate(rounded, start=1)
+        for index, value in enumerate(rounded, start=1)
     )
     return kind, moves
 

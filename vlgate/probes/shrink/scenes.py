@@ -144,9 +144,9 @@ def _possible(graph: Graph, edit: SceneEdit) -> bool:
     return inside and low <= lowest and all(_apart(thing, other) or not _apart(before, other) for other in others)
 
 
-def _apart(one: GqaObject, other: GqaObject) -> bool:
-    across = max(one["x"], other["x"]) - min(one["x"] + one["w"], other["x"] + other["w"])
-    down = max(one["y"], other["y"]) - min(one["y"] + one["h"], other["y"] + other["h"])
+def _apart(gqa_object: GqaObject, other: GqaObject) -> bool:
+    across = max(gqa_object["x"], other["x"]) - min(gqa_object["x"] + gqa_object["w"], other["x"] + other["w"])
+    down = max(gqa_object["y"], other["y"]) - min(gqa_object["y"] + gqa_object["h"], other["y"] + other["h"])
     return max(across, down) >= GAP
 
 

@@ -228,9 +228,9 @@ class _Asking:
         verdict = self.verdict(moves)
         if verdict.state != "judged" or verdict.right:
             return False
-        found = Find(moves=tuple(moves), verdict=verdict)
-        if self.best is None or _size(found) < _size(self.best):
-            self.best = found
+        find = Find(moves=tuple(moves), verdict=verdict)
+        if self.best is None or _size(find) < _size(self.best):
+            self.best = find
         return True
 
     def admits(self, moves: Sequence[Move]) -> bool:

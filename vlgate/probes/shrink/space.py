@@ -181,7 +181,7 @@ def _wordings(case: Case, truth: Truth | None) -> tuple[tuple[Move, ...], str]:
         if instead not in texts
     ]
     pairs = any(isinstance(said, bool) for said in case.truths)
-    true = {text_of(one) for one, said in zip(case.requests, case.truths, strict=True) if said is True}
+    true = {text_of(request) for request, said in zip(case.requests, case.truths, strict=True) if said is True}
     moves = tuple(
         Move(
             kind=WORDING,

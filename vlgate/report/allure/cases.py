@@ -39,9 +39,9 @@ def case_results(run: RunResult, moments: Moments, start: int) -> Iterator[Resul
         if not all_shown:
             yield _of_task(run, result, asked)
         pictures = Pictures()
-        for place, (verdict, at) in enumerate(zip(result.verdicts, asked, strict=True)):
-            if all_shown or place in worst:
-                yield _of_case(result, verdict, at, pictures if place in worst else None)
+        for index, (verdict, at) in enumerate(zip(result.verdicts, asked, strict=True)):
+            if all_shown or index in worst:
+                yield _of_case(result, verdict, at, pictures if index in worst else None)
 
 
 def status_of(verdict: Verdict) -> Status:

@@ -127,8 +127,8 @@ def table(run: RunResult, model: ModelCard) -> str:
 
 
 def stops(run: RunResult, model: ModelCard) -> list[str]:
-    gates = [one for one in run.decisions if one.outcome not in RELEASABLE]
-    return [*outcome_of(run, model).lacking, *(f"{one.outcome}: {one.gate.id}: {one.why}" for one in gates)]
+    gates = [decision for decision in run.decisions if decision.outcome not in RELEASABLE]
+    return [*outcome_of(run, model).lacking, *(f"{gate.outcome}: {gate.gate.id}: {gate.why}" for gate in gates)]
 
 
 def case(verdict: Verdict, shape: Shape, pictures: Pictures | None) -> str:

@@ -53,7 +53,7 @@ class Quiet:
 def quieted() -> Quiet | None:
     """Stand before the object that writes the files of allure-pytest; None if there is none."""
     manager = allure_commons.plugin_manager
-    files = next((one for one in manager.get_plugins() if isinstance(one, AllureFileLogger)), None)
+    files = next((plugin for plugin in manager.get_plugins() if isinstance(plugin, AllureFileLogger)), None)
     if files is None:
         return None
     quiet = Quiet(files)

@@ -54,7 +54,7 @@ def run_result(run: RunResult, model: ModelCard, at: Moment, attached: tuple[Att
 
 def gate_results(run: RunResult, at: Moment, attached: tuple[Attachment, ...]) -> Iterator[Result]:
     """Yield the result of each gate; the first ones that do not pass have the page of the run as an attachment."""
-    words = {one.task: f"{one.word}: {one.figures}. {one.question}" for one in abilities(run)}
+    words = {ability.task: f"{ability.word}: {ability.figures}. {ability.question}" for ability in abilities(run)}
     pages = 0
     for decision in run.decisions:
         gate, stopping = decision.gate, STATUS[decision.outcome] == "failed"
@@ -126,7 +126,7 @@ def write_overview(folder: Path, run: RunResult, model: ModelCard, options: Opti
 
 def write_globals(folder: Path, run: RunResult, model: ModelCard, pages: tuple[Attachment, ...], at: Moment) -> None:
     """Write what Allure 3 shows beside all results: what stops the run from passing, and its pages."""
-    shown = [{**write_attachment(folder, f"global {one.name}", one, at), "timestamp": at.stop} for one in pages]
+    shown = [{**write_attachment(folder, f"global {page.name}", page, at), "timestamp": at.stop} for page in pages]
     errors = [{"message": line, "timestamp": at.stop} for line in stops(run, model)]
     _write_json(_new(folder, "globals", at), {"attachments": shown, "errors": errors})
 
@@ -197,8 +197,8 @@ def write_report(
     folder: Path, run: RunResult, model: ModelCard, options: Options, moments: Mapping[tuple[str, str], Moment]
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    start = min((one.start for one in moments.values()), default=int(time() * 1000))
-    at = Moment(start=start, stop=max((one.stop for one in moments.values()), default=start))
+    start = min((moment.start for moment in moments.values()), default=int(time() * 1000))
+    at = Moment(start=start, stop=max((moment.stop for moment in moments.values()), default=start))
     first = Moment(start=start, stop=start)  # before any case, because Allure 3 sorts by time
     file, page = options.results / PAGE, []
     if file.is_file():  # it may not have been written

@@ -69,7 +69,7 @@ def tracked_run(run: RunResult, model: ModelCard, options: Options) -> Tracked:
         "vlgate": __version__,
         "seed": str(options.seed),
         "release": release(run, model).word,
-        **{f"gate/{one.gate.id}": one.outcome for one in run.decisions if one.outcome != "not run"},
+        **{f"gate/{decision.gate.id}": decision.outcome for decision in run.decisions if decision.outcome != "not run"},
     }
     files = tuple(file for name in _FILES if (file := options.results / name).is_file())
     return Tracked(name=options.results.resolve().name, numbers=numbers, words=words, files=files)

@@ -25,11 +25,13 @@ def files(run: Exported) -> Iterator[tuple[str, str]]:
     stems: Counter[str] = Counter()
     for task in run.run.figures["tasks"]:
         samples = [_sample(number, row) for number, row in enumerate(run.rows(task))]
-        hashes[task] = _hash("".join(one["doc_hash"] + one["prompt_hash"] + one["target_hash"] for one in samples))
+        hashes[task] = _hash(
+            "".join(sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"] for sample in samples)
+        )
         stem = re.sub(r"[^A-Za-z0-9_]", "_", task)
         stems[stem] += 1
         number = f"_{stems[stem]}" if stems[stem] > 1 else ""  # two tasks may differ only in other characters
-        yield f"{name}/samples_{stem}{number}_{date}.jsonl", "".join(json.dumps(one) + "\n" for one in samples)
+        yield f"{name}/samples_{stem}{number}_{date}.jsonl", "".join(json.dumps(sample) + "\n" for sample in samples)
     yield f"{name}/results_{date}.json", json.dumps({**_results(run, name), "task_hashes": hashes}, indent=2) + "\n"
 
 

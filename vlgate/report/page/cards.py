@@ -87,13 +87,13 @@ class Pictures:
     ) -> tuple[list[Picture], list[tuple[int, ...]]]:
         """Return the different images of a case, and which of them each request shows, in order."""
         requests = () if case is None else case.requests
-        if [image_of(one) for one in requests] != list(keys):
+        if [image_of(request) for request in requests] != list(keys):
             several = [() if key is None else tuple(key.split(BETWEEN)) for key in keys]
             distinct = list(dict.fromkeys(key for some in several for key in some))
             places = [tuple(map(distinct.index, some)) for some in several]
             return [Picture(key=key, problem=UNKNOWN) for key in distinct], places
-        shown = list(dict.fromkeys(image for one in requests for image in images_of(one)))
-        places = [tuple(map(shown.index, images_of(one))) for one in requests]
+        shown = list(dict.fromkeys(image for request in requests for image in images_of(request)))
+        places = [tuple(map(shown.index, images_of(request))) for request in requests]
         return [self._picture(image, kept=kept) for image in shown], places
 
     def small(self, picture: Picture) -> Picture:

@@ -184,7 +184,7 @@ def radar(sections: Sequence[Section]) -> Markup:
         "baseline": [one.baseline for one in sections],
         "model": [one.figure["value"] for one in sections],
     }
-    lines = [(kind, [(n, v) for n, v in enumerate(found) if v is not None]) for kind, found in values.items()]
+    lines = [(kind, [(n, v) for n, v in enumerate(value) if v is not None]) for kind, value in values.items()]
     content = {"sections": sections, "name": _names(sections), "lines": lines, "fewest": FEWEST_AXES}
     return Markup(html("radar.html", {**content, "point": partial(_point, len(sections))}))  # noqa: S704  # likewise
 

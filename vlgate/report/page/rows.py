@@ -108,7 +108,7 @@ def _of_task(name: str, table: CaseTable, headline: str, wanted: Wanted) -> Task
     missed = missed_rows(table)
     margin = margins_of(headline, table.take(missed))
     ids = wanted.broken.get(name, frozenset())
-    places = np.array([place for place, row in enumerate(missed) if ids and table.ids[row] in ids], dtype=np.intp)
+    places = np.array([index for index, row in enumerate(missed) if ids and table.ids[row] in ids], dtype=np.intp)
     broken = places[chosen(margin[places], wanted.quota, f"{wanted.seed}:broken:{name}")]
     shown = chosen(margin, wanted.most, f"{wanted.seed}:page:{name}", [int(place) for place in broken])
     example = _rows(table, [table.states.index("judged")]) if "judged" in table.states else [None]

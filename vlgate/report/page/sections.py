@@ -95,7 +95,7 @@ def section(name: str, figures: Mapping[str, Any], maker: CardMaker | None) -> S
     if maker is not None:
         rows = maker.rows
         example = None if rows.example is None else maker.card(rows.example)
-        cards = [maker.card(row, worst=place < WORST) for place, row in enumerate(rows.missed)]
+        cards = [maker.card(row, worst=index < WORST) for index, row in enumerate(rows.missed)]
         cards += [maker.card(row) for row in rows.unscored]
     return Section(
         task=name,

@@ -94,7 +94,7 @@ def _keys(record: Record) -> tuple[str, str]:
 
 def _unpacked_or_zipped(options: ReadOptions) -> Find:
     find = options.find(_WINOGROUND.images)
-    packed = only_file(options.folders, *(f"{place}/images.zip" for place in _FOLDERS))
+    packed = only_file(options.folders, *(f"{folder}/images.zip" for folder in _FOLDERS))
     members = {} if packed is None else zip_members(packed)
 
     def image(record: Record, key: str) -> LazyImage:

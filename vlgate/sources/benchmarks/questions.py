@@ -223,16 +223,16 @@ def _groups(files: Sequence[Path]) -> Iterator[_Group]:
 def _joined(number: int, rows: Mapping[int, Row]) -> _Group:
     first = next(iter(rows.values())).record
     if len(rows) < _EACH:
-        lacking = [str(_EACH * number + place) for place in range(_EACH) if place not in rows]
+        lacking = [str(_EACH * number + index) for index in range(_EACH) if index not in rows]
         raise first.error(f"group {number} lacks the rows with Index {', '.join(lacking)}")
-    four = [rows[place] for place in range(_EACH)]
+    four = [rows[index] for index in range(_EACH)]
     asked = [row.record.text("Question") for row in four]
     kinds = {_kind(row.record) for row in four}
     if len(kinds) > 1 or asked[0] != asked[1] or asked[2] != asked[3]:
         raise first.error(f"group {number} does not ask two questions of one type, each about both images")
     fields = {"Index": number, "Question_Type": kinds.pop(), "Question_0": asked[0], "Question_1": asked[2]}
-    for place, row in enumerate(four):
-        fields[f"Image_{place % 2}_Question_{place // 2}"] = row.record.text("Answer")
+    for index, row in enumerate(four):
+        fields[f"Image_{index % 2}_Question_{index // 2}"] = row.record.text("Answer")
     if first.fields.get("Source"):
         fields["Source"] = first.fields["Source"]
     record = replace(four[0].record, fields=fields)
@@ -373,7 +373,7 @@ def _question_pair(pair: tuple[_Asked, _Asked]) -> Case:
         choices = _lettered(record)
         letter = record.text("Correct Answer").strip().strip("()").lower()
         if letter not in choices:
-            record.reject("Correct Answer", f"one of {', '.join(f'({one})' for one in choices)}")
+            record.reject("Correct Answer", f"one of {', '.join(f'({choice})' for choice in choices)}")
         truths.append(choices[letter])
         texts, letters, question = tuple(choices.values()), tuple(choices), record.text("Question")
         requests.append(Ask(image=image(f"{name}.jpg"), question=question, choices=texts, aliases=letters))

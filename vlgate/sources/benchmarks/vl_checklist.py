@@ -86,13 +86,13 @@ def parse_config(file: Path) -> dict[str, str]:
     for number, line in enumerate(read_text(file, FETCH_AGAIN).splitlines(), 1):
         if not (plain := line.strip()) or plain.startswith("#"):
             continue
-        found = _LINE.fullmatch(plain)
-        if found is None or not found["value"]:
+        match = _LINE.fullmatch(plain)
+        if match is None or not match["value"]:
             raise DataError(file, f"on line {number}", f'reads {plain!r}, expected KEY: "value"', FETCH_AGAIN)
-        if found["key"] not in _KEYS or found["key"] in values:
-            problem = "is repeated" if found["key"] in values else f"is unknown; {nearest(found['key'], _KEYS)}"
-            raise DataError(file, f"on line {number}", f"key {found['key']!r} {problem}", FETCH_AGAIN)
-        values[found["key"]] = found["value"].strip()
+        if match["key"] not in _KEYS or match["key"] in values:
+            problem = "is repeated" if match["key"] in values else f"is unknown; {nearest(match['key'], _KEYS)}"
+            raise DataError(file, f"on line {number}", f"key {match['key']!r} {problem}", FETCH_AGAIN)
+        values[match["key"]] = match["value"].strip()
     missing = [key for key in _KEYS if key not in values]
     if missing:
         raise DataError(file, None, f"key {missing[0]!r} is missing", FETCH_AGAIN)

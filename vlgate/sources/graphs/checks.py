@@ -213,7 +213,9 @@ class Checker:
             return None
         given = self.faults.typed(fields.get("attributes", []), list, where, "attributes that are not a list")
         attributes = dict.fromkeys(self._name(attribute, where, "an attribute") for attribute in given or ())
-        return SceneObject(id=key, name=name, box=box, attributes=tuple(one for one in attributes if one is not None))
+        return SceneObject(
+            id=key, name=name, box=box, attributes=tuple(attribute for attribute in attributes if attribute is not None)
+        )
 
     def _name(self, name: Any, where: str, what: str) -> str | None:
         if self.faults.typed(name, str, where, f"{what} that is not a string") is None:
@@ -249,7 +251,9 @@ class Checker:
 
     def _related(self, objects: Mapping[str, Any], made: Mapping[str, SceneObject], graph: str) -> _Related:
         related = {key: self._relations(key, objects, made, f"{graph}, object {key!r}") for key in made}
-        ordered = [(key, *found) for key, relations in related.items() for found in relations if found[0] in ORDERS]
+        ordered = [
+            (key, *relation) for key, relations in related.items() for relation in relations if relation[0] in ORDERS
+        ]
         closing = circles(ordered) if len(ordered) > 1 else {}  # one relation alone closes no circle
         for (key, name, other), things in closing.items():
             circle = " - ".join(f"{made[thing].name} {thing!r}" for thing in (*things, things[0]))

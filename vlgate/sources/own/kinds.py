@@ -158,7 +158,7 @@ def by_shape(record: Record, find: Find) -> Asked:
     """Texts of one image by the fields that their shape names, true and false ones as its contrasts say."""
     spec = SHAPES[record.text("shape")]
     false = {second for _, second in spec.contrasts}
-    truths = tuple(place not in false for place in range(len(spec.fields)))
+    truths = tuple(index not in false for index in range(len(spec.fields)))
     texts = [record.text(field) for field in spec.fields]
     true = tuple(text for text, truth in zip(texts, truths, strict=True) if truth)
     refuse_same(record, "a true and a false text are", true, tuple(text for text in texts if text not in true))

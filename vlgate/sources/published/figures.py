@@ -113,13 +113,13 @@ def _marked(figures: Sequence[Figure], marks: Iterable[Mapping[str, Any]]) -> li
     """The figures, in which those that match a mark have its note and, if it corrects them, its value."""
     marked = list(figures)
     for mark in marks:
-        for place, figure in enumerate(marked):
+        for index, figure in enumerate(marked):
             if any(getattr(figure, key) != value for key, value in mark["where"].items()):
                 continue
             note, value = _joined(figure.note, mark["why"]), figure.value
             if "corrected" in mark:
                 note, value = f"printed {figure.printed}: {note}", float(mark["corrected"] / _SCALE[figure.unit])
-            marked[place] = replace(figure, note=note, value=value)
+            marked[index] = replace(figure, note=note, value=value)
     return marked
 
 

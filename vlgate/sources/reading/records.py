@@ -104,7 +104,7 @@ class Record:
         values = self.fields.get(field)
         if type(values) is not list or not values or (number is not None and len(values) != number):
             self.reject(field, "a list of strings" if number is None else f"a list of {_COUNTED[number]} strings")
-        names = [str(place) for place in range(len(values))]
+        names = [str(index) for index in range(len(values))]
         part = Record(self.file, f"{self.id}, field {field!r}", dict(zip(names, values, strict=True)), self.remedy)
         return tuple(part.text(name) for name in names)
 

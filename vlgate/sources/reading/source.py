@@ -114,7 +114,7 @@ def task_rows(
     values = names if isinstance(names, Mapping) else {name: name for name in names}
     rows = {}
     for name, value in values.items():
-        paths = tuple(place.replace("{}", value) for place in places.split())
+        paths = tuple(word.replace("{}", value) for word in places.split())
         rows[name] = TaskRow(id=task.format(name), shape=shape, capability=capability, places=paths, images=images)
     return rows
 

@@ -34,32 +34,37 @@ class ChartRun:
     charts: tuple[Acuity, ...]
 
     def chart(self, faculty: str) -> Acuity | None:
-        return next((one for one in self.charts if one.faculty == faculty), None)
+        return next((chart for chart in self.charts if chart.faculty == faculty), None)
 
 
 def text_of(release: ChartRun, decisions: Sequence[AcuityDecision] = ()) -> str:
     gates = [
-        {"gate": f"acuity.{one.gate.faculty}", one.gate.key: one.gate.bound, "decision": one.outcome, "why": one.why}
-        for one in decisions
+        {
+            "gate": f"acuity.{decision.gate.faculty}",
+            decision.gate.key: decision.gate.bound,
+            "decision": decision.outcome,
+            "why": decision.why,
+        }
+        for decision in decisions
     ]
     content = {
         "schema": SCHEMA,
         "model": release.model,
         "fingerprint": release.fingerprint,
         "seed": release.seed,
-        "calls": sum(one.calls for one in release.charts),
-        "charts": {one.faculty: _chart(one) for one in release.charts},
+        "calls": sum(chart.calls for chart in release.charts),
+        "charts": {chart.faculty: _chart(chart) for chart in release.charts},
         "gates": gates,
     }
     return json.dumps(content, indent=1) + "\n"
 
 
-def _chart(one: Acuity) -> dict[str, object]:
-    low, high = one.interval
-    told = {"level": one.level, "low": low, "high": high, "unit": one.about.unit, "calls": one.calls}
-    kept = {name: value for name, value in asdict(one).items() if name not in {"faculty", "low", "high"}}
-    levels = {"levels": one.about.levels().round(4).tolist()}
-    return {"word": one.word, **told, **kept, "place_low": one.low, "place_high": one.high, **levels}
+def _chart(acuity: Acuity) -> dict[str, object]:
+    low, high = acuity.interval
+    told = {"level": acuity.level, "low": low, "high": high, "unit": acuity.about.unit, "calls": acuity.calls}
+    kept = {name: value for name, value in asdict(acuity).items() if name not in {"faculty", "low", "high"}}
+    levels = {"levels": acuity.about.levels().round(4).tolist()}
+    return {"word": acuity.word, **told, **kept, "place_low": acuity.low, "place_high": acuity.high, **levels}
 
 
 def read_release(place: Path) -> ChartRun:
@@ -79,16 +84,16 @@ def read_release(place: Path) -> ChartRun:
 
 def _read(name: str, given: Mapping[str, Any]) -> Acuity:
     ends = {"low": given["place_low"], "high": given["place_high"], "faculty": name}
-    values: dict[str, Any] = {one.name: ends.get(one.name, given.get(one.name)) for one in fields(Acuity)}
+    values: dict[str, Any] = {field.name: ends.get(field.name, given.get(field.name)) for field in fields(Acuity)}
     values |= {"asked": tuple(given["asked"]), "right": tuple(given["right"])}
-    found = Acuity(**values)
+    acuity = Acuity(**values)
     known = len(FACULTIES[name].levels())
-    if found.word not in get_args(Word) or {len(found.asked), len(found.right)} != {known}:
+    if acuity.word not in get_args(Word) or {len(acuity.asked), len(acuity.right)} != {known}:
         raise ValueError(f"the chart {name!r} is damaged")
     for one in ("place", "low", "high", "best", "best_low", "best_high"):
         if not isinstance(values[one], float):
             raise TypeError(f"{name}.{one} is {values[one]!r}, not a number")
-    return found
+    return acuity
 
 
 # The charts as SVG: for each faculty the observed shares with their intervals, the fitted curve, and the threshold.
@@ -249,12 +254,12 @@ def lines(release: ChartRun, earlier: ChartRun | None, decisions: Sequence[Acuit
         remarks += [f"{chart.unscored} trials have no reply"] if chart.unscored else []
         if remarks:
             yield f"{chart.faculty}: {'; '.join(remarks)}"
-    yield from (f"acuity.{one.gate.faculty}: {one.outcome}: {one.why}" for one in decisions)
+    yield from (f"acuity.{decision.gate.faculty}: {decision.outcome}: {decision.why}" for decision in decisions)
 
 
 def page(release: ChartRun, earlier: ChartRun | None) -> str:
     both = [release, *([earlier] if earlier else [])]
-    charts = Markup("\n").join(panel(one.about, both) for one in release.charts)
+    charts = Markup("\n").join(panel(chart.about, both) for chart in release.charts)
     head = Markup().join(Markup("<th>{}</th>").format(cell) for cell in _HEAD)
     rows = Markup("\n").join(
         Markup("<tr>{}</tr>").format(Markup().join(Markup("<td>{}</td>").format(cell) for cell in row))
@@ -314,6 +319,6 @@ def written(drawn: Drawn, earlier: ChartRun | None, folder: Path) -> list[str]:
     release = drawn.release
     both = [release, *([earlier] if earlier else [])]
     write_whole(folder / FILE, text_of(release, drawn.decisions))
-    write_whole(folder / "acuity.svg", sheet([one.about for one in release.charts], both))
+    write_whole(folder / "acuity.svg", sheet([chart.about for chart in release.charts], both))
     write_whole(folder / "acuity.html", page(release, earlier))
     return list(lines(release, earlier, drawn.decisions))

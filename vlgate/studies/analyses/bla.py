@@ -173,8 +173,8 @@ def fitted(scores: FloatArray, columns: Mapping[str, FloatArray], images: FloatA
         if count > 1:
             grouped = plain.get_robustcov_results("cluster", groups=images, use_t=True)
             parts += [*grouped.conf_int().T, grouped.pvalues]
-        for place, name in enumerate(kept, 1):
-            own = [float(part[place]) for part in parts]
+        for index, name in enumerate(kept, 1):
+            own = [float(part[index]) for part in parts]
             numbers[name] = [*own, *[None] * (5 - len(own))]
     rows = []
     for name in columns:

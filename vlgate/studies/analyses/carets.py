@@ -97,12 +97,12 @@ def _replies(pairs: _Pairs) -> Iterator[Row]:
 
 
 def _replies_of(labels: tuple[str, str, str], cases: CaseTable) -> Iterator[Row]:
-    for place, which in enumerate(_ORDER):
-        truths = np.array([normal_answer(of_case[place]) for of_case in cases.truths])
-        said = Counter(_said(of_case[place]) for of_case in cases.answers)
+    for index, which in enumerate(_ORDER):
+        truths = np.array([normal_answer(of_case[index]) for of_case in cases.truths])
+        counter = Counter(_said(of_case[index]) for of_case in cases.answers)
         right = cases.case_metrics[f"acc_{which}"]
-        other = sum(number for answer, number in said.items() if answer not in {"yes", "no"})
-        counts = {"yes": said["yes"], "no": said["no"], "other": other}
+        other = sum(number for answer, number in counter.items() if answer not in {"yes", "no"})
+        counts = {"yes": counter["yes"], "no": counter["no"], "other": other}
         more: dict[str, Detail] = {name: number / len(cases) for name, number in counts.items()}
         for truth in ("yes", "no"):
             there = truths == truth

@@ -48,7 +48,7 @@ def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
 def part_of(run: RecordedRun, table: Any, benchmark: str) -> Run:
     """Return the tasks of a benchmark in a run, with its rows as ``read_cases`` returns them."""
     names = table.column("task").to_pylist()
-    places = np.array([place for place, name in enumerate(names) if name.startswith(f"{benchmark}/")], dtype=np.int64)
+    places = np.array([index for index, name in enumerate(names) if name.startswith(f"{benchmark}/")], dtype=np.int64)
     return Run(name=run.model, figures=run.figures, tasks=_judged(run, rows_at(table, places)))
 
 
@@ -159,9 +159,9 @@ def coverage_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Se
     return table("coverage", rows, of=of)
 
 
-def _both(one: Run, other: Run, pattern: str, headline: str) -> Iterator[tuple[str, CaseTable, CaseTable]]:
+def _both(run: Run, other: Run, pattern: str, headline: str) -> Iterator[tuple[str, CaseTable, CaseTable]]:
     there = chosen(other, pattern, headline)
-    for task, cases in chosen(one, pattern, headline).items():
+    for task, cases in chosen(run, pattern, headline).items():
         if task in there:
             first, second = shared(cases, there[task])
             if first.ids:

@@ -104,7 +104,7 @@ def analysis(tables: Sequence[Table], said: Sequence[str], tasks: Sequence[Task]
 
 
 def _places(rows: Any, task: Task) -> NDArray[np.int64]:
-    known = {(case.id, asked_of(case.requests, case.truths)): place for place, case in enumerate(task.cases)}
+    known = {(case.id, asked_of(case.requests, case.truths)): index for index, case in enumerate(task.cases)}
     columns = (rows.column(name).to_pylist() for name in ("case", "images", "texts", "truths"))
     places = [known.get((case, digest_of(*asked)), -1) for case, *asked in zip(*columns, strict=True)]
     return np.array(places, dtype=np.int64)

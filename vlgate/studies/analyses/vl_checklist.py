@@ -146,10 +146,10 @@ def _classed(
 
 
 def _of(values: Sequence[tuple[float, str]]) -> Metric:
-    found = share(np.array([value for value, _ in values]), clusters([image for _, image in values]))
-    if found is None:
+    metric = share(np.array([value for value, _ in values]), clusters([image for _, image in values]))
+    if metric is None:
         raise ValueError("a class has no cases: expected at least one")
-    return found
+    return metric
 
 
 _Runs = Sequence[tuple[Run, Mapping[str, CaseTable]]]
@@ -158,15 +158,15 @@ _Runs = Sequence[tuple[Run, Mapping[str, CaseTable]]]
 def _by_type(runs: _Runs) -> Iterator[Row]:
     for run, tasks in runs:
         means = _means(tasks)
-        for place in [*means, *tasks]:
-            under = [cases for task, cases in tasks.items() if task == place or task.startswith(f"{place}/")]
+        for mean in [*means, *tasks]:
+            under = [cases for task, cases in tasks.items() if task == mean or task.startswith(f"{mean}/")]
             pairs = [
                 (float(value), cluster)
                 for cases in under
                 for value, cluster in zip(cases.case_metrics[HEADLINE], cases.clusters, strict=True)
             ]
-            more = {"mean over files": means.get(place), "tasks": len(under)}
-            yield from measured((run.name, place), _of(pairs), more)
+            more = {"mean over files": means.get(mean), "tasks": len(under)}
+            yield from measured((run.name, mean), _of(pairs), more)
 
 
 def _class_rows(runs: _Runs, placed: Placed) -> Iterator[Row]:

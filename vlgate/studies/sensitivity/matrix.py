@@ -92,7 +92,7 @@ def labelled(task: Task, defect: str) -> Labelled | None:
 
     None if the task has no cases, or asks anything but whether a text fits an image.
     """
-    if not task.cases or not all(isinstance(one, Match) for case in task.cases for one in case.requests):
+    if not task.cases or not all(isinstance(request, Match) for case in task.cases for request in case.requests):
         return None
     verdicts: list[Verdict] = []
     for position, case in enumerate(task.cases):  # by itself: two cases of an image may disagree about a text

@@ -212,8 +212,8 @@ def _problems(config: Config, settings: Mapping[str, Any]) -> Iterator[str]:
         yield f"type_vocab_size={config.types} has no type for the regions"
     if config.fusion != "text" and int(settings["v_pooler_size"]) != config.pooled:
         yield f"pooler_size={config.pooled} and v_pooler_size={settings['v_pooler_size']} differ"
-    for place, sublayer in enumerate(config.sublayers):
-        yield from (f"sublayer {place}: {problem}" for problem in _sublayer_problems(sublayer))
+    for index, sublayer in enumerate(config.sublayers):
+        yield from (f"sublayer {index}: {problem}" for problem in _sublayer_problems(sublayer))
 
 
 def _sublayer_problems(sublayer: Sublayer) -> Iterator[str]:
@@ -257,17 +257,17 @@ def shapes(config: Config) -> dict[str, Shape]:
     if config.fusion != "text":
         named |= _linear("bert.v_pooler.dense", config.vision_width, config.pooled)
     named |= _linear(config.head, config.pooled, 2 if config.head == ALIGNMENT else 1)
-    for place, sublayer in enumerate(config.sublayers):
+    for index, sublayer in enumerate(config.sublayers):
         for name, shape in _sublayer_names(sublayer).items():
-            named[f"bert.encoder.layer.{place}.{name}"] = shape
+            named[f"bert.encoder.layer.{index}.{name}"] = shape
     return named
 
 
 def aliases(config: Config) -> dict[str, str]:
     """Return the second names under which a checkpoint may hold a shared weight, each with the first name."""
     first_names = {
-        f"bert.encoder.layer.{place}.{name.replace('.', '.v_', 1)}": f"bert.encoder.layer.{place}.{name}"
-        for place, sublayer in enumerate(config.sublayers)
+        f"bert.encoder.layer.{index}.{name.replace('.', '.v_', 1)}": f"bert.encoder.layer.{index}.{name}"
+        for index, sublayer in enumerate(config.sublayers)
         if sublayer.shared
         for name in _sublayer_names(sublayer)
     }

@@ -45,8 +45,8 @@ def encode(config: Config, weights: Weights, states: States, seen: States) -> St
     import torch
 
     masks: dict[Side, torch.Tensor] = {side: there[:, None, None, :] for side, there in seen.items()}
-    for place, sublayer in enumerate(config.sublayers):
-        at = f"bert.encoder.layer.{place}"
+    for index, sublayer in enumerate(config.sublayers):
+        at = f"bert.encoder.layer.{index}"
         one = sublayer.joined
         if one is None:
             states = {**states, **_run(config, weights, sublayer, at, states, masks)}
@@ -117,8 +117,8 @@ def with_overall(config: Config, features: torch.Tensor, boxes: torch.Tensor, th
     mean = (features * there[..., None]).sum(dim=1, keepdim=True) / there.sum(dim=1)[:, None, None]
     whole = torch.tensor([0.0, 0.0, 1.0, 1.0, 1.0])[: config.locations].to(locations).expand(len(locations), 1, -1)
 
-    def beside(one: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
-        return torch.cat([one, others] if config.overall == "first" else [others, one], dim=1)
+    def beside(tensor: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
+        return torch.cat([tensor, others] if config.overall == "first" else [others, tensor], dim=1)
 
     return beside(mean, features), beside(whole, locations), beside(torch.ones_like(there[:, :1]), there)
 

@@ -35,12 +35,12 @@ def steps(content: Mapping[str, Any]) -> list[tuple[str, int]]:
     text = vision = 0
     ends = zip(content["t_biattention_id"], content["v_biattention_id"], strict=True)
     for number, (text_end, vision_end) in enumerate(ends):
-        layers += [("layer", place) for place in range(text, text_end)]
-        layers += [("v_layer", place) for place in range(vision, vision_end)]
+        layers += [("layer", index) for index in range(text, text_end)]
+        layers += [("v_layer", index) for index in range(vision, vision_end)]
         layers.append(("c_layer", number))
         text, vision = text_end, vision_end
-    layers += [("layer", place) for place in range(text, content["num_hidden_layers"])]
-    return layers + [("v_layer", place) for place in range(vision, content["v_num_hidden_layers"])]
+    layers += [("layer", index) for index in range(text, content["num_hidden_layers"])]
+    return layers + [("v_layer", index) for index in range(vision, content["v_num_hidden_layers"])]
 
 
 def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task_tokens: int) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task
     try:
         order = [kind for kind, _ in steps(content)]
         text, vision, across = (
-            [2 * place for place, kind in enumerate(order) if kind == wanted]
+            [2 * index for index, kind in enumerate(order) if kind == wanted]
             for wanted in ("layer", "v_layer", "c_layer")
         )
         wide, heads = content["bi_hidden_size"], content["bi_num_attention_heads"]
@@ -81,9 +81,9 @@ def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task
 def renamed(content: Mapping[str, Any]) -> dict[str, str]:
     """Return the prefixes of the encoder's modules in vilbert-multi-task, each with VOLTA's prefix."""
     prefixes: dict[str, str] = {}
-    for place, (kind, number) in enumerate(steps(content)):
+    for index, (kind, number) in enumerate(steps(content)):
         own = f"bert.encoder.{kind}.{number}."
-        attends, feeds = f"bert.encoder.layer.{2 * place}.", f"bert.encoder.layer.{2 * place + 1}."
+        attends, feeds = f"bert.encoder.layer.{2 * index}.", f"bert.encoder.layer.{2 * index + 1}."
         if kind == "c_layer":  # co-attention, in which 1 is vision and 2 is text
             for v, digit, letter in (("v_", "1", "v"), ("", "2", "t")):
                 prefixes |= {
