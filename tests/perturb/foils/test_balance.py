@@ -13,10 +13,15 @@ from vlgate.perturb.foils.balance import (
     capped,
     even,
     even_within,
+    exchange,
+    exchanged,
+    matched,
     mutual,
     near_within,
+    paired,
     spread,
 )
+from vlgate.perturb.foils.candidates import Foil
 
 classes = st.lists(st.sampled_from("abcd"), max_size=24)
 seeds = st.integers(0, 5)
@@ -139,3 +144,79 @@ def test_wrong_arguments_are_named():
         assigned("ab", ["a"], seed=0)
     with pytest.raises(ValueError, match=r"len\(groups\)=1"):
         even_within("ab", ["a"], "ab", seed=0)
+
+
+def foils_of(classes):
+    return [Foil(caption="", foil="", classes=one, why="") for one in classes]
+
+
+CANDIDATES = st.lists(st.tuples(st.integers(0, 30), st.sampled_from("abcde")), max_size=80).map(
+    # each source has one class of its own, which only other classes replace
+    lambda some: [(source, ("abcde"[source % 5], other)) for source, other in some if "abcde"[source % 5] != other]
+)
+
+
+@given(CANDIDATES, st.integers(0, 5))
+@pytest.mark.parametrize("select", [paired, matched])
+def test_each_class_is_as_frequent_in_captions_as_in_foils_and_each_source_is_used_once(select, some, seed):
+    sources = [source for source, _ in some]
+    classes = [pair for _, pair in some]
+    taken = select(foils_of(classes), sources, seed)
+    assert list(taken) == sorted(set(taken))
+    assert len({sources[place] for place in taken}) == len(taken)
+    assert Counter(classes[place][0] for place in taken) == Counter(classes[place][1] for place in taken)
+    assert taken == select(foils_of(classes), sources, seed)
+
+
+@given(CANDIDATES, st.integers(0, 5))
+def test_pairs_are_as_frequent_in_one_direction_as_in_the_other(some, seed):
+    classes = [pair for _, pair in some]
+    counts = Counter(classes[place] for place in paired(foils_of(classes), [source for source, _ in some], seed))
+    assert all(counts[one, other] == counts[other, one] for one, other in counts)
+
+
+def test_all_that_can_be_paired_is_and_rings_are_longer_than_pairs():
+    classes = [("on", "under")] * 3 + [("under", "on")] * 2 + [("in", "outside")]
+    assert len(paired(foils_of(classes), range(6), seed=0)) == 4
+    ring = [("ride", "push"), ("push", "pull"), ("pull", "ride"), ("pull", "eat")]
+    assert paired(foils_of(ring), range(4), seed=0) == ()
+    assert matched(foils_of(ring), range(4), seed=0) == (0, 1, 2)
+
+
+def test_a_frequent_pair_does_not_crowd_out_a_rare_one():
+    classes = [("on", "under"), ("under", "on")] * 50 + [("on", "behind"), ("behind", "on")]
+    sources = [place // 1 for place in range(100)] + [0, 100]
+    taken = paired(foils_of(classes), sources, seed=1)
+    assert Counter(classes[place] for place in taken)["behind", "on"] == 1
+
+
+def test_sources_and_foils_are_as_many():
+    with pytest.raises(ValueError, match=r"len\(foils\)=1 and len\(sources\)=0"):
+        paired(foils_of([("a", "b")]), [], seed=0)
+
+
+WORDS = st.sampled_from("pqrs")
+FOILS = st.builds(lambda one, two: Foil(caption="", foil="", classes=(one, two), why=""), WORDS, WORDS).filter(
+    lambda foil: foil.classes[0] != foil.classes[1]
+)
+
+
+@given(st.lists(st.lists(FOILS, max_size=4), max_size=12), st.integers(0, 3))
+def test_each_exchange_is_as_frequent_as_its_reverse(groups, seed):
+    chosen = exchanged(groups, seed=seed)
+    counts = Counter(exchange(foil) for _, foil in chosen)
+    assert all(counts[pair] == counts[pair[::-1]] for pair in counts)
+    assert len({place for place, _ in chosen}) == len(chosen)
+    assert all(foil in groups[place] for place, foil in chosen)
+    assert chosen == exchanged(groups, seed=seed)
+
+
+def test_as_many_are_chosen_as_the_rarer_direction_has():
+    there, back = (Foil(caption="", foil="", classes=pair, why="") for pair in (("p", "q"), ("q", "p")))
+    assert len(exchanged([[there], [there], [there], [back], [back]], seed=1)) == 4
+
+
+def test_quantifiers_are_part_of_what_is_exchanged():
+    one = Foil(caption="", foil="", classes=("dog", "dogs"), why="", tags={"quantifiers": "a single/some"})
+    two = Foil(caption="", foil="", classes=("dogs", "dog"), why="", tags={"quantifiers": "some/exactly one"})
+    assert exchanged([[one], [two]], seed=1) == ()
