@@ -139,9 +139,6 @@ def _seen_together() -> tuple[Mapping[str, frozenset[str]], frozenset[str]]:
 SAME = "both roles may name one thing"
 BODY = "one of the two is a part of the body"
 BOTH_WAYS = "the action or the place holds in both directions"
-CARRIES = "a vehicle carries or lets off whoever is aboard"
-MEANS = "the second role is a means and takes no part"
-UNCLEAR = "the verb does not tell who does it to whom"
 
 # Actions that two take part in alike, or that a photograph shows no direction of: who talks to a woman is talked to,
 # who pays a cashier is paid back, and a man leads the sheep that leads him.
@@ -188,7 +185,7 @@ def actant_swap(frame: Frame, things: Things) -> Perturbed:
         (verb.base in _CARRYING, "a vehicle carries or lets off whoever is aboard"),
         (verb.rest in _MEANS, "the second role is a means and takes no part"),
         (verb.base in _UNCLEAR, "the verb does not tell who does it to whom"),
-        (is_mutual(verb), "the action or the place holds in both directions"),
+        (is_mutual(verb), BOTH_WAYS),
     )
     if why:
         return Perturbed.of(why)

@@ -181,8 +181,7 @@ def _grammatical(question: Parsed) -> bool:
 INSTRUMENTS: Mapping[str, str] = MappingProxyType({"train": "coreference-standard", "val": "coreference-clean"})
 """The instrument by VisDial's split; models that were trained on VisDial know the dialogs of the first."""
 
-IMAGE_SHARE = 1 / 3
-"""The largest share of questions about an image as a whole ("is it sunny?") in a set."""
+IMAGE_SHARE = 1 / 3  # the largest share of questions about an image as a whole ("is it sunny?") in a set
 
 _OPPOSITE = {"yes": "no", "no": "yes"}
 _ANSWER = re.compile(r"(?P<word>yes|no)(?![\w'\u2019-])(?! (?:and|or) (?:yes|no)\b)", re.IGNORECASE)

@@ -20,8 +20,7 @@ _UNSAID = frozenset(
     ("blow", "drink_with", "grind", "jump", "no_interaction", "pour", "run", "serve", "sip", "stick", "toast", "wave")
 )
 
-Corners = tuple[float, float, float, float]
-"""The left, upper, right and lower edge of a box."""
+Corners = tuple[float, float, float, float]  # the left, upper, right and lower edge of a box
 
 
 def graph_of_frame(

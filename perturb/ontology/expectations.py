@@ -113,8 +113,7 @@ class Expectations:
 HOME = ("kitchen", "dining", "living", "bedroom", "bathroom")
 INDOORS = (*HOME, "office", "shop")
 OUTDOORS = ("street", "rail", "airport", "water", "beach", "garden", "farm", "wild", "snow", "sport")
-SETTINGS = (*INDOORS, *OUTDOORS)
-"""The settings of photographs."""
+SETTINGS = (*INDOORS, *OUTDOORS)  # the settings of photographs
 GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
     {"home": HOME, "indoors": INDOORS, "outdoors": OUTDOORS, "anywhere": SETTINGS}
 )
@@ -240,30 +239,22 @@ def _listed(items: Iterable[tuple[str, T, TsvRow]]) -> Mapping[str, T]:
 
 # In which setting an image was taken, by the things that it shows, and what might be found there.
 
-FIT = 0.3
-"""How likely a setting must be, beside the likeliest of an image, for things that are found only there."""
+FIT = 0.3  # how likely a setting must be, beside the likeliest of an image, for things that are found only there
 _STRANGE = 0.06  # how likely a thing is in a setting that the tables do not give it, beside one that they do
 _COMMON: Mapping[str, float] = MappingProxyType(
     {"living": 1.0, "kitchen": 1.0, "dining": 1.0, "street": 1.0, "garden": 1.0, "bedroom": 0.6, "office": 0.6}
 )
-_SELDOM = 0.25
-"""How likely the other settings are before anything is seen: an elephant or a bathtub needs a reason."""
-SHARE = 0.2
-"""In how much of what an image may be a thing is found that a person might look for there."""
-BROAD = 7
-"""Settings of what may be in an image of which nothing is known."""
+_SELDOM = 0.25  # how likely the other settings are before anything is seen: an elephant or a bathtub needs a reason
+SHARE = 0.2  # in how much of what an image may be a thing is found that a person might look for there
+BROAD = 7  # settings of what may be in an image of which nothing is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """Where images were taken.
+    """Where images were taken."""
 
-    ``settings`` gives the settings in which a thing of a name is found, if they are known; ``usual`` are the things
-    that nearly every image of a setting shows.
-    """
-
-    settings: Callable[[str], frozenset[str]]
-    usual: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    settings: Callable[[str], frozenset[str]]  # those in which a thing of a name is found, if they are known
+    usual: Mapping[str, frozenset[str]] = field(default_factory=dict)  # what nearly every image of a setting shows
     _kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def of(self, names: Collection[str]) -> tuple[float, ...]:

@@ -61,8 +61,7 @@ def drawn(chance: Random, things: Sequence[T], weights: Sequence[float]) -> T:
 
 
 Link = tuple[Reading, int]
-AMONG = 3
-"""Wordings of relations that are drawn for one question, so that the rare ones are asked about too."""
+AMONG = 3  # wordings of relations that are drawn for one question, so that the rare ones are asked about too
 
 
 def sideways(text: str) -> bool:

@@ -23,11 +23,7 @@ _FLIPPED = {"yes": "no", "no": "yes"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The two questions that a test makes from a draft, and what else differs from the original.
-
-    ``other`` is the draft of the second question, if its words stand for something else. ``instead`` are the boxes that
-    are covered in place of ``foreground`` in the original image.
-    """
+    """The two questions that a test makes from a draft, and what else differs from the original."""
 
     questions: tuple[str, str]
     rule: str
@@ -36,9 +32,9 @@ class Change:
     tags: Mapping[str, str] = field(default_factory=dict)
     perturbation: str = ""
     foreground: tuple[Box, ...] = ()
-    instead: tuple[Box, ...] = ()
+    instead: tuple[Box, ...] = ()  # covered in place of ``foreground`` in the original image
     reverse: bool = False
-    other: Draft | None = None
+    other: Draft | None = None  # of the second question, if its words stand for something else
 
 
 class Perturbing:

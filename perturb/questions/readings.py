@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import permutations, product
 
-from vlgate.perturb.ontology import default_ontology
-from vlgate.perturb.questions.drafts import NUMBERS, NounPhrase, PhraseNumber
+from vlgate.perturb.ontology import Number, default_ontology
+from vlgate.perturb.questions.drafts import NUMBERS, NounPhrase
 from vlgate.perturb.questions.templates import DOING, TEMPLATES, QuestionType, Template, ask
 from vlgate.perturb.text.grammar import may_be_plural, singular, with_article
 
@@ -44,8 +44,8 @@ class QuestionReading:
 
     type: QuestionType
     negated: bool
-    x: tuple[str, PhraseNumber]
-    y: tuple[str, PhraseNumber] | None
+    x: tuple[str, Number]
+    y: tuple[str, Number] | None
     attribute: str
     category: str
     choices: tuple[str, ...]
@@ -85,7 +85,7 @@ def said(template: Template, reading: QuestionReading) -> str:
     )
 
 
-def _may_be(phrase: tuple[str, PhraseNumber]) -> bool:
+def _may_be(phrase: tuple[str, Number]) -> bool:
     """Whether a phrase may have its number: a plural has a word that ends like one ("is" does not count)."""
     bare, number = phrase
     return number != "plural" or any(len(word) > 2 and may_be_plural(word) for word in bare.split())
@@ -263,7 +263,7 @@ def has_place(reading: QuestionReading) -> bool:
 
 
 @cache
-def is_phrase(phrase: str, number: PhraseNumber) -> bool:
+def is_phrase(phrase: str, number: Number) -> bool:
     """Whether a phrase without its determiner is a known noun of this number, perhaps related to another one."""
     found = _related(phrase)
     if found is None:
@@ -283,7 +283,7 @@ def _related(phrase: str) -> re.Match[str] | None:
 
 
 @cache
-def _is_kind(words: str, number: PhraseNumber) -> bool:
+def _is_kind(words: str, number: Number) -> bool:
     parts = words.split(" ")
     for start in range(len(parts)):
         name = " ".join(parts[start:])
