@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -83,7 +83,7 @@ def vocabulary_of(graphs: Iterable[SceneGraph], ontology: Ontology | None = None
 # Whether somebody would write a relation of two nouns: a cup on a table, and no plane there.
 
 BESIDE = frozenset(
-    ("near", "next to", "beside", "by", "close to", "in front of", "behind", "to the left of", "to the right of"),
+    ("near", "next to", "beside", "by", "close to", "in front of", "behind", "to the left of", "to the right of")
 )
 """Relations between any two things of one setting and of about one size."""
 
@@ -180,6 +180,15 @@ class Words:
         known = Surroundings(settings=self.ontology.settings, usual=self.ontology.expected.usual)
         object.__setattr__(self, "where", known)
         object.__setattr__(self, "slots", Slots(ontology=self.ontology))
+
+
+def foils_of(
+    caption: str, word: str, others: Mapping[str, str], why: Callable[[str], str], tags: Mapping[str, str]
+) -> list[Foil]:
+    return [
+        Foil(caption=caption, foil=foil, classes=(word, other), why=why(other), tags=tags)
+        for other, foil in others.items()
+    ]
 
 
 def checked(found: Iterable[Sequence[Foil] | str], captions: Iterable[str]) -> Perturbed:

@@ -24,11 +24,7 @@ Corners = tuple[float, float, float, float]  # the left, upper, right and lower 
 
 
 def graph_of_frame(
-    image: str,
-    template: str,
-    roles: Mapping[str, str],
-    boxes: Mapping[str, Box],
-    size: tuple[int, int] | None = None,
+    image: str, template: str, roles: Mapping[str, str], boxes: Mapping[str, Box], size: tuple[int, int] | None = None
 ) -> SceneGraph:
     """Return what a role frame says of an image as a scene graph: its things, and what the agent does to each."""
     # ``template`` is imSitu's sentence of the verb, whose roles are in capitals. The words before a role make the

@@ -30,7 +30,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "exclusives.tsv": ("category", "a", "b"),
         "actions.tsv": ("attribute", "category", "can"),
         "relations.tsv": ("name", "text", "that", "inverse", "asymmetric"),
-    },
+    }
 )
 Pairs = frozenset[frozenset[str]]
 

@@ -44,10 +44,7 @@ class _Concept:
 
 
 def extended_by_wordnet(
-    ontology: Ontology,
-    names: Iterable[str],
-    *,
-    lexicon: str = "oewn:2024",
+    ontology: Ontology, names: Iterable[str], *, lexicon: str = "oewn:2024"
 ) -> tuple[Ontology, tuple[str, ...]]:
     """Add the names to ``ontology`` that it does not know and an installed wordnet does."""
     # The sense of a name is its most frequent one that an image can show and that is below a noun of the ontology. The

@@ -59,13 +59,7 @@ def _wording(kind: str, where: str, verb: str, number: Number) -> Wording:
     one = number == "singular"
     a = with_article(bare) if one else bare
     return Wording(
-        bare=bare,
-        a=a,
-        any=a if one else f"any {bare}",
-        no=f"no {bare}",
-        the=f"the {bare}",
-        kind=kind,
-        where=where,
+        bare=bare, a=a, any=a if one else f"any {bare}", no=f"no {bare}", the=f"the {bare}", kind=kind, where=where
     )
 
 

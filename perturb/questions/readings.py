@@ -17,12 +17,7 @@ from vlgate.perturb.text.grammar import may_be_plural, singular, with_article
 
 _WORDS = re.compile(r"\{[^}]*\}|[\w'-]+|[^\w\s]")
 _FORMS = {"{Is}": {"Is", "Are"}, "{is}": {"is", "are"}, "{Does}": {"Does", "Do"}, "{does}": {"does", "do"}}
-_DETERMINERS = {
-    "any": {"a", "an", "any"},
-    "a": {"a", "an"},
-    "no": {"no"},
-    "the": {"the"},
-}
+_DETERMINERS = {"any": {"a", "an", "any"}, "a": {"a", "an"}, "no": {"no"}, "the": {"the"}}
 # Words that are not part of a noun phrase: they belong to the template, or to a second phrase.
 _NO_PHRASE = frozenset(
     ("a", "an", "and", "any", "both", "either", "made", "neither", "no", "nor", "not", "or", "there")

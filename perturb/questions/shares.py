@@ -109,7 +109,7 @@ MAKEUP: Mapping[Test, Mapping[Kind, int]] = MappingProxyType(
         "antonym-dir": dict(_ATTRIBUTES),
         "mirror-inv": {"object-related": 2500, "object-choice-related": 2500, "attribute-choice-related": 2250},
         "occlusion-dir": {"object": 2500},
-    },
+    }
 )
 """The questions of each kind in each test (CARETS, section 4.2 and Table 6; the last two are not the paper's)."""
 

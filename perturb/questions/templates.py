@@ -18,13 +18,7 @@ from vlgate.perturb.questions.drafts import NounPhrase
 # the choices are values of, and ``{doing}`` the verb that goes with it.
 
 QuestionType = Literal[
-    "object",
-    "conjunction",
-    "disjunction",
-    "attribute",
-    "object-choice",
-    "attribute-choice",
-    "action-choice",
+    "object", "conjunction", "disjunction", "attribute", "object-choice", "attribute-choice", "action-choice"
 ]
 Relations = Literal["none", "plain", "that"]
 

@@ -8,15 +8,7 @@ from hypothesis import strategies as st
 
 from vlgate.perturb.foils.candidates import Filling
 from vlgate.perturb.foils.prepositions import attested, contrasts, prepositions, said_of
-from vlgate.perturb.foils.relations import (
-    ABSURD,
-    NOT_ATTESTED,
-    SAID,
-    TOO_LONG,
-    filled_relations,
-    gaps,
-    relations,
-)
+from vlgate.perturb.foils.relations import ABSURD, NOT_ATTESTED, SAID, TOO_LONG, filled_relations, gaps, relations
 from vlgate.perturb.ontology.tables import rows_of
 
 ALL = contrasts().spatial

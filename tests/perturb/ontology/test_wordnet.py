@@ -64,7 +64,7 @@ def _lexicon() -> str:
         members = " ".join(f"s-{key}-{number}" for number, _ in enumerate(words.split("|")))
         synsets.append(
             f'<Synset id="tiny-{key}" ili="" partOfSpeech="n" members="{members}" lexfile="{file}">'
-            f"<Definition>{definition}</Definition>{relations}</Synset>",
+            f"<Definition>{definition}</Definition>{relations}</Synset>"
         )
         for number, word in enumerate(words.split("|")):
             entries.setdefault(word, []).append(f'<Sense id="s-{key}-{number}" synset="tiny-{key}"/>')
