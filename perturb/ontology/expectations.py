@@ -234,7 +234,8 @@ def _companions(rows: Iterable[TsvRow]) -> Iterator[tuple[str, frozenset[str], T
 def _listed(items: Iterable[tuple[str, T, TsvRow]]) -> Mapping[str, T]:
     """By name; a name in its other number too, unless that has a line of its own, as "woods" has beside "wood"."""
     listed = once(items)
-    return MappingProxyType({form: value for name, value in listed.items() for form in either_number(name)} | listed)
+    forms = {form: value for name, value in listed.items() for form in either_number(name)}
+    return MappingProxyType({**forms, **listed})
 
 
 # In which setting an image was taken, by the things that it shows, and what might be found there.
