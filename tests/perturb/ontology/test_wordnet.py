@@ -56,30 +56,10 @@ def ontology():
     return Ontology(objects=Closures(nouns=sensed), words=curated_attributes())
 
 
-def _lexicon() -> str:
-    synsets, entries = [], {}
-    for key, words, above, part, file, definition in SYNSETS:
-        relations = "".join(f'<SynsetRelation relType="hypernym" target="tiny-{up}"/>' for up in above.split("|") if up)
-        relations += f'<SynsetRelation relType="mero_part" target="tiny-{part}"/>' if part else ""
-        members = " ".join(f"s-{key}-{number}" for number, _ in enumerate(words.split("|")))
-        synsets.append(
-            f'<Synset id="tiny-{key}" ili="" partOfSpeech="n" members="{members}" lexfile="{file}">'
-            f"<Definition>{definition}</Definition>{relations}</Synset>"
-        )
-        for number, word in enumerate(words.split("|")):
-            entries.setdefault(word, []).append(f'<Sense id="s-{key}-{number}" synset="tiny-{key}"/>')
-    lines = [
-        f'<LexicalEntry id="e-{number}"><Lemma writtenForm="{word}" partOfSpeech="n"/><Form writtenForm="{word}im"/>'
-        f"{''.join(senses)}</LexicalEntry>"
-        for number, (word, senses) in enumerate(entries.items())
-    ]
-    return lines, synsets
-
-
 @pytest.fixture(scope="module")
 def wn(install_lexicon):
     """The library with the tiny lexicon as its only one, in a folder of its own."""
-    return install_lexicon(*_lexicon())
+    return install_lexicon((key, "n", *rest) for key, *rest in SYNSETS)
 
 
 @pytest.fixture
