@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from random import Random
@@ -39,19 +39,6 @@ class Weighted:
 
     def draw(self, chance: Random) -> str:
         return self.words[bisect(self._sums, chance.random() * self._sums[-1])]
-
-
-class Kept:
-    """Parts of distributions by key, each found once."""
-
-    def __init__(self) -> None:
-        self._found: dict[Hashable, Weighted] = {}
-
-    def kept(self, key: Hashable, words: Weighted, keeps: Callable[[str], bool]) -> Weighted:
-        """Return the words that a condition holds of; the same for the same key, whatever the others are."""
-        if key not in self._found:
-            self._found[key] = words.kept(keeps)
-        return self._found[key]
 
 
 def drawn(chance: Random, things: Sequence[T], weights: Sequence[float]) -> T:

@@ -214,7 +214,12 @@ def is_certain(reading: QuestionReading) -> bool:
         return False
     if reading.y is not None and len({reading.x[1] == "plural", reading.y[1] == "plural"}) > 1:
         return False  # "is there both cups and a ball"
-    if reading.type == "attribute" and not _is_attribute(reading.attribute):
+    made_of, attribute = reading.attribute.removeprefix("made of "), reading.attribute
+    if attribute != made_of:
+        known = _is_kind(made_of, "mass") or made_of in _MATERIALS
+    else:
+        known = attribute in default_ontology().attributes or attribute in default_ontology().relations
+    if reading.type == "attribute" and not known:
         return False
     return not reading.category or reading.category in _CATEGORIES
 
@@ -260,8 +265,8 @@ def has_place(reading: QuestionReading) -> bool:
 @cache
 def is_phrase(phrase: str, number: Number) -> bool:
     """Whether a phrase without its determiner is a known noun of this number, perhaps related to another one."""
-    found = _related(phrase)
-    if found is None:
+    found = _LINK.search(phrase)
+    if found is None or found["link"] in _NO_LINK:
         return _is_kind(phrase, number)
     if found["verb"] and (found["verb"] == "are") != (number == "plural"):
         return False
@@ -269,12 +274,6 @@ def is_phrase(phrase: str, number: Number) -> bool:
         return False
     kind = phrase[: found.start()]
     return _is_kind(kind, number) and any(_is_kind(found["other"], one) for one in NUMBERS)
-
-
-def _related(phrase: str) -> re.Match[str] | None:
-    """The relation of a phrase; "-ing" nouns such as "building" are none."""
-    found = _LINK.search(phrase)
-    return None if found is None or found["link"] in _NO_LINK else found
 
 
 @cache
@@ -304,12 +303,6 @@ def _numbers(noun: str) -> frozenset[str]:
 def _is_modifier(word: str) -> bool:
     words = default_ontology()
     return word in words.attributes or (word in words.nouns and words.nouns[word].number != "plural")
-
-
-def _is_attribute(words: str) -> bool:
-    if words.startswith("made of "):
-        return _is_kind(words.removeprefix("made of "), "mass") or words.removeprefix("made of ") in _MATERIALS
-    return words in default_ontology().attributes or words in default_ontology().relations
 
 
 _MATERIALS = frozenset(("wood", "metal", "glass", "brick", "stone", "plastic", "leather", "clay", "tin", "paper"))
