@@ -160,6 +160,12 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
     for row in rows("doers.tsv"):
         for word in row.names("begins"):
             doers[word] = doers.get(word, frozenset()) | both_numbers(row.names("can"))
+    usual = {
+        setting: frozenset().union(
+            *(one for name in groups if setting in GROUPS.get(name, (name,)) for one in groups[name])
+        )
+        for setting in SETTINGS
+    }
     sets: dict[str, Any] = {name: frozenset().union(*groups[group]) for name, group in _SETS.items()}
     return Expectations(
         places=_listed((name, _settings(row), row) for row in rows("places.tsv") for name in row.names("names")),
@@ -167,10 +173,7 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
         doers=doers,
         contrasts=tuple(groups["contrast"]),
         company=_listed(_companions(rows("company.tsv"))),
-        usual={
-            setting: frozenset().union(*(one for name in _around(setting) for one in groups[name]))
-            for setting in SETTINGS
-        },
+        usual=usual,
         shades=tuple(groups["near"]),
         rests=_listed(
             (name, both_numbers(row.names("on")), row) for row in rows("rests.tsv") for name in row.names("names")
@@ -198,10 +201,6 @@ def _settings(row: TsvRow) -> frozenset[str]:
             raise row.error(f"settings={row['settings']!r}: {nearest(name, (*GROUPS, *SETTINGS))}")
         found.update(GROUPS.get(name, (name,)))
     return frozenset(found)
-
-
-def _around(setting: str) -> Iterator[str]:
-    return (name for name in (setting, *GROUPS) if setting in GROUPS.get(name, (name,)))
 
 
 def _values(rows: Iterable[TsvRow]) -> Mapping[tuple[str, str], frozenset[str]]:

@@ -162,9 +162,12 @@ class Closures:
             ("_also", [(one, two) for group in self.overlaps for one in group.names for two in group.also]),
             ("_alone", [(two, one) for group in self.overlaps for one in group.names for two in group.also]),
         ):
-            object.__setattr__(self, setting, _linked(pairs))
-        for links in (self.senses, self.parts, self.wholes, self._sharing, self._also):
-            for name in (*links, *(name for names in links.values() for name in names)):
+            links: dict[str, dict[str, None]] = defaultdict(dict)
+            for source, target in pairs:
+                links[source][target] = None
+            object.__setattr__(self, setting, {source: tuple(targets) for source, targets in links.items()})
+        for known in (self.senses, self.parts, self.wholes, self._sharing, self._also):
+            for name in (*known, *(name for names in known.values() for name in names)):
                 self._noun(name)
 
     @kept
@@ -255,13 +258,6 @@ class Closures:
     @staticmethod
     def _follow(names: Collection[str], links: Links) -> set[str]:
         return {target for name in names for target in links.get(name, ())}
-
-
-def _linked(pairs: Iterable[tuple[str, str]]) -> Links:
-    links: dict[str, dict[str, None]] = defaultdict(dict)
-    for source, target in pairs:
-        links[source][target] = None
-    return {source: tuple(targets) for source, targets in links.items()}
 
 
 def curated_objects(folder: Path = Path(__file__).parent) -> Closures:
