@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations, compress, islice, permutations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -255,7 +256,8 @@ class _Features(_Image):
         else:
             vectors = self.tools.encoder.encode([*texts[0], *texts[1]])
             shared = vectors[: len(texts[0])] @ vectors[len(texts[0]) :].T > self.rules.alike_features
-        for told, lost in ((one, shared.any(axis=1)), (other, shared.any(axis=0))):
+        for told, axis in ((one, 1), (other, 0)):
+            lost: Any = shared.any(axis=axis)
             yield replace(told, features=tuple(compress(told.features, ~lost)))
 
     def _sets_of_two(self, a: Told, b: Told) -> Iterator[SentenceSet]:
