@@ -26,7 +26,7 @@ def kept(
     name = method.__name__
 
     @wraps(method)
-    def answered(self: Self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+    def answered(self: Self, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
         key = (name, args, *kwargs.items()) if kwargs else (name, args)
         known = self._kept
         if key not in known:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Protocol
 
 from vlgate.perturb.foils.candidates import Filling, Foil, Gap, Perturbed
 from vlgate.perturb.foils.frames import NO_PART, Frame, RoleVerb, is_participant, noun_number, realised
 from vlgate.perturb.graphs.persons import is_body_part
+from vlgate.perturb.ontology.wordnet import WordRelations
 from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.sentences import Verb
 from vlgate.perturb.word_lists import words
@@ -20,11 +20,6 @@ from vlgate.perturb.word_lists import words
 NUMBER = "the number of a noun is not certain"
 NO_VERB = "no other verb of the collection has both nouns"
 NOT_OTHER = "every verb that fits may be true as well"
-
-
-class Actions(Protocol):
-    def same_action(self, one: str, other: str) -> bool:
-        """Whether two verbs are synonyms, or one a hypernym of the other; antonyms are not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +46,7 @@ def space_of(frames: Iterable[Frame]) -> Space:
     )
 
 
-def action_replacements(frame: Frame, space: Space, actions: Actions) -> Perturbed:
+def action_replacements(frame: Frame, space: Space, actions: WordRelations) -> Perturbed:
     """Replace the verb of a frame by each verb that the collection says of both nouns, without any model."""
     # The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of its
     # FrameNet frame, and not an action that may be seen together with it (``actions.toml``). Neither of the two verbs
@@ -77,11 +72,16 @@ def action_gap(frame: Frame) -> Gap | None:
     return Gap(before=before, after=f"{rest} {after}".strip(), lengths=(1,)) if gap else None
 
 
-def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, actions: Actions) -> Perturbed:
+def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, actions: WordRelations) -> Perturbed:
     """Replace the verb of a frame by the verbs of the space among the fillings of ``action_gap(frame)``."""
     # The preposition stays, as the model saw it. The conditions on the verbs are those of ``action_replacements``.
     number = noun_number(frame.agent)
-    said = {} if number is None else {verb.verb(frame.role).present(number): verb for verb in _with_role(frame, space)}
+    said: dict[str, RoleVerb] = {}
+    if number is not None:
+        others = (verb for verb in space.verbs.values() if verb.name != frame.verb.name)
+        before = {frame.role: frame.verb.before[frame.role]}
+        verbs = (replace(verb, roles=(frame.role,), before=before) for verb in others)
+        said = {verb.verb(frame.role).present(number): verb for verb in verbs}
     known = [
         replace(frame, verb=said[text])
         for filling in fillings
@@ -90,13 +90,7 @@ def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, acti
     return _perturbed(frame, known, actions, "no filling is another verb of the space")
 
 
-def _with_role(frame: Frame, space: Space) -> Iterator[RoleVerb]:
-    for verb in space.verbs.values():
-        if verb.name != frame.verb.name:
-            yield replace(verb, roles=(frame.role,), before={frame.role: frame.verb.before[frame.role]})
-
-
-def _perturbed(frame: Frame, replaced: Sequence[Frame], actions: Actions, why_none: str) -> Perturbed:
+def _perturbed(frame: Frame, replaced: Sequence[Frame], actions: WordRelations, why_none: str) -> Perturbed:
     caption = realised(frame)
     if caption is None:
         return Perturbed.of(NUMBER)
@@ -118,7 +112,7 @@ def _perturbed(frame: Frame, replaced: Sequence[Frame], actions: Actions, why_no
     return Perturbed.of(*foils) if foils else Perturbed.of(NOT_OTHER)
 
 
-def _differs(one: RoleVerb, other: RoleVerb, actions: Actions) -> bool:
+def _differs(one: RoleVerb, other: RoleVerb, actions: WordRelations) -> bool:
     together, beside_others = _seen_together()
     beside = bool({one.base, other.base} & beside_others)
     if one.base == other.base or beside or (one.similar and one.similar == other.similar):
@@ -139,9 +133,6 @@ def _seen_together() -> tuple[Mapping[str, frozenset[str]], frozenset[str]]:
 SAME = "both roles may name one thing"
 BODY = "one of the two is a part of the body"
 BOTH_WAYS = "the action or the place holds in both directions"
-CARRIES = "a vehicle carries or lets off whoever is aboard"
-MEANS = "the second role is a means and takes no part"
-UNCLEAR = "the verb does not tell who does it to whom"
 
 # Actions that two take part in alike, or that a photograph shows no direction of: who talks to a woman is talked to,
 # who pays a cashier is paid back, and a man leads the sheep that leads him.
@@ -164,15 +155,7 @@ _ANYBODY = frozenset(
 ) | {"male child", "female child", "young man", "young woman", "old man", "old woman"}
 
 
-class Things(Protocol):
-    def same_thing(self, one: str, other: str) -> bool:
-        """Whether two nouns may name one thing."""
-
-    def is_kind(self, noun: str, kind: str, senses: int) -> bool:
-        """Whether one of the first senses of a noun is a kind of another noun."""
-
-
-def actant_swap(frame: Frame, things: Things) -> Perturbed:
+def actant_swap(frame: Frame, things: WordRelations) -> Perturbed:
     """Say a frame, and say it with the nouns of its two roles exchanged."""
     # A foil may be true if the action is mutual ("A man talks to a woman"), if one noun is a kind of the other ("A man
     # helps a person"), or if both may have one role in a contest ("An athlete tackles a man"): these are refused. So is
@@ -189,7 +172,7 @@ def actant_swap(frame: Frame, things: Things) -> Perturbed:
         (verb.base in _CARRYING, "a vehicle carries or lets off whoever is aboard"),
         (verb.rest in _MEANS, "the second role is a means and takes no part"),
         (verb.base in _UNCLEAR, "the verb does not tell who does it to whom"),
-        (is_mutual(verb), "the action or the place holds in both directions"),
+        (is_mutual(verb), BOTH_WAYS),
     )
     if why:
         return Perturbed.of(why)
@@ -203,11 +186,11 @@ def actant_swap(frame: Frame, things: Things) -> Perturbed:
     return Perturbed.of(Foil(caption=caption, foil=foil, classes=(frame.agent, frame.other), why=why, tags=tags))
 
 
-def _acts(noun: str, things: Things) -> bool:
+def _acts(noun: str, things: WordRelations) -> bool:
     return noun in _ANYBODY or noun in _GROUPS or any(things.is_kind(noun, kind, senses) for kind, senses in _ACTORS)
 
 
-def _both_contest(frame: Frame, things: Things) -> bool:
+def _both_contest(frame: Frame, things: WordRelations) -> bool:
     nouns = {frame.agent.lower(), frame.other.lower()}
     named = nouns - _ANYBODY
     known = all(things.same_thing(noun, "person") for noun in named)

@@ -273,8 +273,7 @@ def _step(
     return None
 
 
-Exchange = tuple[str, str]
-"""What a caption has and what its foil has instead."""
+Exchange = tuple[str, str]  # what a caption has and what its foil has instead
 
 
 def exchange(foil: Foil) -> Exchange:

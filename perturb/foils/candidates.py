@@ -79,18 +79,13 @@ class WordTable(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foil:
-    """A caption and its foil, which is false of the caption's image.
-
-    ``classes`` are what differs, the caption's and the foil's, as in VALSE's ``classes`` and ``classes_foil`` ("on",
-    "under"). ``why`` says in a sentence how the foil was made and why it is false. ``tags`` are slices of the metrics,
-    such as {"direction": "sg2pl"}.
-    """
+    """A caption and its foil, which is false of the caption's image."""
 
     caption: str
     foil: str
-    classes: tuple[str, str]
-    why: str
-    tags: Mapping[str, str] = field(default_factory=dict)
+    classes: tuple[str, str]  # what differs, the caption's and the foil's, as VALSE's ``classes`` and ``classes_foil``
+    why: str  # how the foil was made and why it is false
+    tags: Mapping[str, str] = field(default_factory=dict)  # slices of the metrics: {"direction": "sg2pl"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

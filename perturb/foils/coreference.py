@@ -181,8 +181,7 @@ def _grammatical(question: Parsed) -> bool:
 INSTRUMENTS: Mapping[str, str] = MappingProxyType({"train": "coreference-standard", "val": "coreference-clean"})
 """The instrument by VisDial's split; models that were trained on VisDial know the dialogs of the first."""
 
-IMAGE_SHARE = 1 / 3
-"""The largest share of questions about an image as a whole ("is it sunny?") in a set."""
+IMAGE_SHARE = 1 / 3  # the largest share of questions about an image as a whole ("is it sunny?") in a set
 
 _OPPOSITE = {"yes": "no", "no": "yes"}
 _ANSWER = re.compile(r"(?P<word>yes|no)(?![\w'\u2019-])(?! (?:and|or) (?:yes|no)\b)", re.IGNORECASE)
@@ -242,11 +241,8 @@ def selected(
         rest = [index for index in left if candidates[index].tags["antecedent"] != "image"]
         more = sum(1 if answers[index] == "no" else -1 for index in rest)
         quick_generator(f"{seed}/whole images").shuffle(whole)
-        left = sorted((*rest, *_some(whole, answers, min(room, len(whole) - 1), more)))
-
-
-def _some(whole: Sequence[int], answers: Sequence[str], room: int, more: int) -> Sequence[int]:
-    """Take ``room`` of the places in ``whole``, with ``more`` times "yes" than "no" as far as there are so many."""
-    indexes = {answer: [index for index in whole if answers[index] == answer] for answer in ("yes", "no")}
-    yes = min(len(indexes["yes"]), max(room - len(indexes["no"]), (room + more) // 2, 0), room)
-    return (*indexes["yes"][:yes], *indexes["no"][: room - yes])
+        # ``more`` times "yes" than "no" of them, as far as there are so many
+        room = min(room, len(whole) - 1)
+        says_yes, says_no = ([index for index in whole if answers[index] == answer] for answer in ("yes", "no"))
+        yes = min(len(says_yes), max(room - len(says_no), (room + more) // 2, 0), room)
+        left = sorted((*rest, *says_yes[:yes], *says_no[: room - yes]))

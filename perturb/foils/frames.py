@@ -19,8 +19,7 @@ from vlgate.perturb.text.sentences import Verb, active, bare_or_a, number_of, re
 from vlgate.perturb.word_lists import words
 
 PLACE = "place"
-NO_PART = "the words before the role say no part in the action"
-"""Why a frame is not said: see ``is_participant``."""
+NO_PART = "the words before the role say no part in the action"  # why a frame is not said: see ``is_participant``
 
 _ROLE = re.compile(r"[A-Z][A-Z0-9-]+\b")
 _DETERMINERS = frozenset(("a", "an", "the", "some", "his", "her", "its", "their", "one's", "another", "any", "of"))
@@ -32,18 +31,14 @@ _SINGULAR_IN_S = ("ss", "us", "is")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleVerb:
-    """A verb of a space of role frames: "drinking", its base form, and its roles in the order of its template.
-
-    ``before`` are the words between the verb or the last role and each role ("from" before the container). ``similar``
-    is the verb's FrameNet frame: verbs of one frame say nearly the same.
-    """
+    """A verb of a space of role frames: "drinking", its base form, and its roles in the order of its template."""
 
     name: str
     base: str
     agent: str
     roles: tuple[str, ...]
-    before: Mapping[str, str]
-    similar: str = ""
+    before: Mapping[str, str]  # the words between the verb or the last role and each role ("from" before the container)
+    similar: str = ""  # its FrameNet frame: verbs of one frame say nearly the same
 
     def verb(self, role: str) -> Verb:
         return Verb(base=self.base, rest=self.before[role])

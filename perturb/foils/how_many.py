@@ -16,8 +16,7 @@ from vlgate.perturb.text.grammar import capitalised_like, plural, with_article
 from vlgate.perturb.text.parsed import Parsed
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
 
-LARGEST = 99
-"""The largest number that an answer may have; larger ones are guesses."""
+LARGEST = 99  # the largest number that an answer may have; larger ones are guesses
 
 _VALUES = {word: value for value, word in enumerate(NUMBER_WORDS)} | {"none": 0}
 
@@ -41,18 +40,13 @@ _BARE = re.compile(r"(?<= in) (?=(?:picture|photo|image|pic|photograph|backgroun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A statement with a place for a quantifier, and the number that is true of the image.
-
-    ``many`` is worded for every number but one, ``one`` for one; ``one`` is None if the words behind the noun allow no
-    singular. ``form`` is "there" ("There are # cups"), "object" ("The man has # cups"), "objects" ("The men have
-    # cups"), "clause" ("# cups have been broken") or "group" ("# of the cups are red"). ``noun`` is what is counted, in
-    the plural.
-    """
+    """A statement with a place for a quantifier, and the number that is true of the image."""
 
     number: int
-    noun: str
-    one: Frame | None
-    many: Frame
+    noun: str  # what is counted, in the plural
+    one: Frame | None  # worded for one; None if the words behind the noun allow no singular
+    many: Frame  # worded for every number but one
+    # "There are # cups", "The man has # cups", "The men have # cups", "# cups were broken", "# of the cups are red"
     form: Form
 
     def said(self, quantifier: str, *, one: bool = False) -> str | None:
@@ -149,11 +143,9 @@ def _something(made: Statement, *, one: bool) -> str | None:
 # The statements come from how-many questions; which number a foil takes depends on the whole set, so that a candidate
 # is made in two steps: ``countable`` for one question, and ``balanced``, ``adversarial`` or ``small`` for all of them.
 
-SMALL = (0, 1, 2, 3)
-"""The numbers of small-numbers captions and foils, and of adversarial foils."""
+SMALL = (0, 1, 2, 3)  # the numbers of small-numbers captions and foils, and of adversarial foils
 
-CAP = 130
-"""The most captions of one number, as in the release of counting-balanced: 121 to 131 for 0 to 5."""
+CAP = 130  # the most captions of one number, as in the release of counting-balanced: 121 to 131 for 0 to 5
 
 
 _FEW = 25  # of 1,022 candidates a text-only classifier then ranks 46 in 100 right; 24 if each noun is balanced

@@ -54,8 +54,7 @@ def _without_article(token: Token, before: Token | None) -> bool:
 
 Form = Literal["there", "object", "objects", "clause", "group"]
 
-Frame = tuple[str, str]
-"""What stands before and behind the quantifier of a statement, without the blanks around it."""
+Frame = tuple[str, str]  # what stands before and behind the quantifier of a statement, without the blanks around it
 
 Frames = tuple[Frame | None, Frame, Form]
 """A sentence for one, if it has a wording, the sentence for every other number, and its form."""

@@ -24,21 +24,15 @@ _TOTAL = (("in", "total"), ("all", "together"), ("in", "all"), ("altogether",))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The parts of a how-many question; each is a part of the question's tokens, without "how many" and the mark.
+    """The parts of a how-many question: a part of its tokens each, without "how many" and the mark."""
 
-    ``front`` is what stands before "how many" ("in this photo"). ``noun`` is what is counted, from its first adjective
-    to its head at ``head``, with the "of" behind it ("slices of pizza"). ``after`` follows the noun before the verb
-    ("on the boat"), ``verb`` is None if there is none ("How many wheels on the bus?"), and ``rest`` follows the verb.
-    ``group`` says that a part of what ``noun`` names is counted ("How many of the animals are giraffes?").
-    """
-
-    front: tuple[Token, ...]
-    noun: tuple[Token, ...]
-    head: int
-    after: tuple[Token, ...]
-    verb: Token | None
-    rest: tuple[Token, ...]
-    group: bool
+    front: tuple[Token, ...]  # what stands before "how many" ("in this photo")
+    noun: tuple[Token, ...]  # what is counted, with the "of" behind it ("slices of pizza")
+    head: int  # of the noun
+    after: tuple[Token, ...]  # what follows the noun before the verb ("on the boat")
+    verb: Token | None  # None if there is none ("How many wheels on the bus?")
+    rest: tuple[Token, ...]  # what follows the verb
+    group: bool  # whether a part of what ``noun`` names is counted ("How many of the animals are giraffes?")
 
 
 def asked(question: Parsed) -> Asked | str:

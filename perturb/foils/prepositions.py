@@ -15,18 +15,14 @@ from vlgate.perturb.text.parsed import Parsed, Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """Prepositions of a caption and of its foil about the same thing, after a noun or one of the verbs ``heads``.
-
-    If it is ``singular``, it does not hold for several things: nobody sits on horses. With ``subjects`` it holds for
-    these only: a man may sit at a table, but not a cup.
-    """
+    """Prepositions of a caption and of its foil about the same thing, after a noun or one of the verbs ``heads``."""
 
     things: frozenset[str]
     heads: frozenset[str]
     captions: tuple[str, ...]
     foils: tuple[str, ...]
-    singular: bool
-    subjects: frozenset[str]
+    singular: bool  # whether it does not hold for several things: nobody sits on horses
+    subjects: frozenset[str]  # if there are any, it holds for these only: a man may sit at a table, but not a cup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +114,7 @@ def _listed(lists: Mapping[str, str], names: str) -> frozenset[str]:
     return frozenset(word for name in names.split("|") for word in lists[name].split())
 
 
-LEAST_ATTESTED = 3
-"""How often a sequence must occur in a collection, so that a slip of one annotator does not count."""
+LEAST_ATTESTED = 3  # how often a sequence must occur in a collection, so that a slip of one annotator does not count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,13 +180,10 @@ def _thing_of_slope(parsed: Parsed, index: int) -> int | None:
     return thing if opposites else None
 
 
-AROUND = "around"
-"""What ``said_of`` notes of a thing that surrounds another one."""
-SEVERAL = "several"
-"""What ``said_of`` notes of a thing that a caption has in the plural."""
+AROUND = "around"  # what ``said_of`` notes of a thing that surrounds another one
+SEVERAL = "several"  # what ``said_of`` notes of a thing that a caption has in the plural
 
-Said = Mapping[str, frozenset[str]]
-"""The prepositions that captions of an image say before a noun, by the noun's lemma."""
+Said = Mapping[str, frozenset[str]]  # the prepositions that captions of an image say before a noun, by the noun's lemma
 
 
 def said_of(captions: Iterable[Parsed]) -> Said:

@@ -17,8 +17,7 @@ from vlgate.perturb.foils.prepositions import AROUND, SEVERAL, Preposition, Said
 from vlgate.perturb.text.fitness import reverses, unfit
 from vlgate.perturb.text.parsed import Edit, Parsed
 
-MOST_TOKENS = 80
-"""The longest caption, in tokens; longer texts are not captions."""
+MOST_TOKENS = 80  # the longest caption, in tokens; longer texts are not captions
 
 NO_PREPOSITION = "no preposition"
 TOO_LONG = "the text is too long for a caption"

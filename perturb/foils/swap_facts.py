@@ -46,31 +46,25 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A text that is true of an image: a whole caption, or one that says ``facts`` and no more, whose ``text`` is "".
-
-    ``key`` are its words, sorted. A caption has its words in order, too, and its nouns, sorted; all are lemmas.
-    """
+    """A text that is true of an image: a whole caption, or one that says ``facts`` and no more, without ``text``."""
 
     image: str
-    key: Words
+    key: Words  # its words, sorted; all are lemmas
     facts: tuple[Fact, ...]
     text: str = ""
-    words: Words = ()
-    nouns: Words = ()
+    words: Words = ()  # of a caption, in order
+    nouns: Words = ()  # of a caption, sorted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """What captions or a graph say of an image.
-
-    ``several`` are the names of which there may be more than one thing, so that a fact about one of them tells nothing
-    of the others. ``captions`` are statements for the whole captions.
-    """
+    """What captions or a graph say of an image."""
 
     image: str
     facts: frozenset[Fact]
+    # Names of which there may be more than one thing, so that a fact tells nothing of the others
     several: frozenset[str]
-    captions: tuple[Statement, ...] = field(default=(), repr=False)
+    captions: tuple[Statement, ...] = field(default=(), repr=False)  # for the whole captions
 
 
 class Vocabulary:
@@ -204,20 +198,16 @@ def _statement(image: str, *facts: Fact) -> Statement:
 # Only what the parse says plainly is taken. A phrase that follows its noun at once belongs to it; the head of one
 # further on is often a guess, as in "a man on a bench with a dog".
 
-_NOT_THE_THING = words("not the thing")
-"""Words before a noun that name another thing: a toy truck is not a truck."""
-_PICTURED = words("picture of")
-"""Nouns whose "of" names what they show: a statue of a man is not a man."""
-_MANY = words("many of")
-"""Nouns whose "of" names several things."""
+_NOT_THE_THING = words("not the thing")  # words before a noun that name another thing: a toy truck is not a truck
+_PICTURED = words("picture of")  # nouns whose "of" names what they show: a statue of a man is not a man
+_MANY = words("many of")  # nouns whose "of" names several things
 _POSTURES = frozenset("sitting standing lying laying resting parked perched seated sleeping".split())
 _LONG = {("in", "front", "of"): "in front of", ("on", "top", "of"): "on top of"}
 _SHADES = frozenset("light dark bright pale deep".split())
 _MORE = frozenset("another other others each rest more".split())
 """Words that tell of things beyond those that are named: "a burger with another next to it"."""
 
-_Thing = tuple[str, int]
-"""The name of a thing, and the position of its noun."""
+_Thing = tuple[str, int]  # the name of a thing, and the position of its noun
 
 
 def caption_scenes(captions: Iterable[tuple[str, Parsed]], vocabulary: Vocabulary) -> list[Scene]:

@@ -87,11 +87,8 @@ def _refused(
         return NO_CONTRADICTION if set(one.facts) ^ set(other.facts) else SAME_FACTS
     if contrast.one <= scenes[other.image].facts or contrast.other <= scenes[one.image].facts:
         return BOTH_TRUE
-    return (
-        ""
-        if contrast.one <= sure[one.image] and contrast.other <= sure[other.image]
-        else "an image may have several such things, or its captions disagree"
-    )
+    certain_of_both = contrast.one <= sure[one.image] and contrast.other <= sure[other.image]
+    return "" if certain_of_both else "an image may have several such things, or its captions disagree"
 
 
 def _swap(one: Statement, other: Statement, contrast: _Contrast, vocabulary: Vocabulary) -> Swap:

@@ -20,8 +20,7 @@ from vlgate.perturb.scene_graph import SceneGraph
 # Annotators leave out most of what an image shows. A pen that a desk lacks in the graph may well lie on it, so a noun
 # counts as absent only if nobody would expect it in such a setting, or if nobody would have left it out.
 
-WHOLE = 15
-"""Objects from which a graph tells all persons and animals of an image."""
+WHOLE = 15  # objects from which a graph tells all persons and animals of an image
 
 _SALIENT = frozenset(("person", "people", "animal", "animals"))
 _NARROW = 3  # settings of a thing that tells where it is, whatever else there is: a pig in a street

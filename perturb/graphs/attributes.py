@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.graphs.absence import has_others, is_measured, is_mixed, is_motley, is_place, look_alike
-from vlgate.perturb.graphs.checklist import Words, checked
+from vlgate.perturb.graphs.checklist import Words, checked, foils_of
 from vlgate.perturb.graphs.names import NO_NUMBER, VAGUE, Namesakes, contradict, determiner, is_vague, known_form
 from vlgate.perturb.graphs.objects import box_tags
 from vlgate.perturb.ontology import Ontology
@@ -85,16 +85,10 @@ def _made(
     if not fit:
         return MAY_HOLD if others else "no attribute of its kind excludes it"
     tags = {"kind": KINDS[words.ontology.attributes[attribute].category], **box_tags(thing, graph)}
-    return [
-        Foil(
-            caption=f"{first} {attribute} {thing.name}".strip(),
-            foil=f"{determiner(f'{other} {thing.name}', thing.name) or ''} {other} {thing.name}".strip(),
-            classes=(attribute, other),
-            why=f"every {thing.name} of the image has an attribute that excludes {other!r}",
-            tags=tags,
-        )
-        for other in fit
-    ]
+    foils = {one: f"{determiner(f'{one} {thing.name}', thing.name) or ''} {one} {thing.name}".strip() for one in fit}
+    caption = f"{first} {attribute} {thing.name}".strip()
+    every = f"every {thing.name} of the image has an attribute that excludes"
+    return foils_of(caption, attribute, foils, lambda one: f"{every} {one!r}", tags)
 
 
 def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -21,8 +21,7 @@ from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.perturb.text.grammar import either_number
 from vlgate.types import FloatArray
 
-LIMIT = 0.5
-"""The cosine from which two words are too alike to replace each other (VL-CheckList, section 3.2)."""
+LIMIT = 0.5  # the cosine from which two words are too alike to replace each other (VL-CheckList, section 3.2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +54,11 @@ SUBJECT, OBJECT = "subject", "object"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """The names of a collection, counted.
+    """The names of a collection, counted."""
 
-    ``names`` counts them all, ``placed`` by (role, text of the relation), and ``beside`` by (role, text of the
-    relation, name of the other thing).
-    """
-
-    names: Counter[str]
-    placed: Mapping[tuple[str, str], Counter[str]]
-    beside: Mapping[tuple[str, str, str], Counter[str]]
+    names: Counter[str]  # all
+    placed: Mapping[tuple[str, str], Counter[str]]  # by (role, text of the relation)
+    beside: Mapping[tuple[str, str, str], Counter[str]]  # and the name of the other thing
 
 
 def vocabulary_of(graphs: Iterable[SceneGraph], ontology: Ontology | None = None) -> Vocabulary:
@@ -88,7 +83,7 @@ def vocabulary_of(graphs: Iterable[SceneGraph], ontology: Ontology | None = None
 # Whether somebody would write a relation of two nouns: a cup on a table, and no plane there.
 
 BESIDE = frozenset(
-    ("near", "next to", "beside", "by", "close to", "in front of", "behind", "to the left of", "to the right of"),
+    ("near", "next to", "beside", "by", "close to", "in front of", "behind", "to the left of", "to the right of")
 )
 """Relations between any two things of one setting and of about one size."""
 
@@ -168,30 +163,32 @@ POSITIVE = "the foil is a caption of the same image"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """Where replacements come from: the collection's words, the ontology, and how alike two words may be.
-
-    ``most`` is how many foils are made of one caption by replacing one part of it: of several, a set chooses one so
-    that its classes are balanced. ``seed`` decides which they are, together with the image and the caption.
-    ``sole`` says that graphs name all who do something, as role frames do, and not only some of an image's persons.
-    ``classes`` keeps the classes of nouns, ``pools`` what may replace a noun in a place, or an attribute; ``where``
-    tells in which setting an image was taken, and ``slots`` which nouns read well beside a relation.
-    """
+    """Where replacements come from: the collection's words, the ontology, and how alike two words may be."""
 
     vocabulary: Vocabulary
     ontology: Ontology = field(default_factory=default_ontology)
     likeness: Likeness = field(default_factory=Likeness)
-    seed: int = 0
-    most: int = 1
-    sole: bool = False
+    seed: int = 0  # decides, with the image and the caption, which foils are made
+    most: int = 1  # foils of one caption by replacing one part of it, of which a set chooses one
+    sole: bool = False  # whether graphs name all who do something, as role frames do
     classes: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
     pools: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict, repr=False, compare=False)
-    where: Surroundings = field(init=False, repr=False, compare=False)
-    slots: Slots = field(init=False, repr=False, compare=False)
+    where: Surroundings = field(init=False, repr=False, compare=False)  # in which setting an image was taken
+    slots: Slots = field(init=False, repr=False, compare=False)  # which nouns read well beside a relation
 
     def __post_init__(self) -> None:
         known = Surroundings(settings=self.ontology.settings, usual=self.ontology.expected.usual)
         object.__setattr__(self, "where", known)
         object.__setattr__(self, "slots", Slots(ontology=self.ontology))
+
+
+def foils_of(
+    caption: str, word: str, others: Mapping[str, str], why: Callable[[str], str], tags: Mapping[str, str]
+) -> list[Foil]:
+    return [
+        Foil(caption=caption, foil=foil, classes=(word, other), why=why(other), tags=tags)
+        for other, foil in others.items()
+    ]
 
 
 def checked(found: Iterable[Sequence[Foil] | str], captions: Iterable[str]) -> Perturbed:

@@ -20,16 +20,11 @@ _UNSAID = frozenset(
     ("blow", "drink_with", "grind", "jump", "no_interaction", "pour", "run", "serve", "sip", "stick", "toast", "wave")
 )
 
-Corners = tuple[float, float, float, float]
-"""The left, upper, right and lower edge of a box."""
+Corners = tuple[float, float, float, float]  # the left, upper, right and lower edge of a box
 
 
 def graph_of_frame(
-    image: str,
-    template: str,
-    roles: Mapping[str, str],
-    boxes: Mapping[str, Box],
-    size: tuple[int, int] | None = None,
+    image: str, template: str, roles: Mapping[str, str], boxes: Mapping[str, Box], size: tuple[int, int] | None = None
 ) -> SceneGraph:
     """Return what a role frame says of an image as a scene graph: its things, and what the agent does to each."""
     # ``template`` is imSitu's sentence of the verb, whose roles are in capitals. The words before a role make the

@@ -119,6 +119,10 @@ def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontol
     return Triple(subject=subject, text=text, object=other, determiners=(determiners[0], determiners[1]))
 
 
+def triples_of(graph: SceneGraph, ontology: Ontology) -> list[Triple | str]:
+    return [triple_of(one, relation, graph, ontology) for one in graph.objects.values() for relation in one.relations]
+
+
 def is_vague(name: str, ontology: Ontology) -> bool:
     """Return whether no question is asked about a noun ("part"), or it is a place in the image ("right")."""
     return (

@@ -9,8 +9,8 @@ from itertools import islice
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.graphs.absence import Absence, common_names
-from vlgate.perturb.graphs.checklist import OBJECT, SUBJECT, Words, checked
-from vlgate.perturb.graphs.names import Triple, determiner, triple_of
+from vlgate.perturb.graphs.checklist import OBJECT, SUBJECT, Words, checked, foils_of
+from vlgate.perturb.graphs.names import Triple, determiner, triples_of
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, place_of, size_of
 from vlgate.perturb.text.sentences import read_predicate
 from vlgate.perturb.word_lists import words
@@ -40,11 +40,7 @@ def object_foils(graph: SceneGraph, words: Words) -> Perturbed:
     # would expect it there (``absence``). The second is not asked of what somebody does something to, if it is one
     # thing at a time: who rides a horse rides no cow. Nouns that the collection has in the same place, behind the same
     # relation, come first, in the shares that they have there.
-    triples = [
-        triple_of(thing, relation, graph, words.ontology)
-        for thing in graph.objects.values()
-        for relation in thing.relations
-    ]
+    triples = triples_of(graph, words.ontology)
     captions = [one.said() for one in triples if isinstance(one, Triple)]
     return checked(_foils(graph, triples, words), captions)
 
@@ -79,17 +75,9 @@ def _made(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: A
     others = _replacements(graph, triple, role, words, absence)
     if not others:
         return "nothing of its class that would stand there is surely absent"
-    caption, tags = triple.said(), {"role": role, **box_tags(thing, graph)}
-    return [
-        Foil(
-            caption=caption,
-            foil=triple.said(subject=other) if role == SUBJECT else triple.said(object=other),
-            classes=(thing.name, other),
-            why=f"nothing in the image may be called {other!r}",
-            tags=tags,
-        )
-        for other in others
-    ]
+    foils = {one: triple.said(**{role: one}) for one in others}
+    tags = {"role": role, **box_tags(thing, graph)}
+    return foils_of(triple.said(), thing.name, foils, lambda one: f"nothing in the image may be called {one!r}", tags)
 
 
 def box_tags(thing: SceneObject, graph: SceneGraph) -> Mapping[str, str]:

@@ -22,8 +22,7 @@ from vlgate.perturb.word_lists import words
 
 # Which names in scene graphs are persons: what WordNet files under ``noun.person`` (BLA, section 4.3.1).
 
-IsPerson = Callable[[str], bool]
-"""Whether a name of an object is one of persons."""
+IsPerson = Callable[[str], bool]  # whether a name of an object is one of persons
 
 _ROOTS = frozenset(("person", "people"))
 # Persons to the ontology's questions in no certain sense; here they are, as all that photographs of people are named.
@@ -100,35 +99,23 @@ class WordVectors(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlaRules:
-    """The thresholds of the thesis; shares are of the image's area.
+    """The thresholds of the thesis; shares are of the image's area."""
 
-    ``actor_share`` is what both persons of an active-passive set cover at least, ``person_share`` and
-    ``feature_share`` what a person and the thing that tells about it cover in the two other tasks. Boxes that overlap
-    by ``same_person`` may be one person. ``most_features`` of a person are compared and ``most_sets`` sets made. Two
-    features of one person whose last words are more alike than ``alike_words`` are one feature; features of two persons
-    more alike than ``alike_features`` tell nobody apart. A set with a sentence below ``grammar`` is dropped.
-
-    ``sure`` goes beyond the thesis: a sentence counts as false only if the graph shows it. Verbs that often hold in
-    both directions are refused, and so are features that another person may have unannotated ("wears a shirt").
-    """
-
-    actor_share: float = 0.01
-    person_share: float = 0.001
-    feature_share: float = 0.0005
-    same_person: float = 0.85
-    most_features: int = 6
-    most_sets: int = 3
-    alike_words: float = 0.7
-    alike_features: float = 0.8
-    grammar: float = 0.7
-    sure: bool = True
+    actor_share: float = 0.01  # what both persons of an active-passive set cover at least
+    person_share: float = 0.001  # what a person covers in the two other tasks
+    feature_share: float = 0.0005  # what the thing covers that tells about it
+    same_person: float = 0.85  # boxes that overlap so much may be one person
+    most_features: int = 6  # of a person that are compared
+    most_sets: int = 3  # of an image
+    alike_words: float = 0.7  # two features of one person whose last words are more alike are one
+    alike_features: float = 0.8  # features of two persons that are more alike tell nobody apart
+    grammar: float = 0.7  # a set with a sentence below it is dropped
+    sure: bool = True  # beyond the thesis: a sentence counts as false only if the graph shows it
 
 
-SURE = BlaRules()
-"""The thesis's rules, and only sentences whose truth the graph shows."""
+SURE = BlaRules()  # the thesis's rules, and only sentences whose truth the graph shows
 
-THESIS = BlaRules(sure=False)
-"""The thesis's rules as they are."""
+THESIS = BlaRules(sure=False)  # the thesis's rules as they are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,8 +131,7 @@ class BlaTools:
     vectors: WordVectors | None = None
 
 
-TABLES_ONLY = BlaTools()
-"""No models: the shipped tables decide."""
+TABLES_ONLY = BlaTools()  # no models: the shipped tables decide
 
 
 def one_of(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.graphs.absence import WHOLE, are_many, has_others, is_place
-from vlgate.perturb.graphs.checklist import OBJECT, Words, checked
-from vlgate.perturb.graphs.names import Namesakes, Triple, known_form, triple_of, wording
+from vlgate.perturb.graphs.checklist import OBJECT, Words, checked, foils_of
+from vlgate.perturb.graphs.names import Namesakes, Triple, known_form, triples_of, wording
 from vlgate.perturb.graphs.objects import UNUSUAL, box_tags, reads_well
 from vlgate.perturb.graphs.persons import is_body_part, known_person
 from vlgate.perturb.ontology import Ontology
@@ -48,11 +48,7 @@ class Swap:
 
 def relation_foils(graph: SceneGraph, words: Words) -> Perturbed:
     """Make a foil of each relation whose replacement cannot hold of the two things, nor of others of their names."""
-    triples = [
-        triple_of(thing, relation, graph, words.ontology)
-        for thing in graph.objects.values()
-        for relation in thing.relations
-    ]
+    triples = triples_of(graph, words.ontology)
     captions = [one.said() for one in triples if isinstance(one, Triple)]
     namesakes = Namesakes(graph, words.ontology)
     return checked((one if isinstance(one, str) else _made(graph, one, words, namesakes) for one in triples), captions)
@@ -75,17 +71,11 @@ def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes)
     if not others:
         return ABSURD if not possible else ALIKE if len(alike) == len(possible) else MAY_HOLD
     random = quick_generator(f"{words.seed}:relation:{graph.id}:{triple.said()}")
+    drawn = random.sample(others, min(words.most, len(others)))
     tags = {"kind": "spatial" if spatial else "action", **box_tags(triple.subject, graph)}
-    return [
-        Foil(
-            caption=triple.said(),
-            foil=triple.said(text=other),
-            classes=(triple.text, other),
-            why=f"what is {triple.text!r} a thing cannot be {other!r} it",
-            tags=tags,
-        )
-        for other in random.sample(others, min(words.most, len(others)))
-    ]
+    foils = {one: triple.said(text=one) for one in drawn}
+    said = triple.text
+    return foils_of(triple.said(), said, foils, lambda one: f"what is {said!r} a thing cannot be {one!r} it", tags)
 
 
 def _unfit(triple: Triple, spatial: bool, graph: SceneGraph, words: Words) -> str | None:

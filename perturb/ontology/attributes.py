@@ -30,27 +30,21 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "exclusives.tsv": ("category", "a", "b"),
         "actions.tsv": ("attribute", "category", "can"),
         "relations.tsv": ("name", "text", "that", "inverse", "asymmetric"),
-    },
+    }
 )
 Pairs = frozenset[frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Category:
-    """A category of attributes, such as color.
-
-    ``noun`` is its word in a question ("What color is the cup?"), or "" if it has none. ``kind`` is "attribute" or
-    "action", the type of multiple choice question that it is used in. ``single`` says that a thing has at most one
-    attribute of it, except for shades. ``objects`` are the names and classes that have it (hair has a length); if they
-    are empty, all have it except ``spared`` (nobody asks for a person's material).
-    """
+    """A category of attributes, such as color."""
 
     name: str
-    noun: str
-    kind: str
-    single: bool
-    objects: frozenset[str] = frozenset()
-    spared: frozenset[str] = frozenset()
+    noun: str  # its word in a question ("What color is the cup?"), or "" if it has none
+    kind: str  # "attribute" or "action", the type of multiple choice question that it is used in
+    single: bool  # whether a thing has at most one attribute of it, except for shades
+    objects: frozenset[str] = frozenset()  # the names and classes that have it (hair has a length); all if empty
+    spared: frozenset[str] = frozenset()  # but these do not (nobody asks for a person's material)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,34 +66,26 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The wording of a relation between a noun and "the ...".
+    """The wording of a relation between a noun and "the ..."."""
 
-    ``text`` is for example "on" or "wearing"; it is "" if the predicate is known but has no wording. ``that`` says that
-    it may stand in a clause: "the cup that is on the table". ``inverse`` is the wording of the same fact from the other
-    end, or "" if none is certain. ``asymmetric`` says that the relation holds in one direction only.
-    """
-
-    text: str
-    that: bool
-    inverse: str = ""
-    asymmetric: bool = False
+    text: str  # "on" or "wearing"; "" if the predicate is known but has no wording
+    that: bool  # whether it may stand in a clause: "the cup that is on the table"
+    inverse: str = ""  # the wording of the same fact from the other end, or "" if none is certain
+    asymmetric: bool = False  # whether the relation holds in one direction only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attributes:
-    """Attributes and relations by name, with opposites, exclusions and actors.
-
-    ``opposites`` maps (attribute, object or class) to the opposite; ``ANY`` is the class of all objects. ``compatible``
-    holds the pairs of a single category that do go together, and ``excluding`` the pairs of other categories that do
-    not. ``actors`` maps an action to the names of what can do it, and materials to what may be made of them.
-    """
+    """Attributes and relations by name, with opposites, exclusions and actors."""
 
     attributes: Mapping[str, Attribute]
     categories: Mapping[str, Category]
     relations: Mapping[str, Reading]
+    # By (attribute, object or class); ``ANY`` is the class of all
     opposites: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    compatible: Pairs = frozenset()
-    excluding: Pairs = frozenset()
+    compatible: Pairs = frozenset()  # of a single category, pairs that do go together
+    excluding: Pairs = frozenset()  # of other categories, pairs that do not
+    # Who can do an action, what may be of a material
     actors: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def antonym(self, attribute: str, names: Sequence[str]) -> str | None:

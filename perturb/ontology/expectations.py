@@ -113,8 +113,7 @@ class Expectations:
 HOME = ("kitchen", "dining", "living", "bedroom", "bathroom")
 INDOORS = (*HOME, "office", "shop")
 OUTDOORS = ("street", "rail", "airport", "water", "beach", "garden", "farm", "wild", "snow", "sport")
-SETTINGS = (*INDOORS, *OUTDOORS)
-"""The settings of photographs."""
+SETTINGS = (*INDOORS, *OUTDOORS)  # the settings of photographs
 GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
     {"home": HOME, "indoors": INDOORS, "outdoors": OUTDOORS, "anywhere": SETTINGS}
 )
@@ -161,6 +160,12 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
     for row in rows("doers.tsv"):
         for word in row.names("begins"):
             doers[word] = doers.get(word, frozenset()) | both_numbers(row.names("can"))
+    usual = {
+        setting: frozenset().union(
+            *(one for name in groups if setting in GROUPS.get(name, (name,)) for one in groups[name])
+        )
+        for setting in SETTINGS
+    }
     sets: dict[str, Any] = {name: frozenset().union(*groups[group]) for name, group in _SETS.items()}
     return Expectations(
         places=_listed((name, _settings(row), row) for row in rows("places.tsv") for name in row.names("names")),
@@ -168,10 +173,7 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
         doers=doers,
         contrasts=tuple(groups["contrast"]),
         company=_listed(_companions(rows("company.tsv"))),
-        usual={
-            setting: frozenset().union(*(one for name in _around(setting) for one in groups[name]))
-            for setting in SETTINGS
-        },
+        usual=usual,
         shades=tuple(groups["near"]),
         rests=_listed(
             (name, both_numbers(row.names("on")), row) for row in rows("rests.tsv") for name in row.names("names")
@@ -199,10 +201,6 @@ def _settings(row: TsvRow) -> frozenset[str]:
             raise row.error(f"settings={row['settings']!r}: {nearest(name, (*GROUPS, *SETTINGS))}")
         found.update(GROUPS.get(name, (name,)))
     return frozenset(found)
-
-
-def _around(setting: str) -> Iterator[str]:
-    return (name for name in (setting, *GROUPS) if setting in GROUPS.get(name, (name,)))
 
 
 def _values(rows: Iterable[TsvRow]) -> Mapping[tuple[str, str], frozenset[str]]:
@@ -241,30 +239,22 @@ def _listed(items: Iterable[tuple[str, T, TsvRow]]) -> Mapping[str, T]:
 
 # In which setting an image was taken, by the things that it shows, and what might be found there.
 
-FIT = 0.3
-"""How likely a setting must be, beside the likeliest of an image, for things that are found only there."""
+FIT = 0.3  # how likely a setting must be, beside the likeliest of an image, for things that are found only there
 _STRANGE = 0.06  # how likely a thing is in a setting that the tables do not give it, beside one that they do
 _COMMON: Mapping[str, float] = MappingProxyType(
     {"living": 1.0, "kitchen": 1.0, "dining": 1.0, "street": 1.0, "garden": 1.0, "bedroom": 0.6, "office": 0.6}
 )
-_SELDOM = 0.25
-"""How likely the other settings are before anything is seen: an elephant or a bathtub needs a reason."""
-SHARE = 0.2
-"""In how much of what an image may be a thing is found that a person might look for there."""
-BROAD = 7
-"""Settings of what may be in an image of which nothing is known."""
+_SELDOM = 0.25  # how likely the other settings are before anything is seen: an elephant or a bathtub needs a reason
+SHARE = 0.2  # in how much of what an image may be a thing is found that a person might look for there
+BROAD = 7  # settings of what may be in an image of which nothing is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """Where images were taken.
+    """Where images were taken."""
 
-    ``settings`` gives the settings in which a thing of a name is found, if they are known; ``usual`` are the things
-    that nearly every image of a setting shows.
-    """
-
-    settings: Callable[[str], frozenset[str]]
-    usual: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    settings: Callable[[str], frozenset[str]]  # those in which a thing of a name is found, if they are known
+    usual: Mapping[str, frozenset[str]] = field(default_factory=dict)  # what nearly every image of a setting shows
     _kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def of(self, names: Collection[str]) -> tuple[float, ...]:

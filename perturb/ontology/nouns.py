@@ -23,22 +23,16 @@ COLUMNS = ("name", "number", "parents", "same_as", "synset", "other_number", "as
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noun:
-    """A name of objects: one word or several in lower case, with single blanks ("traffic light").
-
-    ``parents`` are its direct hypernyms, in the same number if they have both: "dog" has ("animal",), "dogs" has
-    ("animals",). Each must hold for every thing of that name. ``same`` are its synonyms, ``other`` is its form in the
-    other number ("dogs" for "dog"; empty for mass nouns and for "scissors"). ``synset`` is the id of its sense in Open
-    English Wordnet, empty if no sense was chosen. No question is asked about a noun that is not ``askable`` ("part",
-    "side").
-    """
+    """A name of objects: one word or several in lower case, with single blanks ("traffic light")."""
 
     name: str
     number: Number
+    # Direct hypernyms, in the same number if they have both, that hold for all such things
     parents: tuple[str, ...] = ()
-    same: tuple[str, ...] = ()
-    other: str = ""
-    synset: str = ""
-    askable: bool = True
+    same: tuple[str, ...] = ()  # its synonyms
+    other: str = ""  # its form in the other number; empty for mass nouns and for "scissors"
+    synset: str = ""  # the id of its sense in Open English Wordnet, empty if none was chosen
+    askable: bool = True  # no question is asked about "part" or "side"
 
 
 def read_nouns(file: Path) -> Mapping[str, Noun]:
@@ -128,8 +122,7 @@ def _circles(nouns: Mapping[str, Noun]) -> Iterator[tuple[Noun, str]]:
 
 GARMENT = "clothing"
 """Who wears one garment may be there unannotated, with a head and hands; no other garment follows from it."""
-PERSON = "person"
-"""Who may be any person, if a part or a garment is all that is annotated."""
+PERSON = "person"  # who may be any person, if a part or a garment is all that is annotated
 
 Names = frozenset[str]
 Links = Mapping[str, Collection[str]]
@@ -150,19 +143,13 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closures:
-    """Nouns and the links between them beyond their hypernyms; every answer is computed once per name.
-
-    ``overlaps`` are names that are used for the same things (cup, mug, glass). ``senses`` are further hypernyms, which
-    hold only for some things of a name ("bat": animal, sports equipment). ``parts`` are what things of a name may have
-    (car: tire), and ``wholes`` what they may belong to (paw: animal). All of them are given in one grammatical number
-    and hold in both.
-    """
+    """Nouns and the links between them beyond their hypernyms, which are given in one number and hold in both."""
 
     nouns: Mapping[str, Noun]
-    overlaps: tuple[Overlap, ...] = ()
-    senses: Links = field(default_factory=dict)
-    parts: Links = field(default_factory=dict)
-    wholes: Links = field(default_factory=dict)
+    overlaps: tuple[Overlap, ...] = ()  # names that are used for the same things (cup, mug, glass)
+    senses: Links = field(default_factory=dict)  # hypernyms of some things of a name ("bat": animal, sports equipment)
+    parts: Links = field(default_factory=dict)  # what things of a name may have (car: tire)
+    wholes: Links = field(default_factory=dict)  # what they may belong to (paw: animal)
     _below: Links = field(init=False, repr=False, compare=False)
     _maybe_below: Links = field(init=False, repr=False, compare=False)
     _sharing: Links = field(init=False, repr=False, compare=False)
@@ -180,9 +167,12 @@ class Closures:
             ("_also", [(one, two) for group in self.overlaps for one in group.names for two in group.also]),
             ("_alone", [(two, one) for group in self.overlaps for one in group.names for two in group.also]),
         ):
-            object.__setattr__(self, setting, _linked(pairs))
-        for links in (self.senses, self.parts, self.wholes, self._sharing, self._also):
-            for name in (*links, *(name for names in links.values() for name in names)):
+            links: dict[str, dict[str, None]] = defaultdict(dict)
+            for source, target in pairs:
+                links[source][target] = None
+            object.__setattr__(self, setting, {source: tuple(targets) for source, targets in links.items()})
+        for known in (self.senses, self.parts, self.wholes, self._sharing, self._also):
+            for name in (*known, *(name for names in known.values() for name in names)):
                 self._noun(name)
 
     @kept
@@ -273,13 +263,6 @@ class Closures:
     @staticmethod
     def _follow(names: Collection[str], links: Links) -> set[str]:
         return {target for name in names for target in links.get(name, ())}
-
-
-def _linked(pairs: Iterable[tuple[str, str]]) -> Links:
-    links: dict[str, dict[str, None]] = defaultdict(dict)
-    for source, target in pairs:
-        links[source][target] = None
-    return {source: tuple(targets) for source, targets in links.items()}
 
 
 def curated_objects(folder: Path = Path(__file__).parent) -> Closures:

@@ -64,15 +64,10 @@ class Ontology:
 
     def possible(self, name: str) -> Names:
         """Return all names that might be right for an object annotated ``name``."""
-        # These are what it certainly is, everything below, names used for the same things, the other number of all
-        # these, and what is above them. The set is too large rather than too small.
         return self.objects.possible(name)
 
     def parts(self, name: str) -> Names:
         """Return what may be in an image with an object of that name without being annotated."""
-        # These are the parts of such things, of their hypernyms and of every kind that they may be: the clothes of a
-        # person, what a room or a street contains. They are also what a part belongs to, with its parts: if there is a
-        # paw, there may be an animal.
         return self.objects.beside(name)
 
     def own_parts(self, name: str) -> Names:

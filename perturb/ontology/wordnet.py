@@ -44,10 +44,7 @@ class _Concept:
 
 
 def extended_by_wordnet(
-    ontology: Ontology,
-    names: Iterable[str],
-    *,
-    lexicon: str = "oewn:2024",
+    ontology: Ontology, names: Iterable[str], *, lexicon: str = "oewn:2024"
 ) -> tuple[Ontology, tuple[str, ...]]:
     """Add the names to ``ontology`` that it does not know and an installed wordnet does."""
     # The sense of a name is its most frequent one that an image can show and that is below a noun of the ontology. The
@@ -56,9 +53,14 @@ def extended_by_wordnet(
     # is what it may be called. Synonyms and the other number are added too, but no question is asked about them, and so
     # are the parts that the ontology has. A name whose number is not certain stays unknown.
     wanted = [name for name in dict.fromkeys(names) if not ontology.knows(name)]
+    classes = {
+        noun.synset: noun.name  # the first of several synonyms
+        for noun in reversed(list(ontology.nouns.values()))
+        if noun.askable and noun.synset and (noun.number != "plural" or not noun.other)
+    }
     # Without other forms a plural is found by its singular only.
     wordnet = installed_wordnet(lexicon, "extended_by_wordnet", expand="", search_all_forms=False)
-    source = _Lexicon(ontology=ontology, wordnet=wordnet, classes=_classes(ontology))
+    source = _Lexicon(ontology=ontology, wordnet=wordnet, classes=classes)
     concepts = dict(found for name in wanted if (found := source.concept(name)) is not None)
     nouns = _nouns(concepts.values(), frozenset(wanted), ontology)
     named = ((concept.words[0][0][0], concept) for concept in concepts.values() if concept.words)
@@ -69,15 +71,6 @@ def extended_by_wordnet(
         parts={name: concept.parts for name, concept in added.items() if concept.parts},
     )
     return extended, tuple(name for name in wanted if name not in nouns)
-
-
-def _classes(ontology: Ontology) -> Mapping[str, str]:
-    nouns = [
-        noun
-        for noun in ontology.nouns.values()
-        if noun.askable and noun.synset and (noun.number != "plural" or not noun.other)
-    ]
-    return {noun.synset: noun.name for noun in reversed(nouns)}  # the first of several synonyms
 
 
 def installed_wordnet(lexicon: str, needed_by: str, **options: Any) -> Wordnet:
@@ -218,7 +211,10 @@ def _nouns(concepts: Iterable[_Concept], wanted: Collection[str], ontology: Onto
                 nouns[form] = Noun(
                     name=form,
                     number=number,
-                    parents=_in_number(concept.parents, number, ontology),
+                    parents=tuple(
+                        noun.other if noun.other and number == "plural" else noun.name
+                        for noun in (ontology.nouns[name] for name in concept.parents)
+                    ),
                     same=tuple(other for twin in free if twin != forms for other, n in twin if n == number),
                     other=next((other for other, _ in forms if other != form), ""),
                     askable=form in wanted and (concept.countable or number != "singular"),
@@ -231,11 +227,6 @@ def _nouns(concepts: Iterable[_Concept], wanted: Collection[str], ontology: Onto
             if wrong.isdisjoint((name, noun.other, *noun.same, *noun.parents))
         }
     return nouns
-
-
-def _in_number(names: Iterable[str], number: Number, ontology: Ontology) -> tuple[str, ...]:
-    nouns = (ontology.nouns[name] for name in names)
-    return tuple(noun.other if noun.other and number == "plural" else noun.name for noun in nouns)
 
 
 def _forms(word: str, *, mass: bool) -> Forms:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from vlgate.perturb.kept import kept
-from vlgate.perturb.questions.chance import Kept, Link, Links, Ways, joined, of_side, pick
+from vlgate.perturb.questions.chance import Link, Links, Ways, Weighted, joined, of_side, pick
 from vlgate.perturb.questions.corpus import OF_PIECES, Corpus
 from vlgate.perturb.questions.drafts import NounPhrase, ObjectView, View
 from vlgate.perturb.questions.plausible import FEW, TRIES, Plausible
@@ -65,7 +65,7 @@ class Arguments:
         self._once = (shares.one + shares.two) * len(things) / with_one
         self._twice = shares.two * len(things) / with_two
         self._kept: dict[Any, Any] = {}
-        self.choices = Kept()
+        self._choices: dict[Hashable, Weighted] = {}
         self._alone: dict[tuple[View, int, tuple[str, ...]], bool] = {}
         self.ways = Ways(self.views, shares.power)
 
@@ -137,6 +137,12 @@ class Arguments:
         if self.ontology.attributes[attribute].category in {"color", "pattern", "shade"}:
             suits = not self.corpus.unsaid(name, attribute)
         return attribute in self.corpus.tally.attributes.get(name, ()) if suits is None else suits
+
+    def choices(self, key: Hashable, words: Weighted, keeps: Callable[[str], bool]) -> Weighted:
+        """The words that a condition holds of; the same for the same key, whatever the others are."""
+        if key not in self._choices:
+            self._choices[key] = words.kept(keeps)
+        return self._choices[key]
 
     def shown(self, chance: Random) -> Named:
         """Draw a thing of an image, with one of its attributes or none."""

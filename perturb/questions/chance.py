@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from random import Random
@@ -41,19 +41,6 @@ class Weighted:
         return self.words[bisect(self._sums, chance.random() * self._sums[-1])]
 
 
-class Kept:
-    """Parts of distributions by key, each found once."""
-
-    def __init__(self) -> None:
-        self._found: dict[Hashable, Weighted] = {}
-
-    def kept(self, key: Hashable, words: Weighted, keeps: Callable[[str], bool]) -> Weighted:
-        """Return the words that a condition holds of; the same for the same key, whatever the others are."""
-        if key not in self._found:
-            self._found[key] = words.kept(keeps)
-        return self._found[key]
-
-
 def drawn(chance: Random, things: Sequence[T], weights: Sequence[float]) -> T:
     """Choose one of ``things`` in proportion to ``weights``, which must be above 0."""
     sums = list(accumulate(weights))
@@ -61,8 +48,7 @@ def drawn(chance: Random, things: Sequence[T], weights: Sequence[float]) -> T:
 
 
 Link = tuple[Reading, int]
-AMONG = 3
-"""Wordings of relations that are drawn for one question, so that the rare ones are asked about too."""
+AMONG = 3  # wordings of relations that are drawn for one question, so that the rare ones are asked about too
 
 
 def sideways(text: str) -> bool:

@@ -69,7 +69,7 @@ def of_objects(
         )
 
     known = arguments.corpus.below(name, thing.number)
-    words = arguments.choices.kept((thing.name, name), known, lambda word: beside(word, thing.name))
+    words = arguments.choices((thing.name, name), known, lambda word: beside(word, thing.name))
     false = _false(chance, words, fits)
     one = Named(view, number, arguments.phrase(name, adjectives), adjectives)
     kind: Kind = "object-choice-related" if related else "object-choice-described"
@@ -111,7 +111,7 @@ def of_attributes(
         return arguments.there(view, word) and all(_differ(ontology, word, other) for other in so_far)
 
     words = arguments.corpus.categories[category]
-    words = arguments.choices.kept((name, attribute), words, believed)
+    words = arguments.choices((name, attribute), words, believed)
     false = _false(chance, words, fits)
     kind: Kind = (
         ("action-choice-related" if related else "action-choice")

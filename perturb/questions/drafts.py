@@ -11,48 +11,31 @@ from vlgate.perturb.question_tests import Test
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
 from vlgate.perturb.text.grammar import with_article
 
-PhraseNumber = Literal["singular", "plural", "mass"]
-
-NUMBERS: tuple[PhraseNumber, ...] = get_args(PhraseNumber)
+NUMBERS: tuple[Number, ...] = get_args(Number)
 
 
 class Wording(NamedTuple):
     """The forms of one phrase, named like the slots of a template."""
 
-    bare: str
-    """Without a determiner: "red cup on the table"."""
-    a: str
-    """In a statement or as a choice: "a cow", "cows", "grass"."""
-    any: str
-    """In a question: "a cow", "any cows", "any grass"."""
-    no: str
-    """Negated: "no cow", "no cows", "no grass"."""
-    the: str
-    """With the definite article: "the red cup on the table"."""
-    kind: str
-    """Without the relation: "red cup"."""
-    where: str
-    """The relation: "on the table"; empty if there is none."""
+    bare: str  # without a determiner: "red cup on the table"
+    a: str  # in a statement or as a choice: "a cow", "cows", "grass"
+    any: str  # in a question: "a cow", "any cows", "any grass"
+    no: str  # negated: "no cow", "no cows", "no grass"
+    the: str  # with the definite article: "the red cup on the table"
+    kind: str  # without the relation: "red cup"
+    where: str  # the relation: "on the table"; empty if there is none
 
 
 @dataclass(frozen=True, slots=True)
 class NounPhrase:
-    """A noun with the attributes before it and the relation behind it.
+    """A noun with the attributes before it and the relation behind it; its wordings are made once."""
 
-    ``noun`` is the word itself ("cup", "trees", "traffic light"), and verbs and articles agree with ``number``.
-    ``attributes`` are in the order of the text. ``relation`` and ``other`` come together ("on" and the table), and the
-    other one is definite. ``that`` says that the relation may also stand in a clause ("the cup that is on the table").
-    The wordings ``plain`` and ``clause`` are made once, with the phrase.
-
-    Raises: ValueError for an empty noun, an unknown number, or only one of ``relation`` and ``other``.
-    """
-
-    noun: str
-    number: PhraseNumber
-    attributes: tuple[str, ...] = ()
-    relation: str = ""
+    noun: str  # the word itself ("cup", "trees", "traffic light")
+    number: Number  # of verbs and articles
+    attributes: tuple[str, ...] = ()  # in the order of the text
+    relation: str = ""  # comes with ``other``, which is definite
     other: NounPhrase | None = None
-    that: bool = False
+    that: bool = False  # whether the relation may also stand in a clause ("the cup that is on the table")
     plain: Wording = field(init=False, repr=False, compare=False)
     clause: Wording = field(init=False, repr=False, compare=False)
 
@@ -70,68 +53,35 @@ class NounPhrase:
         object.__setattr__(self, "plain", plain)
         object.__setattr__(self, "clause", _wording(kind, where, verb, self.number) if where else plain)
 
-    @property
-    def bare(self) -> str:
-        """Without a determiner: "red cup on the table"."""
-        return self.plain.bare
 
-    @property
-    def indefinite(self) -> str:
-        """With an indefinite determiner, in a question: "a red cup", "any red cups", "any grass"."""
-        return self.plain.any
-
-    @property
-    def definite(self) -> str:
-        """With the definite article: "the red cup on the table"."""
-        return self.plain.the
-
-    @property
-    def choice(self) -> str:
-        """As one of several choices: "a cow", "cows", "grass"."""
-        return self.plain.a
-
-
-def _wording(kind: str, where: str, verb: str, number: PhraseNumber) -> Wording:
+def _wording(kind: str, where: str, verb: str, number: Number) -> Wording:
     bare = f"{kind} {verb}{where}" if where else kind
     one = number == "singular"
     a = with_article(bare) if one else bare
     return Wording(
-        bare=bare,
-        a=a,
-        any=a if one else f"any {bare}",
-        no=f"no {bare}",
-        the=f"the {bare}",
-        kind=kind,
-        where=where,
+        bare=bare, a=a, any=a if one else f"any {bare}", no=f"no {bare}", the=f"the {bare}", kind=kind, where=where
     )
 
 
 class Masks(NamedTuple):
     """Sets of names, as bits (``Corpus.bits``)."""
 
-    possible: int
-    """What something might be called."""
-    certain: int
-    """What it is."""
-    own: int
-    """What it may have unannotated."""
-    beside: int
-    """The same, with its wholes and what these may have."""
+    possible: int  # what something might be called
+    certain: int  # what it is
+    own: int  # what it may have unannotated
+    beside: int  # the same, with its wholes and what these may have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ObjectView:
-    """An object with what the ontology says about it, if the name is ``known``.
-
-    ``adjectives`` are what can stand before its name.
-    """
+    """An object with what the ontology says about it, if the name is ``known``."""
 
     object: SceneObject
     known: bool
     askable: bool
     number: Number
     masks: Masks
-    adjectives: tuple[str, ...]
+    adjectives: tuple[str, ...]  # what can stand before its name
 
     @property
     def name(self) -> str:
@@ -140,23 +90,18 @@ class ObjectView:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class View:
-    """A graph whose objects are looked up in the ontology.
-
-    ``might`` holds every name that could be true of something in the image, as bits, and ``named`` those
-    of what is annotated itself, and ``shown`` what it is, by name and class. ``links`` are the relations with a
-    wording, by the position of the object that has them: the wording, and the position of the other object;
-    ``marks`` are those that tell the object apart.
-    """
+    """A graph whose objects are looked up in the ontology."""
 
     graph: SceneGraph
     things: tuple[ObjectView, ...]
     askable: tuple[int, ...]
+    # Relations with a wording, by the object that has them: the wording, the other
     links: Mapping[int, tuple[tuple[Reading, int], ...]]
-    marks: Mapping[int, tuple[tuple[Reading, int], ...]]
+    marks: Mapping[int, tuple[tuple[Reading, int], ...]]  # those that tell the object apart
     names: tuple[str, ...]
-    might: int
-    named: int
-    shown: int
+    might: int  # every name that could be true of something in the image, as bits
+    named: int  # those of what is annotated itself
+    shown: int  # what it is, by name and class
 
 
 Kind = Literal[
@@ -180,32 +125,24 @@ YES_NO = ("yes", "no")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A question before it is put into words.
-
-    ``x`` and ``y`` are what it asks about, and ``attribute`` is the attribute of ``x`` that it asks about, if any.
-    ``choices`` are what it offers, if anything, the right one first, and ``category`` is their category. ``objects``
-    are the ids of the graph's objects that the nouns stand for, in the order of the text, with None for what is not in
-    the image. The perturbed question has ``opposite`` instead of ``attribute``, and ``instead`` instead of ``x``.
-    ``counterpart`` is an image for which the same yes/no question has the other answer. ``rare`` are what the answer
-    may be learned for, if it is not the nouns, and how often each may be asked about in a test. ``mate`` is the draft
-    about the things that the perturbed image hides in turn, which is made together with this one: of the two images,
-    each hides the things of one of them.
-    """
+    """A question before it is put into words."""
 
     kind: Kind
     view: View
     answer: str
-    x: NounPhrase
+    x: NounPhrase  # what it asks about
+    # The ids of the graph's objects that the nouns stand for, in order, None for what is not shown
     objects: tuple[str | None, ...]
-    y: NounPhrase | None = None
-    attribute: str = ""
-    category: str = ""
-    choices: tuple[str, ...] = ()
-    opposite: str = ""
-    instead: NounPhrase | None = None
-    counterpart: View | None = None
+    y: NounPhrase | None = None  # the second thing it asks about
+    attribute: str = ""  # the attribute of ``x`` that it asks about, if any
+    category: str = ""  # of the choices
+    choices: tuple[str, ...] = ()  # what it offers, if anything, the right one first
+    opposite: str = ""  # instead of ``attribute`` in the perturbed question
+    instead: NounPhrase | None = None  # instead of ``x`` in the perturbed question
+    counterpart: View | None = None  # an image for which the same yes/no question has the other answer
+    # What the answer may be learned for, if not the nouns, and how often each may be asked
     rare: tuple[tuple[str, int], ...] = ()
-    mate: Draft | None = None
+    mate: Draft | None = None  # the draft about the things that the perturbed image hides in turn
 
     @property
     def binary(self) -> bool:

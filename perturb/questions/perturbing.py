@@ -23,11 +23,7 @@ _FLIPPED = {"yes": "no", "no": "yes"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The two questions that a test makes from a draft, and what else differs from the original.
-
-    ``other`` is the draft of the second question, if its words stand for something else. ``instead`` are the boxes that
-    are covered in place of ``foreground`` in the original image.
-    """
+    """The two questions that a test makes from a draft, and what else differs from the original."""
 
     questions: tuple[str, str]
     rule: str
@@ -36,9 +32,9 @@ class Change:
     tags: Mapping[str, str] = field(default_factory=dict)
     perturbation: str = ""
     foreground: tuple[Box, ...] = ()
-    instead: tuple[Box, ...] = ()
+    instead: tuple[Box, ...] = ()  # covered in place of ``foreground`` in the original image
     reverse: bool = False
-    other: Draft | None = None
+    other: Draft | None = None  # of the second question, if its words stand for something else
 
 
 class Perturbing:
@@ -60,8 +56,12 @@ class Perturbing:
     def pairs(self, test: Test, chance: Random, draft: Draft, identity: str, *, position: int) -> list[QuestionPair]:
         """Make the pairs of a draft: one, or one per perturbation for the visual test."""
         # ``position`` is the position of the right choice, from 0, if there are choices.
-        ordered = _ordered(chance, draft, position)
-        return [_pair(test, ordered, identity, change) for change in self._ways[test](chance, ordered)]
+        if not draft.binary:
+            right, *others = draft.choices
+            chance.shuffle(others)
+            others.insert(position, right)
+            draft = draft.offering(tuple(others))
+        return [_pair(test, draft, identity, change) for change in self._ways[test](chance, draft)]
 
     def _templates(self, draft: Draft) -> tuple[Template, ...]:
         kind = cast(QuestionType, draft.kind.removesuffix("-related").removesuffix("-described"))
@@ -169,16 +169,6 @@ class Perturbing:
                 instead=tuple(draft.view.graph.objects[name].box for name in others),
                 reverse=draft.answer == "no",
             )
-
-
-def _ordered(chance: Random, draft: Draft, position: int) -> Draft:
-    """Put the right choice at ``position``, and the others around it in random order."""
-    if draft.binary:
-        return draft
-    right, *others = draft.choices
-    chance.shuffle(others)
-    others.insert(position, right)
-    return draft.offering(tuple(others))
 
 
 def _foreground(chance: Random, draft: Draft) -> tuple[tuple[Box, ...], str]:

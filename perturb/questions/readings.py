@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import permutations, product
 
-from vlgate.perturb.ontology import default_ontology
-from vlgate.perturb.questions.drafts import NUMBERS, NounPhrase, PhraseNumber
+from vlgate.perturb.ontology import Number, default_ontology
+from vlgate.perturb.questions.drafts import NUMBERS, NounPhrase
 from vlgate.perturb.questions.templates import DOING, TEMPLATES, QuestionType, Template, ask
 from vlgate.perturb.text.grammar import may_be_plural, singular, with_article
 
@@ -17,12 +17,7 @@ from vlgate.perturb.text.grammar import may_be_plural, singular, with_article
 
 _WORDS = re.compile(r"\{[^}]*\}|[\w'-]+|[^\w\s]")
 _FORMS = {"{Is}": {"Is", "Are"}, "{is}": {"is", "are"}, "{Does}": {"Does", "Do"}, "{does}": {"does", "do"}}
-_DETERMINERS = {
-    "any": {"a", "an", "any"},
-    "a": {"a", "an"},
-    "no": {"no"},
-    "the": {"the"},
-}
+_DETERMINERS = {"any": {"a", "an", "any"}, "a": {"a", "an"}, "no": {"no"}, "the": {"the"}}
 # Words that are not part of a noun phrase: they belong to the template, or to a second phrase.
 _NO_PHRASE = frozenset(
     ("a", "an", "and", "any", "both", "either", "made", "neither", "no", "nor", "not", "or", "there")
@@ -44,8 +39,8 @@ class QuestionReading:
 
     type: QuestionType
     negated: bool
-    x: tuple[str, PhraseNumber]
-    y: tuple[str, PhraseNumber] | None
+    x: tuple[str, Number]
+    y: tuple[str, Number] | None
     attribute: str
     category: str
     choices: tuple[str, ...]
@@ -85,7 +80,7 @@ def said(template: Template, reading: QuestionReading) -> str:
     )
 
 
-def _may_be(phrase: tuple[str, PhraseNumber]) -> bool:
+def _may_be(phrase: tuple[str, Number]) -> bool:
     """Whether a phrase may have its number: a plural has a word that ends like one ("is" does not count)."""
     bare, number = phrase
     return number != "plural" or any(len(word) > 2 and may_be_plural(word) for word in bare.split())
@@ -219,7 +214,12 @@ def is_certain(reading: QuestionReading) -> bool:
         return False
     if reading.y is not None and len({reading.x[1] == "plural", reading.y[1] == "plural"}) > 1:
         return False  # "is there both cups and a ball"
-    if reading.type == "attribute" and not _is_attribute(reading.attribute):
+    made_of, attribute = reading.attribute.removeprefix("made of "), reading.attribute
+    if attribute != made_of:
+        known = _is_kind(made_of, "mass") or made_of in _MATERIALS
+    else:
+        known = attribute in default_ontology().attributes or attribute in default_ontology().relations
+    if reading.type == "attribute" and not known:
         return False
     return not reading.category or reading.category in _CATEGORIES
 
@@ -263,10 +263,10 @@ def has_place(reading: QuestionReading) -> bool:
 
 
 @cache
-def is_phrase(phrase: str, number: PhraseNumber) -> bool:
+def is_phrase(phrase: str, number: Number) -> bool:
     """Whether a phrase without its determiner is a known noun of this number, perhaps related to another one."""
-    found = _related(phrase)
-    if found is None:
+    found = _LINK.search(phrase)
+    if found is None or found["link"] in _NO_LINK:
         return _is_kind(phrase, number)
     if found["verb"] and (found["verb"] == "are") != (number == "plural"):
         return False
@@ -276,14 +276,8 @@ def is_phrase(phrase: str, number: PhraseNumber) -> bool:
     return _is_kind(kind, number) and any(_is_kind(found["other"], one) for one in NUMBERS)
 
 
-def _related(phrase: str) -> re.Match[str] | None:
-    """The relation of a phrase; "-ing" nouns such as "building" are none."""
-    found = _LINK.search(phrase)
-    return None if found is None or found["link"] in _NO_LINK else found
-
-
 @cache
-def _is_kind(words: str, number: PhraseNumber) -> bool:
+def _is_kind(words: str, number: Number) -> bool:
     parts = words.split(" ")
     for start in range(len(parts)):
         name = " ".join(parts[start:])
@@ -309,12 +303,6 @@ def _numbers(noun: str) -> frozenset[str]:
 def _is_modifier(word: str) -> bool:
     words = default_ontology()
     return word in words.attributes or (word in words.nouns and words.nouns[word].number != "plural")
-
-
-def _is_attribute(words: str) -> bool:
-    if words.startswith("made of "):
-        return _is_kind(words.removeprefix("made of "), "mass") or words.removeprefix("made of ") in _MATERIALS
-    return words in default_ontology().attributes or words in default_ontology().relations
 
 
 _MATERIALS = frozenset(("wood", "metal", "glass", "brick", "stone", "plastic", "leather", "clay", "tin", "paper"))

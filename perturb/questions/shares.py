@@ -21,22 +21,17 @@ _NONE: Mapping[str, float] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
-    """The distribution of what is asked.
+    """The distribution of what is asked."""
 
-    ``three`` is the share of choice questions with three choices, ``one`` and ``two`` those of phrases with one
-    attribute and with two. ``sideways`` is the share of relations of left and right, by the kind of question; a kind
-    that is not in it has as many as the graphs. ``categories`` are the shares of the categories of attribute and action
-    choices; if there are none, categories are equally frequent as far as the graphs have them. ``black_white`` is the
-    share of this pair among antonyms, None for as many as of every other pair. ``power`` is applied to the number of
-    times that the graphs have a relation or an antonym: 0 makes all equally frequent, 1 as frequent as in the graphs.
-    """
-
-    three: float
-    one: float
-    two: float
+    three: float  # of choice questions, those with three choices
+    one: float  # of phrases, those with one attribute
+    two: float  # of phrases, those with two attributes
+    # Relations of left and right, by the kind of question; as the graphs have them, if not listed
     sideways: Mapping[str, float] = field(default_factory=lambda: _NONE)
+    # Of attribute and action choices; equally frequent if there are none
     categories: Mapping[str, float] = field(default_factory=lambda: _NONE)
-    black_white: float | None = None
+    black_white: float | None = None  # of this pair among antonyms; None for as many as of every other pair
+    # Of the number of times that the graphs have a relation or an antonym: 0 makes all equally frequent
     power: float = 0.0
 
 
@@ -114,7 +109,7 @@ MAKEUP: Mapping[Test, Mapping[Kind, int]] = MappingProxyType(
         "antonym-dir": dict(_ATTRIBUTES),
         "mirror-inv": {"object-related": 2500, "object-choice-related": 2500, "attribute-choice-related": 2250},
         "occlusion-dir": {"object": 2500},
-    },
+    }
 )
 """The questions of each kind in each test (CARETS, section 4.2 and Table 6; the last two are not the paper's)."""
 

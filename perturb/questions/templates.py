@@ -18,13 +18,7 @@ from vlgate.perturb.questions.drafts import NounPhrase
 # the choices are values of, and ``{doing}`` the verb that goes with it.
 
 QuestionType = Literal[
-    "object",
-    "conjunction",
-    "disjunction",
-    "attribute",
-    "object-choice",
-    "attribute-choice",
-    "action-choice",
+    "object", "conjunction", "disjunction", "attribute", "object-choice", "attribute-choice", "action-choice"
 ]
 Relations = Literal["none", "plain", "that"]
 
@@ -32,8 +26,7 @@ DOING: Mapping[str, str] = MappingProxyType(
     {"pose": "in", "sport": "doing", "activity": "engaged in", "action": "doing"}
 )
 """The verb that goes with a category: "what pose is the man in", "which sport is he doing"."""
-MATERIAL_ADJECTIVES = frozenset(("wooden", "metallic"))
-"""Materials that nothing is "made of"."""
+MATERIAL_ADJECTIVES = frozenset(("wooden", "metallic"))  # materials that nothing is "made of"
 
 _VERBS: Mapping[bool, Mapping[str, str]] = {
     False: {"Is": "Is", "is": "is", "Does": "Does", "does": "does"},
@@ -43,19 +36,15 @@ _VERBS: Mapping[bool, Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """One way to ask a question of one type.
+    """One way to ask a question of one type."""
 
-    ``id`` counts from 0 within the type. ``negated`` asks for the opposite, and is empty if there are choices.
-    ``relation`` says which phrases it takes: without a related object, with one, or with one in a that-clause.
-    ``categories`` are those that its words fit; empty for all.
-    """
-
-    id: int
+    id: int  # counts from 0 within the type
     type: QuestionType
     text: str
-    negated: str = ""
+    negated: str = ""  # asks for the opposite; empty if there are choices
+    # Which phrases it takes: without a related object, with one, or with one in a that-clause
     relation: Relations = "none"
-    categories: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()  # those that its words fit; empty for all
 
 
 def _templates() -> Mapping[QuestionType, tuple[Template, ...]]:

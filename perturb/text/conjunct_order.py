@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from types import MappingProxyType
 
-from vlgate.perturb.ontology import default_ontology
-from vlgate.perturb.questions.drafts import NUMBERS, PhraseNumber
+from vlgate.perturb.ontology import Number, default_ontology
+from vlgate.perturb.questions.drafts import NUMBERS
 from vlgate.perturb.questions.readings import (
     QuestionReading,
     has_place,
@@ -146,7 +146,7 @@ def _kinds(operand: str) -> frozenset[tuple[str, bool]]:
     )
 
 
-_NUMBERS_OF: Mapping[str, tuple[PhraseNumber, ...]] = MappingProxyType(
+_NUMBERS_OF: Mapping[str, tuple[Number, ...]] = MappingProxyType(
     {
         "a": ("singular",),
         "an": ("singular",),

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from train.captions import FRAMES, MADE_OF, THERE, denied, framed
 from train.scenes import Scene
 from vlgate.fixtures.scenes.graph import Graph
-from vlgate.perturb.ontology import default_ontology
-from vlgate.perturb.questions.drafts import NounPhrase, PhraseNumber
+from vlgate.perturb.ontology import Number, default_ontology
+from vlgate.perturb.questions.drafts import NounPhrase
 from vlgate.perturb.questions.templates import TEMPLATES, ask, fits
 from vlgate.perturb.text.grammar import plural
 
@@ -104,7 +104,7 @@ def _question(phrase: NounPhrase, chance: np.random.Generator) -> tuple[str, str
     return (no, yes) if negated else (yes, no)
 
 
-def _grammar(noun: str) -> PhraseNumber:
+def _grammar(noun: str) -> Number:
     if plural(noun) is not None:
         return "singular"
     return "plural" if noun.endswith("s") else "mass"

@@ -105,7 +105,7 @@ def test_every_rewording_is_what_another_template_asks_of_the_same(question):
     # "Is the thing clay or tin?" may ask for a kind, an attribute or an action: its words do not tell.
     types = CHOICES if template.type in CHOICES else [template.type]
     x, y = phrases
-    said = NounPhrase(x.clause.bare if template.relation == "that" else x.bare, x.number)
+    said = NounPhrase(x.clause.bare if template.relation == "that" else x.plain.bare, x.number)
     others = [
         ask(other, said, y, **{**given_, "category": category})
         for kind in types

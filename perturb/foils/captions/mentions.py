@@ -24,17 +24,13 @@ _ANIMALS = words("group of animals")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mentions:
-    """The nouns that a caption mentions: those in the singular and those in the plural, all written in the singular.
+    """The nouns that a caption mentions, all written in the singular."""
 
-    ``numbers`` are nouns with the counts before them ("two dogs"). Of ``many`` there are "several" or "a group of", of
-    ``pairs`` "a couple of".
-    """
-
-    one: frozenset[str]
-    several: frozenset[str]
-    numbers: frozenset[tuple[str, int]]
-    many: frozenset[str]
-    pairs: frozenset[str]
+    one: frozenset[str]  # those in the singular
+    several: frozenset[str]  # those in the plural
+    numbers: frozenset[tuple[str, int]]  # with the counts before them ("two dogs")
+    many: frozenset[str]  # "several" or "a group of" them
+    pairs: frozenset[str]  # "a couple of" them
 
 
 def mentions(parsed: Parsed) -> Mentions:

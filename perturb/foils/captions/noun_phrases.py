@@ -67,19 +67,15 @@ _SAME = frozenset({"fish", "sheep", "deer", "moose", "bison", "shrimp", "salmon"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NounPhrase:
-    """A base noun phrase whose head is a common noun.
-
-    ``span`` is the phrase, ``head`` the place of its head, ``lead`` the span of its determiner, possessive and numeral,
-    which another quantifier replaces; it may be empty. ``other`` is the head in the other number.
-    """
+    """A base noun phrase whose head is a common noun."""
 
     span: Span
-    head: int
-    lead: Span
+    head: int  # the place of its head
+    lead: Span  # its determiner, possessive and numeral, which another quantifier replaces; may be empty
     kind: Lead
     plural: bool
     noun: str
-    other: str
+    other: str  # the head in the other number
     count: int | None = None
 
     @property

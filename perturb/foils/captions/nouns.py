@@ -17,8 +17,7 @@ from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.word_lists import words
 
-_PLAIN = words("plain")
-"""Adjectives that suit any object."""
+_PLAIN = words("plain")  # adjectives that suit any object
 _PARTITIVES = words("partitive")
 _MATERIALS = words("likeness")
 _HOLDERS = frozenset({"kitchen", "food", "indoor", "animal"})

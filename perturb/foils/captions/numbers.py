@@ -15,10 +15,8 @@ from vlgate.perturb.text.fitness import REVERSED, reverses, unfit
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.word_lists import words
 
-ONE = ("exactly one", "a single")
-"""The quantifiers of a singular noun phrase."""
-SEVERAL = ("some", "a number of")
-"""The quantifiers of a plural noun phrase."""
+ONE = ("exactly one", "a single")  # the quantifiers of a singular noun phrase
+SEVERAL = ("some", "a number of")  # the quantifiers of a plural noun phrase
 
 MOST_TOKENS = 80
 _PIECES = re.compile(r"\w+|[^\w\s]")
@@ -66,10 +64,8 @@ def _plurality_foils(
             )
 
 
-LARGEST = 12
-"""The largest number that is taken from a caption or put into a foil; nobody counts more at a glance."""
-STEPS = (-2, -1, 1, 2)
-"""How far the foil's number is from the caption's."""
+LARGEST = 12  # the largest number that is taken from a caption or put into a foil; nobody counts more at a glance
+STEPS = (-2, -1, 1, 2)  # how far the foil's number is from the caption's
 
 _MEASURES = words("measure")
 _OF_TWO = frozenset("opposite opposing both either couple pair twin twins matching identical between all".split())

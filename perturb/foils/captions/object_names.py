@@ -14,17 +14,13 @@ _FILE = Path(__file__).with_name("coco_objects.tsv")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectClass:
-    """A category of objects; ``word`` is what a foil says for it, empty if it has no singular or no plural.
-
-    ``names`` are all its names in the singular, ``beside`` the words of categories that are often in the same image
-    without being mentioned.
-    """
+    """A category of objects."""
 
     category: str
     supercategory: str
-    word: str
-    names: frozenset[str]
-    beside: frozenset[str] = field(default_factory=frozenset)
+    word: str  # what a foil says for it; empty if it has no singular or no plural
+    names: frozenset[str]  # all its names, in the singular
+    beside: frozenset[str] = field(default_factory=frozenset)  # categories that are often in the same image unmentioned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,27 +21,9 @@ SYNSETS = (
 ANTONYMS = {"enter-enter": "exit-leave", "exit-leave": "enter-enter"}
 
 
-def lexicon():
-    entries, synsets = {}, []
-    for key, part, words, above in SYNSETS:
-        up = f'<SynsetRelation relType="hypernym" target="tiny-{above}"/>' if above else ""
-        synsets.append(f'<Synset id="tiny-{key}" ili="" partOfSpeech="{part}">{up}</Synset>')
-        for word in words.split("|"):
-            sense = f"{word}-{key}".replace(" ", "_")
-            other = ANTONYMS.get(sense)
-            related = f'<SenseRelation relType="antonym" target="{other}"/>' if other else ""
-            entries.setdefault((word, part), []).append(f'<Sense id="{sense}" synset="tiny-{key}">{related}</Sense>')
-    lines = [
-        f'<LexicalEntry id="e-{number}"><Lemma writtenForm="{word}" partOfSpeech="{part}"/>'
-        f"{''.join(senses)}</LexicalEntry>"
-        for number, ((word, part), senses) in enumerate(entries.items())
-    ]
-    return lines, synsets
-
-
 @pytest.fixture(scope="module")
 def relations(install_lexicon):
-    wn = install_lexicon(*lexicon())
+    wn = install_lexicon([(*row, "", "", "") for row in SYNSETS], ANTONYMS)
     return WordRelations(wn.Wordnet("tiny:1"))
 
 

@@ -112,7 +112,7 @@ def test_opposites_depend_on_the_object(attribute, names, opposite):
 
 def test_the_nearest_name_decides_which_opposite():
     tables = _texts() | {
-        "antonyms.tsv": _table("antonyms.tsv", "old\tyoung\tanimal", "old\tmodern\tstatue", "old\tnew\t"),
+        "antonyms.tsv": _table("antonyms.tsv", "old\tyoung\tanimal", "old\tmodern\tstatue", "old\tnew\t")
     }
     table = attributes_from(tables)
     assert table.antonym("old", ("statue", "animal")) == "modern"

@@ -67,10 +67,7 @@ def test_a_thing_fits_where_it_is_found(name, image, there):
 
 def test_a_noun_of_a_user_is_found_where_its_class_is_or_anywhere():
     more = ONTOLOGY.extended(
-        [
-            Noun(name="zebu", number="singular", parents=("cow",)),
-            Noun(name="gizmo", number="singular"),
-        ]
+        [Noun(name="zebu", number="singular", parents=("cow",)), Noun(name="gizmo", number="singular")]
     )
     where, office = Surroundings(settings=more.settings), WHERE.of(OFFICE)
     assert where.fit("zebu", office) < FIT

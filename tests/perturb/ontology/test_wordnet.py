@@ -56,40 +56,19 @@ def ontology():
     return Ontology(objects=Closures(nouns=sensed), words=curated_attributes())
 
 
-def _lexicon() -> str:
-    synsets, entries = [], {}
-    for key, words, above, part, file, definition in SYNSETS:
-        relations = "".join(f'<SynsetRelation relType="hypernym" target="tiny-{up}"/>' for up in above.split("|") if up)
-        relations += f'<SynsetRelation relType="mero_part" target="tiny-{part}"/>' if part else ""
-        members = " ".join(f"s-{key}-{number}" for number, _ in enumerate(words.split("|")))
-        synsets.append(
-            f'<Synset id="tiny-{key}" ili="" partOfSpeech="n" members="{members}" lexfile="{file}">'
-            f"<Definition>{definition}</Definition>{relations}</Synset>",
-        )
-        for number, word in enumerate(words.split("|")):
-            entries.setdefault(word, []).append(f'<Sense id="s-{key}-{number}" synset="tiny-{key}"/>')
-    lines = [
-        f'<LexicalEntry id="e-{number}"><Lemma writtenForm="{word}" partOfSpeech="n"/><Form writtenForm="{word}im"/>'
-        f"{''.join(senses)}</LexicalEntry>"
-        for number, (word, senses) in enumerate(entries.items())
-    ]
-    return lines, synsets
-
-
 @pytest.fixture(scope="module")
 def wn(install_lexicon):
     """The library with the tiny lexicon as its only one, in a folder of its own."""
-    return install_lexicon(*_lexicon())
+    return install_lexicon((key, "n", *rest) for key, *rest in SYNSETS)
 
 
-def _extended(ontology, *names):
-    more, unknown = extended_by_wordnet(ontology, names, lexicon="tiny:1")
-    return more, unknown
+@pytest.fixture
+def extended(wn):  # noqa: ARG001 -- it must be installed
+    return lambda ontology, *names: extended_by_wordnet(ontology, names, lexicon="tiny:1")
 
 
-@pytest.mark.usefixtures("wn")
-def test_a_name_comes_with_its_class_number_and_parts(ontology):
-    more, unknown = _extended(ontology, "tapir")
+def test_a_name_comes_with_its_class_number_and_parts(extended, ontology):
+    more, unknown = extended(ontology, "tapir")
     assert unknown == ()
     assert more.nouns["tapir"].number == "singular"
     assert more.nouns["tapir"].parents == ("animal",)  # the hoofer between them is not in the ontology
@@ -98,52 +77,46 @@ def test_a_name_comes_with_its_class_number_and_parts(ontology):
     assert "snout" in more.parts("tapir")
 
 
-@pytest.mark.usefixtures("wn")
-def test_synonyms_and_the_other_number_come_along_unasked(ontology):
-    more, _ = _extended(ontology, "tapirs")
+def test_synonyms_and_the_other_number_come_along_unasked(extended, ontology):
+    more, _ = extended(ontology, "tapirs")
     assert [name for name in more.nouns if more.nouns[name].askable and name not in ontology.nouns] == ["tapirs"]
     assert more.certain("tapir") >= {"tapir", "seladang", "malayan tapir", "animal"}
     assert more.nouns["seladangs"].same == ("tapirs", "malayan tapirs")
 
 
-@pytest.mark.usefixtures("wn")
-def test_names_of_one_thing_are_one_thing(ontology):
-    more, unknown = _extended(ontology, "seladang", "tapirs", "tapir", "seladang")
+def test_names_of_one_thing_are_one_thing(extended, ontology):
+    more, unknown = extended(ontology, "seladang", "tapirs", "tapir", "seladang")
     assert unknown == ()
     asked = {name for name in more.nouns if more.nouns[name].askable and name not in ontology.nouns}
     assert asked == {"seladang", "tapirs", "tapir"}
     assert "seladang" in more.certain("tapir")
 
 
-@pytest.mark.usefixtures("wn")
-def test_the_nearest_class_is_the_parent(ontology):
-    more, _ = _extended(ontology, "throne", "crosspatch", "milking stool")
+def test_the_nearest_class_is_the_parent(extended, ontology):
+    more, _ = extended(ontology, "throne", "crosspatch", "milking stool")
     assert more.nouns["throne"].parents == ("chair",)
     assert more.hypernyms("throne") == ("chair", "artifact")
     assert set(more.nouns["crosspatch"].parents) == {"animal", "artifact"}
     assert more.nouns["milking stool"].parents == ("chair",)
 
 
-@pytest.mark.usefixtures("wn")
-def test_a_word_of_another_sense_is_no_class():
+def test_a_word_of_another_sense_is_no_class(extended):
     nouns = (*_two("artifact"), *_two("chair", synset="tiny-professorship", parents=("artifact",)))
     ontology = Ontology(objects=Closures(nouns={noun.name: noun for noun in nouns}), words=curated_attributes())
-    more, _ = _extended(ontology, "throne")
+    more, _ = extended(ontology, "throne")
     assert more.nouns["throne"].parents == ("artifact",)
 
 
-@pytest.mark.usefixtures("wn")
-def test_the_first_visible_sense_is_taken_and_the_others_stay_possible(ontology):
-    more, _ = _extended(ontology, "mole")
+def test_the_first_visible_sense_is_taken_and_the_others_stay_possible(extended, ontology):
+    more, _ = extended(ontology, "mole")
     assert more.nouns["mole"].parents == ("chair",)
     assert not more.nouns["mole"].askable  # "a mole" of a sauce may not be English
     assert "animal" not in more.certain("mole")
     assert "animal" in more.possible("mole")
 
 
-@pytest.mark.usefixtures("wn")
-def test_a_compound_is_what_its_last_word_is(ontology):
-    more, unknown = _extended(ontology, "garden chair", "royal thrones", "stray gribbleflax")
+def test_a_compound_is_what_its_last_word_is(extended, ontology):
+    more, unknown = extended(ontology, "garden chair", "royal thrones", "stray gribbleflax")
     assert unknown == ("stray gribbleflax",)
     assert more.nouns["garden chair"].parents == ("chair",)
     assert more.nouns["garden chairs"].parents == ("chairs",)
@@ -151,9 +124,8 @@ def test_a_compound_is_what_its_last_word_is(ontology):
     assert more.nouns["royal throne"].parents == ("chair",)
 
 
-@pytest.mark.usefixtures("wn")
-def test_a_compound_of_an_ambiguous_word_is_possibly_such_a_thing(ontology):
-    more, unknown = _extended(ontology, "paper snout", "garden mole")
+def test_a_compound_of_an_ambiguous_word_is_possibly_such_a_thing(extended, ontology):
+    more, unknown = extended(ontology, "paper snout", "garden mole")
     assert unknown == ()
     assert more.nouns["garden mole"].parents == ()
     assert more.possible("garden mole") >= {"chair", "animal"}
@@ -161,48 +133,42 @@ def test_a_compound_of_an_ambiguous_word_is_possibly_such_a_thing(ontology):
     assert "snout" in more.possible("paper snout")
 
 
-@pytest.mark.usefixtures("wn")
-def test_capitals_are_passed_over_in_phrases_only(ontology):
-    more, unknown = _extended(ontology, "cd player", "us")
+def test_capitals_are_passed_over_in_phrases_only(extended, ontology):
+    more, unknown = extended(ontology, "cd player", "us")
     assert unknown == ("us",)
     assert more.nouns["cd player"].parents == ("artifact",)
 
 
-@pytest.mark.usefixtures("wn")
-def test_words_that_are_not_asked_about_are_no_classes():
+def test_words_that_are_not_asked_about_are_no_classes(extended):
     nouns = (*_two("artifact"), *_two("chair", askable=False, parents=("artifact",)))
     ontology = Ontology(objects=Closures(nouns={noun.name: noun for noun in nouns}), words=curated_attributes())
-    more, unknown = _extended(ontology, "throne", "garden chair")
+    more, unknown = extended(ontology, "throne", "garden chair")
     assert unknown == ("garden chair",)
     assert more.nouns["throne"].parents == ("artifact",)
 
 
-@pytest.mark.usefixtures("wn")
-def test_numbers(ontology):
-    more, unknown = _extended(ontology, "mud", "pincers", "prisms")
+def test_numbers(extended, ontology):
+    more, unknown = extended(ontology, "mud", "pincers", "prisms")
     assert (more.nouns["mud"].number, more.nouns["mud"].other) == ("mass", "")
     assert (more.nouns["pincers"].number, more.nouns["pincers"].other) == ("plural", "")
     assert unknown == ("prisms",)
 
 
-@pytest.mark.usefixtures("wn")
-def test_an_inflected_form_is_not_taken_for_a_singular(ontology):
-    _, unknown = _extended(ontology, "throneim")
+def test_an_inflected_form_is_not_taken_for_a_singular(extended, ontology):
+    _, unknown = extended(ontology, "throneim")
     assert unknown == ("throneim",)
 
 
-@pytest.mark.usefixtures("wn")
-def test_unknown_names_stay_unknown_in_their_order(ontology):
-    more, unknown = _extended(ontology, "gribbleflax", "idea", "chair", "", "gribbleflax")
+def test_unknown_names_stay_unknown_in_their_order(extended, ontology):
+    more, unknown = extended(ontology, "gribbleflax", "idea", "chair", "", "gribbleflax")
     assert unknown == ("gribbleflax", "idea", "")
     assert more.nouns == ontology.nouns
 
 
-@pytest.mark.usefixtures("wn")
-def test_the_given_ontology_is_left_as_it_was_and_the_order_decides_nothing(ontology):
+def test_the_given_ontology_is_left_as_it_was_and_the_order_decides_nothing(extended, ontology):
     before = dict(ontology.nouns)
-    one, _ = _extended(ontology, "tapir", "throne")
-    other, _ = _extended(ontology, "throne", "tapir")
+    one, _ = extended(ontology, "tapir", "throne")
+    other, _ = extended(ontology, "throne", "tapir")
     assert ontology.nouns == before
     assert one.nouns == other.nouns
 

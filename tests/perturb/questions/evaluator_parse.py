@@ -87,11 +87,11 @@ _BEFORE = re.compile(rf"^(?:in|looking at|judging by|judging from|from) {_IMAGE}
 _FINE, _WRONG = "(?:true|correct|right)", "(?:false|untrue|incorrect|wrong)"
 _SAID = re.compile(
     rf"(?:is it {_FINE} that|would it be {_FINE} to say that|would you say(?: that)?|do you think(?: that)?"
-    r"|does it (?:look|seem) (?:like|as if)|do you agree that) ",
+    r"|does it (?:look|seem) (?:like|as if)|do you agree that) "
 )
 _DENIED = re.compile(
     rf"(?:(?:is it|does it seem) {_WRONG} that|would it be {_WRONG} to say that"
-    r"|would you deny that|do you disagree that) ",
+    r"|would you deny that|do you disagree that) "
 )
 _UNABLE = re.compile(r"(?:are you unable|is it impossible) to (?=(?:see|find) )")
 

@@ -206,10 +206,7 @@ def test_no_graph_is_an_error():
 
 def test_graphs_without_anything_to_ask_about_are_an_error_that_says_why():
     corpus = Corpus([graph("1", thing(1, "dog", side=5), thing(2, "zzyzx"))], default_ontology())
-    with pytest.raises(
-        ValueError,
-        match=r"graphs=1:.*under 32 pixels: 1.*the ontology does not know: 1",
-    ):
+    with pytest.raises(ValueError, match=r"graphs=1:.*under 32 pixels: 1.*the ontology does not know: 1"):
         Generator(corpus)
 
 

@@ -14,9 +14,9 @@ WORDS = st.sampled_from(("cup", "apple", "hour hand", "trees", "grass"))
 
 def test_a_singular_phrase():
     cup = NounPhrase("cup", "singular", ("old", "red"), "on", TABLE, that=True)
-    assert cup.bare == "old red cup on the wooden table"
-    assert cup.indefinite == cup.choice == "an old red cup on the wooden table"
-    assert cup.definite == "the old red cup on the wooden table"
+    assert cup.plain.bare == "old red cup on the wooden table"
+    assert cup.plain.any == cup.plain.a == "an old red cup on the wooden table"
+    assert cup.plain.the == "the old red cup on the wooden table"
     assert cup.plain.no == "no old red cup on the wooden table"
     assert cup.plain.kind == "old red cup"
     assert cup.plain.where == "on the wooden table"
@@ -27,8 +27,8 @@ def test_a_singular_phrase():
 @pytest.mark.parametrize(("number", "verb"), [("plural", "are"), ("mass", "is")])
 def test_phrases_without_an_article(number, verb):
     stuff = NounPhrase("trees", number, ("tall",), "behind", TABLE)
-    assert stuff.indefinite == "any tall trees behind the wooden table"
-    assert stuff.choice == "tall trees behind the wooden table"
+    assert stuff.plain.any == "any tall trees behind the wooden table"
+    assert stuff.plain.a == "tall trees behind the wooden table"
     assert stuff.clause.the == f"the tall trees that {verb} behind the wooden table"
 
 

@@ -45,9 +45,7 @@ def test_no_word_tells_whether_it_is_right():
         others = chance.sample(COLORS[1:], 2)
         words = ("red", others[0]) if number % 4 < 2 else tuple(others)
         words = words[::-1] if number % 20 == 0 else words
-        pool.append(
-            Draft("attribute-choice", view, words[0], cup, (str(number),), category="color", choices=words),
-        )
+        pool.append(Draft("attribute-choice", view, words[0], cup, (str(number),), category="color", choices=words))
     kept = selected(chance, pool, 60, replace(UNIFORM, three=0.0))
     offered = Counter(word for draft in kept for word in draft.choices)
     right = Counter(draft.answer for draft in kept)

@@ -61,7 +61,7 @@ CATEGORIES = {
     "object-choice": {"": ("an oak", "a pine", "a fir"), "kind": ("an oak", "a pine", "a fir")},
 }
 NEGATIONS = re.compile(
-    r"\b(no|not|neither|unable|impossible|false|untrue|incorrect|wrong|deny|disagree|lack|missing)\b",
+    r"\b(no|not|neither|unable|impossible|false|untrue|incorrect|wrong|deny|disagree|lack|missing)\b"
 )
 OPERANDS = re.compile(r"either no .* or no |\bno .* and no ")
 WRONG = re.compile(
