@@ -34,4 +34,4 @@ def kept(
         answer: Answer = known[key]
         return answer
 
-    return answered  # type: ignore[return-value]  # wraps forgets that ``self`` has no name
+    return answered
