@@ -112,21 +112,23 @@ def _perturbed(frame: Frame, replaced: Sequence[Frame], actions: WordRelations, 
     return Perturbed.of(*foils) if foils else Perturbed.of(NOT_OTHER)
 
 
-def _differs(one: RoleVerb, other: RoleVerb, actions: WordRelations) -> bool:
+def _differs(role_verb: RoleVerb, other: RoleVerb, actions: WordRelations) -> bool:
     together, beside_others = _seen_together()
-    beside = bool({one.base, other.base} & beside_others)
-    if one.base == other.base or beside or (one.similar and one.similar == other.similar):
+    beside = bool({role_verb.base, other.base} & beside_others)
+    if role_verb.base == other.base or beside or (role_verb.similar and role_verb.similar == other.similar):
         return False
-    if other.base in together.get(one.base, frozenset()):
+    if other.base in together.get(role_verb.base, frozenset()):
         return False
-    return not actions.same_action(one.base, other.base)
+    return not actions.same_action(role_verb.base, other.base)
 
 
 @cache
 def _seen_together() -> tuple[Mapping[str, frozenset[str]], frozenset[str]]:
     raw = tomllib.loads(files(__package__).joinpath("actions.toml").read_text(encoding="utf-8"))
     groups = [frozenset(line.split()) for line in raw["together"]]
-    together = {verb: frozenset().union(*(one for one in groups if verb in one)) for group in groups for verb in group}
+    together = {
+        verb: frozenset().union(*(group for group in groups if verb in group)) for group in groups for verb in group
+    }
     return together, frozenset(raw["beside_others"].split())
 
 

@@ -149,8 +149,8 @@ def spread(options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
     chosen: dict[int, T] = {}
     for index in sorted(_shuffled(len(options), f"{seed}/spread order"), key=lambda one: len(options[one])):
         if options[index]:
-            least = min(used[one] for one in options[index])
-            chosen[index] = random.choice([one for one in options[index] if used[one] == least])
+            least = min(used[option] for option in options[index])
+            chosen[index] = random.choice([option for option in options[index] if used[option] == least])
             used[chosen[index]] += 1
     return dict(sorted(chosen.items()))
 

@@ -228,8 +228,8 @@ def selected(
 ) -> tuple[int, ...]:
     """Choose candidates of which half say yes, and so, as far as possible, of each question of several dialogs."""
     # At most ``image_share`` of the chosen ones ask about the image as a whole: their "it" needs no antecedent.
-    answers = [one.classes[0] for one in candidates]
-    questions = [one.caption.rpartition("? ")[0].rpartition(". ")[2] for one in candidates]
+    answers = [candidate.classes[0] for candidate in candidates]
+    questions = [candidate.caption.rpartition("? ")[0].rpartition(". ")[2] for candidate in candidates]
     left = list(range(len(candidates)))
     while True:
         some, asked = [answers[index] for index in left], [questions[index] for index in left]

@@ -65,7 +65,7 @@ def role_verb(name: str, abstract: str, similar: str = "") -> RoleVerb | None:
     if not between[0]:
         return None
     between[0] = between[0][1:]  # without the verb itself
-    roles = tuple(one[0].lower() for one in matches)
+    roles = tuple(match[0].lower() for match in matches)
     words = [" ".join(word for word in some if word not in _DETERMINERS) for some in between]
     return RoleVerb(
         name=name,

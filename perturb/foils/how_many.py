@@ -115,8 +115,8 @@ def existence(question: Parsed, answer: str, *, singular: bool = False) -> Pertu
 
 def selected_existence(candidates: Sequence[Foil], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
     """Choose positions: half come from zero, and no noun is much more often there than not."""
-    ways = [one.tags["provenance"] for one in candidates]
-    nouns = [_first_noun(one) for one in candidates]
+    ways = [candidate.tags["provenance"] for candidate in candidates]
+    nouns = [_first_noun(candidate) for candidate in candidates]
     return even_within(ways, nouns, ("zero_to_something", "something_to_zero"), seed=seed, limit=limit)
 
 

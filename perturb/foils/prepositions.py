@@ -85,7 +85,11 @@ def contrasts() -> Contrasts:
         sequences=MappingProxyType(sequences),
         spatial=frozenset(raw["spatial"]),
         together=MappingProxyType(
-            {name: frozenset().union(*(one for one in groups if name in one)) for group in groups for name in group}
+            {
+                name: frozenset().union(*(group for group in groups if name in group))
+                for group in groups
+                for name in group
+            }
         ),
         not_somewhere=frozenset(raw["not_somewhere"].split()),
         rows=tuple(
@@ -152,7 +156,12 @@ def prepositions(parsed: Parsed) -> tuple[Preposition, ...]:
 
 
 def attested(captions: Iterable[Parsed], least: int = LEAST_ATTESTED) -> Mapping[str, int]:
-    counts = Counter(one.name for caption in captions for one in prepositions(caption) if one.thing is not None)
+    counts = Counter(
+        preposition.name
+        for caption in captions
+        for preposition in prepositions(caption)
+        if preposition.thing is not None
+    )
     return {name: count for name, count in counts.most_common() if count >= least}
 
 
@@ -189,9 +198,9 @@ Said = Mapping[str, frozenset[str]]  # the prepositions that captions of an imag
 def said_of(captions: Iterable[Parsed]) -> Said:
     said: dict[str, set[str]] = {}
     for text in captions:
-        for one in prepositions(text):
-            if one.thing is not None:
-                said.setdefault(text.tokens[one.thing].lemma.lower(), set()).add(one.name)
+        for preposition in prepositions(text):
+            if preposition.thing is not None:
+                said.setdefault(text.tokens[preposition.thing].lemma.lower(), set()).add(preposition.name)
         for token in text.tokens:
             if token.tag == "NNS":
                 said.setdefault(token.lemma.lower(), set()).add(SEVERAL)
@@ -202,9 +211,13 @@ def said_of(captions: Iterable[Parsed]) -> Said:
 
 def _around(text: Parsed) -> Iterator[int]:
     """Yield the things that are around something: "a fence around it", "surrounded by a fence"."""
-    for one in prepositions(text):
-        if one.name == "around" and one.head is not None and text.tokens[one.head].pos == "NOUN":
-            yield one.head
+    for preposition in prepositions(text):
+        if (
+            preposition.name == "around"
+            and preposition.head is not None
+            and text.tokens[preposition.head].pos == "NOUN"
+        ):
+            yield preposition.head
     for index, token in enumerate(text.tokens):
         by = text.tokens[token.head]
         if token.dep == "pobj" and by.lower == "by" and text.tokens[by.head].lower == "surrounded":

@@ -46,9 +46,9 @@ def gaps(parsed: Parsed) -> tuple[Gap, ...]:
     """The text with a gap in the place of each spatial preposition, for a masked language model."""
     spots = _spots(parsed)
     return tuple(
-        Gap(before=_text(parsed, 0, one.span[0]), after=_text(parsed, one.span[1], len(parsed.tokens)))
-        for one in spots
-        if isinstance(one, Preposition)
+        Gap(before=_text(parsed, 0, spot.span[0]), after=_text(parsed, spot.span[1], len(parsed.tokens)))
+        for spot in spots
+        if isinstance(spot, Preposition)
     )
 
 
@@ -59,7 +59,7 @@ def filled_relations(
     # For each number of words, the best filling that is another attested preposition is kept. Pairs that may be true
     # together ("on", "on top of") are not. The rest may still be true of the image: a model of entailment must call
     # caption and foil a contradiction.
-    expected = sum(isinstance(one, Preposition) for one in _spots(parsed))
+    expected = sum(isinstance(spot, Preposition) for spot in _spots(parsed))
     if len(fillings) != expected:
         raise ValueError(f"len(fillings)={len(fillings)} for {expected} gaps of {parsed.text!r}; fill gaps(parsed)")
     return _perturbed(parsed, attested, said, fillings)
@@ -97,13 +97,13 @@ def _spots(parsed: Parsed) -> list[Preposition | str]:
     return [_problem(parsed, one) or why or one for one in present]
 
 
-def _problem(parsed: Parsed, one: Preposition) -> str | None:
+def _problem(parsed: Parsed, preposition: Preposition) -> str | None:
     table = contrasts()
-    if one.name not in table.spatial:
+    if preposition.name not in table.spatial:
         return NOT_SPATIAL
-    if one.thing is None or one.head is None or not _is_thing(parsed, one.thing):
+    if preposition.thing is None or preposition.head is None or not _is_thing(parsed, preposition.thing):
         return NO_THING
-    return PHRASE if _in_phrase(parsed, one, one.head, one.thing) else None
+    return PHRASE if _in_phrase(parsed, preposition, preposition.head, preposition.thing) else None
 
 
 def _is_thing(parsed: Parsed, index: int) -> bool:
@@ -118,10 +118,10 @@ def _is_thing(parsed: Parsed, index: int) -> bool:
     return token.tag == "NNS" or (token.tag == "NN" and bool(before))
 
 
-def _in_phrase(parsed: Parsed, one: Preposition, head: int, thing: int) -> bool:
+def _in_phrase(parsed: Parsed, preposition: Preposition, head: int, thing: int) -> bool:
     """Return whether words around a preposition belong to it: "from under", "very near", "on and under"."""
     tokens = parsed.tokens
-    first, end = one.span
+    first, end = preposition.span
     if first and tokens[first - 1].pos in {"ADP", "ADV", "PART", "SCONJ"}:
         return True
     if tokens[end].pos in {"ADP", "CCONJ", "SCONJ", "PUNCT"}:
@@ -131,7 +131,7 @@ def _in_phrase(parsed: Parsed, one: Preposition, head: int, thing: int) -> bool:
         return True
     if any(tokens[child].lower == "of" for child in parsed.children(thing, "prep")):
         return True
-    unclear = one.name in _BESIDE and (_is_inner(parsed, head) or _is_with_another(parsed, first - 1))
+    unclear = preposition.name in _BESIDE and (_is_inner(parsed, head) or _is_with_another(parsed, first - 1))
     if unclear or parsed.children(thing, "conj", "cc"):
         return True
     particles = set(parsed.children(head, "prt")) - set(range(first, end))
@@ -153,15 +153,18 @@ def _is_with_another(parsed: Parsed, index: int) -> bool:
 
 
 def _replacements(
-    parsed: Parsed, one: Preposition, attested: Collection[str], fillings: Sequence[Filling] | None
+    parsed: Parsed, preposition: Preposition, attested: Collection[str], fillings: Sequence[Filling] | None
 ) -> tuple[list[str], str]:
     if fillings is None:
-        opposite = _opposite(parsed, one)
+        opposite = _opposite(parsed, preposition)
         # "a toilet and a cup on a stool": the preposition belongs to the second of two things
-        joined = one.head is not None and (parsed.tokens[one.head].dep, parsed.tokens[one.head].pos) == ("conj", "NOUN")
-        alone = joined or _is_with_another(parsed, one.span[0] - 1)
+        joined = preposition.head is not None and (
+            parsed.tokens[preposition.head].dep,
+            parsed.tokens[preposition.head].pos,
+        ) == ("conj", "NOUN")
+        alone = joined or _is_with_another(parsed, preposition.span[0] - 1)
         opposite = tuple(name for name in opposite if not (alone and name in _BESIDE))
-        sensible = [name for name in opposite if not _is_absurd(parsed, one, name)]
+        sensible = [name for name in opposite if not _is_absurd(parsed, preposition, name)]
         why = NOT_ATTESTED if sensible else ABSURD if opposite else NO_CONTRAST
         return [name for name in sensible if name in attested], why
     best = sorted(fillings, key=lambda filling: (len(filling.text.split()), -filling.log_probability))
@@ -169,14 +172,14 @@ def _replacements(
     for _, same_length in groupby(best, key=lambda filling: len(filling.text.split())):
         texts = (filling.text.lower() for filling in same_length)
         known = (text for text in texts if text in attested and text in contrasts().spatial)
-        names += [name for name in known if not contrasts().compatible(one.name, name)][:1]
+        names += [name for name in known if not contrasts().compatible(preposition.name, name)][:1]
     return names, "no filling is another attested preposition"
 
 
-def _opposite(parsed: Parsed, one: Preposition) -> tuple[str, ...]:
-    if one.thing is None or one.head is None:
+def _opposite(parsed: Parsed, preposition: Preposition) -> tuple[str, ...]:
+    if preposition.thing is None or preposition.head is None:
         return ()
-    head, thing = parsed.tokens[one.head], parsed.tokens[one.thing]
+    head, thing = parsed.tokens[preposition.head], parsed.tokens[preposition.thing]
     lemma = head.lemma.lower()
     if head.pos in {"VERB", "AUX"}:
         verb: str | None = lemma
@@ -184,16 +187,16 @@ def _opposite(parsed: Parsed, one: Preposition) -> tuple[str, ...]:
         verb = None
     else:
         return ()
-    subjects = [parsed.tokens[index].lemma.lower() for index in _subjects(parsed, one.head)]
+    subjects = [parsed.tokens[index].lemma.lower() for index in _subjects(parsed, preposition.head)]
     several = thing.tag == "NNS"
-    return contrasts().opposite(one.name, thing.lemma.lower(), several=several, head=verb, subjects=subjects)
+    return contrasts().opposite(preposition.name, thing.lemma.lower(), several=several, head=verb, subjects=subjects)
 
 
-def _is_absurd(parsed: Parsed, one: Preposition, name: str) -> bool:
-    if one.head is None or one.thing is None:
+def _is_absurd(parsed: Parsed, preposition: Preposition, name: str) -> bool:
+    if preposition.head is None or preposition.thing is None:
         return False
-    thing = parsed.tokens[one.thing].lemma.lower()
-    subjects = (parsed.tokens[index].lemma.lower() for index in _subjects(parsed, one.head))
+    thing = parsed.tokens[preposition.thing].lemma.lower()
+    subjects = (parsed.tokens[index].lemma.lower() for index in _subjects(parsed, preposition.head))
     return any(contrasts().is_absurd(subject, name, thing) for subject in subjects)
 
 
@@ -202,34 +205,34 @@ def _subjects(parsed: Parsed, index: int) -> Iterator[int]:
     tokens = parsed.tokens
     for _ in tokens:
         if tokens[index].pos in {"NOUN", "PROPN"}:
-            groups = (one for one in parsed.children(index, "prep") if tokens[one].lower == "of")
-            yield from (index, *(one for of in groups for one in parsed.children(of, "pobj")))
+            groups = (child for child in parsed.children(index, "prep") if tokens[child].lower == "of")
+            yield from (index, *(child for of in groups for child in parsed.children(of, "pobj")))
             return
-        yield from (one for one in parsed.children(index, "nsubj", "nsubjpass") if tokens[one].pos == "NOUN")
+        yield from (child for child in parsed.children(index, "nsubj", "nsubjpass") if tokens[child].pos == "NOUN")
         if tokens[index].head == index:
             return
         index = tokens[index].head
 
 
-def _is_said(parsed: Parsed, one: Preposition, name: str, said: Said) -> bool:
-    assert one.thing is not None  # noqa: S101 - a spot has a thing
-    thing = parsed.tokens[one.thing].lemma.lower()
+def _is_said(parsed: Parsed, preposition: Preposition, name: str, said: Said) -> bool:
+    assert preposition.thing is not None  # noqa: S101 - a spot has a thing
+    thing = parsed.tokens[preposition.thing].lemma.lower()
     if name in _BESIDE and any(SEVERAL in some for other, some in said.items() if is_kind_of(thing, other)):
         return True
     names = {name for other, some in said.items() if may_be_same(thing, other) for name in some}
     if AROUND in names and name in _BESIDE:
         return True
-    return any(contrasts().compatible(name, other) for other in names if other != one.name)
+    return any(contrasts().compatible(name, other) for other in names if other != preposition.name)
 
 
-def _foil(parsed: Parsed, one: Preposition, name: str, *, by_table: bool) -> Foil:
+def _foil(parsed: Parsed, preposition: Preposition, name: str, *, by_table: bool) -> Foil:
     source = "the table of contrasts" if by_table else "a masked language model"
-    thing = "" if one.thing is None else parsed.tokens[one.thing].text
+    thing = "" if preposition.thing is None else parsed.tokens[preposition.thing].text
     return Foil(
         caption=parsed.text,
-        foil=parsed.edited([Edit(span=one.span, text=name)]),
-        classes=(one.name, name),
-        why=f"'{one.name}' before '{thing}' is replaced by '{name}', which {source} proposes",
+        foil=parsed.edited([Edit(span=preposition.span, text=name)]),
+        classes=(preposition.name, name),
+        why=f"'{preposition.name}' before '{thing}' is replaced by '{name}', which {source} proposes",
         tags={"proposed": "table" if by_table else "model"},
     )
 

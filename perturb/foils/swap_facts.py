@@ -374,7 +374,7 @@ def _participle(lemma: str) -> str:
 
 
 def graph_scene(graph: SceneGraph, vocabulary: Vocabulary) -> Scene:
-    known = {name: one for name, one in graph.objects.items() if vocabulary.knows(one.name)}
+    known = {name: object_ for name, object_ in graph.objects.items() if vocabulary.knows(object_.name)}
     facts: set[Fact] = set()
     for thing in known.values():
         facts |= {Has(thing.name, value) for value in thing.attributes if vocabulary.attribute(value)}

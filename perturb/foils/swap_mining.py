@@ -75,31 +75,31 @@ def _pairs(group: Sequence[Statement]) -> Iterator[tuple[Statement, Statement]]:
 
 
 def _refused(
-    one: Statement,
+    statement: Statement,
     other: Statement,
     contrast: _Contrast | None,
     scenes: Mapping[str, Scene],
     sure: Mapping[str, frozenset[Fact]],
 ) -> str:
-    if one.image == other.image:
+    if statement.image == other.image:
         return SAME_IMAGE
     if contrast is None:
-        return NO_CONTRADICTION if set(one.facts) ^ set(other.facts) else SAME_FACTS
-    if contrast.one <= scenes[other.image].facts or contrast.other <= scenes[one.image].facts:
+        return NO_CONTRADICTION if set(statement.facts) ^ set(other.facts) else SAME_FACTS
+    if contrast.one <= scenes[other.image].facts or contrast.other <= scenes[statement.image].facts:
         return BOTH_TRUE
-    certain_of_both = contrast.one <= sure[one.image] and contrast.other <= sure[other.image]
+    certain_of_both = contrast.one <= sure[statement.image] and contrast.other <= sure[other.image]
     return "" if certain_of_both else "an image may have several such things, or its captions disagree"
 
 
-def _swap(one: Statement, other: Statement, contrast: _Contrast, vocabulary: Vocabulary) -> Swap:
+def _swap(statement: Statement, other: Statement, contrast: _Contrast, vocabulary: Vocabulary) -> Swap:
     first, second = (vocabulary.wording(sorted(facts)) for facts in (contrast.one, contrast.other))
-    captions = (one.text or vocabulary.wording(one.facts), other.text or vocabulary.wording(other.facts))
+    captions = (statement.text or vocabulary.wording(statement.facts), other.text or vocabulary.wording(other.facts))
     morphemes = {} if _forms(captions[0]) == _forms(captions[1]) else {"secondary_tag": "Morpheme-Level"}
     return Swap(
-        images=(one.image, other.image),
+        images=(statement.image, other.image),
         captions=captions,
         why=f"The first image has {first}, the second has {second}.",
-        tags=_tags(contrast, one, vocabulary) | morphemes,
+        tags=_tags(contrast, statement, vocabulary) | morphemes,
     )
 
 
@@ -107,23 +107,23 @@ def _forms(text: str) -> list[str]:
     return sorted("a" if word == "an" else word for word in _WORD.findall(text.lower()))
 
 
-def _contrast(one: Statement, other: Statement, vocabulary: Vocabulary) -> _Contrast | None:
-    turned = next(_turned(one, other, vocabulary), None)
-    exchanged = next(_exchanged(one, other, vocabulary), None)
+def _contrast(statement: Statement, other: Statement, vocabulary: Vocabulary) -> _Contrast | None:
+    turned = next(_turned(statement, other, vocabulary), None)
+    exchanged = next(_exchanged(statement, other, vocabulary), None)
     facts = turned or exchanged
     if facts is None:
         return None
     # Two nouns that change places under their adjectives are one swap, and so are two phrases with them.
     apart = turned and exchanged and {f.noun for f in exchanged[0]} != {turned[0][0].subject, turned[0][0].object}
-    if apart or one.nouns != other.nouns:
+    if apart or statement.nouns != other.nouns:
         return _Contrast(frozenset(facts[0]), frozenset(facts[1]), "Both")
     return _Contrast(frozenset(facts[0]), frozenset(facts[1]), "Object" if turned else "Relation")
 
 
 def _turned(
-    one: Statement, other: Statement, vocabulary: Vocabulary
+    statement: Statement, other: Statement, vocabulary: Vocabulary
 ) -> Iterator[tuple[tuple[Relates], tuple[Relates]]]:
-    for fact in one.facts:
+    for fact in statement.facts:
         if isinstance(fact, Relates) and fact not in other.facts and vocabulary.one_way(fact.relation):
             turned = Relates(fact.object, fact.relation, fact.subject)
             if turned in other.facts:
@@ -131,10 +131,10 @@ def _turned(
 
 
 def _exchanged(
-    one: Statement, other: Statement, vocabulary: Vocabulary
+    statement: Statement, other: Statement, vocabulary: Vocabulary
 ) -> Iterator[tuple[tuple[Has, Has], tuple[Has, Has]]]:
     # Each two values of the first statement that the second says of each other's thing.
-    for first, second in combinations([fact for fact in one.facts if isinstance(fact, Has)], 2):
+    for first, second in combinations([fact for fact in statement.facts if isinstance(fact, Has)], 2):
         if vocabulary.exchangeable(first, second):
             exchanged = (Has(first.noun, second.value), Has(second.noun, first.value))
             if set(exchanged) <= set(other.facts):

@@ -72,7 +72,7 @@ class Absence:
         """How likely each setting is; as likely as those of a narrow thing and, in a small graph, those near it."""
         told = self._where.of(names)
         narrow = {place for name in names if len(found := self._ontology.settings(name)) <= _NARROW for place in found}
-        likely = {place: 1.0 if place in narrow else one for place, one in zip(SETTINGS, told, strict=False)}
+        likely = {setting: 1.0 if setting in narrow else one for setting, one in zip(SETTINGS, told, strict=False)}
         if self._whole:
             return tuple(likely.values())
         return tuple(

@@ -81,7 +81,9 @@ def _made(
         words.pools[key] = dict.fromkeys(_find_others(noun, attribute, words), 1)
     others = list(words.pools[key])
     quick_generator(f"{words.seed}:attribute:{graph.id}:{thing.id}:{attribute}").shuffle(others)
-    fit = list(islice((one for one in others if _false_everywhere(one, thing, namesakes, words.ontology)), words.most))
+    fit = list(
+        islice((other for other in others if _false_everywhere(other, thing, namesakes, words.ontology)), words.most)
+    )
     if not fit:
         return MAY_HOLD if others else "no attribute of its kind excludes it"
     tags = {"kind": KINDS[words.ontology.attributes[attribute].category], **box_tags(thing, graph)}
@@ -124,9 +126,9 @@ def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:
     ontology = words.ontology
     if KINDS[ontology.attributes[attribute].category] == "color":
         yield from (
-            one
-            for one in _COLORS
-            if one not in _CLOSE.get(attribute, _COLORS) and ontology.suits(noun, one) is not False
+            color
+            for color in _COLORS
+            if color not in _CLOSE.get(attribute, _COLORS) and ontology.suits(noun, color) is not False
         )
         return
     opposite = ontology.antonym(attribute, noun)

@@ -108,9 +108,9 @@ class Slots:
     def size(self, name: str) -> int | None:
         """Return the place of a thing in the order of sizes, from 0; None if no list has it."""
         for one in self._named(name):
-            for place, size in enumerate(_SIZES):
+            for index, size in enumerate(_SIZES):
                 if one in _slots()[0][size]:
-                    return place
+                    return index
         return None
 
     @kept

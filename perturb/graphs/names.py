@@ -120,7 +120,11 @@ def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontol
 
 
 def triples_of(graph: SceneGraph, ontology: Ontology) -> list[Triple | str]:
-    return [triple_of(one, relation, graph, ontology) for one in graph.objects.values() for relation in one.relations]
+    return [
+        triple_of(object_, relation, graph, ontology)
+        for object_ in graph.objects.values()
+        for relation in object_.relations
+    ]
 
 
 def is_vague(name: str, ontology: Ontology) -> bool:

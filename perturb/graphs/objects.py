@@ -41,7 +41,7 @@ def object_foils(graph: SceneGraph, words: Words) -> Perturbed:
     # thing at a time: who rides a horse rides no cow. Nouns that the collection has in the same place, behind the same
     # relation, come first, in the shares that they have there.
     triples = triples_of(graph, words.ontology)
-    captions = [one.said() for one in triples if isinstance(one, Triple)]
+    captions = [triple.said() for triple in triples if isinstance(triple, Triple)]
     return checked(_foils(graph, triples, words), captions)
 
 
@@ -75,7 +75,7 @@ def _made(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: A
     others = _replacements(graph, triple, role, words, absence)
     if not others:
         return "nothing of its class that would stand there is surely absent"
-    foils = {one: triple.said(**{role: one}) for one in others}
+    foils = {other: triple.said(**{role: other}) for other in others}
     tags = {"role": role, **box_tags(thing, graph)}
     return foils_of(triple.said(), thing.name, foils, lambda one: f"nothing in the image may be called {one!r}", tags)
 
@@ -185,7 +185,7 @@ def _fitting(name: str, wanted: str, words: Words) -> Mapping[str, int]:
         if standing not in words.pools:
             names = sorted({*words.vocabulary.names, *_common(words)})
             words.pools[standing] = {one: 1 for one in names if _stands(name, one, wanted, words)}
-        words.pools[key] = {one: 1 for one in words.pools[standing] if _alike(name, one, words)}
+        words.pools[key] = {pool: 1 for pool in words.pools[standing] if _alike(name, pool, words)}
     return words.pools[key]
 
 

@@ -295,13 +295,13 @@ def _has(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ont
 
 
 def _worn(person: SceneObject, graph: SceneGraph) -> list[SceneObject]:
-    found = []
+    scene_objects = []
     for relation in person.relations:
         predicate = read_predicate(relation.name)
         worn = relation.name in {"in", "with"} or (predicate is not None and predicate.verb.plain in _WORN)
         if worn and relation.object in graph.objects:
-            found.append(graph.objects[relation.object])
-    return found
+            scene_objects.append(graph.objects[relation.object])
+    return scene_objects
 
 
 def _in_its_place(worn: SceneObject, feature: Feature, ontology: Ontology) -> bool:

@@ -49,9 +49,11 @@ class Swap:
 def relation_foils(graph: SceneGraph, words: Words) -> Perturbed:
     """Make a foil of each relation whose replacement cannot hold of the two things, nor of others of their names."""
     triples = triples_of(graph, words.ontology)
-    captions = [one.said() for one in triples if isinstance(one, Triple)]
+    captions = [triple.said() for triple in triples if isinstance(triple, Triple)]
     namesakes = Namesakes(graph, words.ontology)
-    return checked((one if isinstance(one, str) else _made(graph, one, words, namesakes) for one in triples), captions)
+    return checked(
+        (triple if isinstance(triple, str) else _made(graph, triple, words, namesakes) for triple in triples), captions
+    )
 
 
 def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes) -> list[Foil] | str:
@@ -62,7 +64,7 @@ def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes)
         return reason
     possible = list(_possible(triple, swaps, words.ontology))
     if not possible:
-        return BOXES if any(not one.animate for one in swaps) else INANIMATE
+        return BOXES if any(not swap.animate for swap in swaps) else INANIMATE
     if not reads_well(triple, words):
         return UNUSUAL
     possible = [one for one in possible if _said(one, triple, words)]
@@ -134,22 +136,22 @@ def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> It
             )
 
 
-def _against(text: str, one: Box, other: Box) -> bool:
+def _against(text: str, box: Box, other: Box) -> bool:
     """Whether the boxes speak against a relation above or below: what reads "under" may be annotated wrongly, too."""
     # Boxes beside each other do, and so does the centre of the first at the other height.
-    if text not in _ABOVE | _BELOW or min(one.x + one.w, other.x + other.w) <= max(one.x, other.x):
+    if text not in _ABOVE | _BELOW or min(box.x + box.w, other.x + other.w) <= max(box.x, other.x):
         return True
-    higher = one.y + one.h / 2 < other.y + other.h / 2
+    higher = box.y + box.h / 2 < other.y + other.h / 2
     return higher != (text in _ABOVE)
 
 
-def _shown(needs: str, one: Box, other: Box) -> bool:
+def _shown(needs: str, box: Box, other: Box) -> bool:
     if needs == "apart":
-        return overlap(one, other) == 0
+        return overlap(box, other) == 0
     if needs == "within":
-        return inside(one, other) >= 0.9
+        return inside(box, other) >= 0.9
     if needs == "higher":
-        return one.y + one.h / 2 < other.y + other.h / 2 and one.y + one.h < other.y + 0.9 * other.h
+        return box.y + box.h / 2 < other.y + other.h / 2 and box.y + box.h < other.y + 0.9 * other.h
     return True
 
 
@@ -162,14 +164,14 @@ def _may_hold(text: str, triple: Triple, namesakes: Namesakes, ontology: Ontolog
     )
 
 
-def _apart(one: Box, other: Box, text: str) -> bool:
+def _apart(box: Box, other: Box, text: str) -> bool:
     """Whether boxes that do not touch show that a relation does not hold; a car is under a plane high above it."""
-    below = one.y >= other.y + other.h and one.x < other.x + other.w and other.x < one.x + one.w
-    return overlap(one, other) == 0 and not (below and text in _UNDER)
+    below = box.y >= other.y + other.h and box.x < other.x + other.w and other.x < box.x + box.w
+    return overlap(box, other) == 0 and not (below and text in _UNDER)
 
 
-def _rules_out(one: SceneObject, other: SceneObject, text: str, ontology: Ontology) -> bool:
-    for relation in one.relations:
+def _rules_out(scene_object: SceneObject, other: SceneObject, text: str, ontology: Ontology) -> bool:
+    for relation in scene_object.relations:
         swaps = _swaps().get(wording(relation.name, ontology), ())
         if relation.object == other.id and any(text in swap.instead for swap in swaps):
             return True

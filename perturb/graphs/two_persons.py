@@ -47,8 +47,10 @@ def active_passive(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = 
     if size is None:
         return Perturbed.of(NO_SIZE)
     outcomes = list(_Voices(graph=graph, size=size, rules=rules, tools=tools).sets())
-    sets = {one.true: one for one in outcomes if isinstance(one, SentenceSet)}
-    return Perturbed(candidates=tuple(sets.values()), refused=tuple(one for one in outcomes if isinstance(one, str)))
+    sets = {outcome.true: outcome for outcome in outcomes if isinstance(outcome, SentenceSet)}
+    return Perturbed(
+        candidates=tuple(sets.values()), refused=tuple(outcome for outcome in outcomes if isinstance(outcome, str))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,23 +214,23 @@ class _Features(_Image):
                 self.refused.append(NUMBER if number is None else SMALL)
                 continue
             different: list[Feature] = []  # those that say the same as an earlier one of the person are dropped
-            for one in features_of(person, self.graph, self.size, self.rules, self.tools):
-                if isinstance(one, str):
-                    self.refused.append(one)
-                elif not any(self._same(one, other) for other in different):
-                    different.append(one)
+            for feature in features_of(person, self.graph, self.size, self.rules, self.tools):
+                if isinstance(feature, str):
+                    self.refused.append(feature)
+                elif not any(self._same(feature, other) for other in different):
+                    different.append(feature)
             if len(different) < 2:
                 self.refused.append(FEW)
             else:
                 yield Told(person=person, number=number, features=tuple(different[: self.rules.most_features]))
 
-    def _same(self, one: Feature, other: Feature) -> bool:
-        if one.thing.id == other.thing.id or one.head == other.head:
+    def _same(self, feature: Feature, other: Feature) -> bool:
+        if feature.thing.id == other.thing.id or feature.head == other.head:
             return True
         if self.tools.vectors is not None:
-            likeness = self.tools.vectors.similarity(one.head, other.head)
+            likeness = self.tools.vectors.similarity(feature.head, other.head)
             return likeness is not None and likeness > self.rules.alike_words
-        return same_kind(one.thing.name, other.thing.name, self.tools.ontology)
+        return same_kind(feature.thing.name, other.thing.name, self.tools.ontology)
 
     def sets(self, people: Sequence[Told]) -> Iterator[SentenceSet]:
         for one, other in combinations(people, 2):
@@ -272,13 +274,13 @@ class _Features(_Image):
                 tags={"persons": "same noun" if a.person.name == b.person.name else "different nouns"},
             )
 
-    def _text(self, told: Told, one: Feature, other: Feature) -> str:
-        return self.template.format(name=told.person.name, one=one.said(told.number), other=other.said(told.number))
+    def _text(self, told: Told, feature: Feature, other: Feature) -> str:
+        return self.template.format(name=told.person.name, one=feature.said(told.number), other=other.said(told.number))
 
-    def _false_of(self, told: Told, one: Feature, other: Feature) -> bool:
+    def _false_of(self, told: Told, feature: Feature, other: Feature) -> bool:
         """Whether no person that may be called so has both features."""
         return all(
-            self._lacks(person, one) or self._lacks(person, other)
+            self._lacks(person, feature) or self._lacks(person, other)
             for person in self.graph.objects.values()
             if self.tools.is_person(person.name) and self.may_be(person, told.person)
         )
@@ -290,8 +292,8 @@ class _Features(_Image):
         return self.excluding[key]
 
 
-def _kindred(one: Feature, other: Feature) -> int:
+def _kindred(feature: Feature, other: Feature) -> int:
     """How well two features can be exchanged: those of one verb, and those of one thing or one part of the body."""
-    slot = slot_of(one.thing.name)
-    same = one.head == other.head or (slot is not None and slot == slot_of(other.thing.name))
-    return (one.verb == other.verb) + 2 * same
+    slot = slot_of(feature.thing.name)
+    same = feature.head == other.head or (slot is not None and slot == slot_of(other.thing.name))
+    return (feature.verb == other.verb) + 2 * same

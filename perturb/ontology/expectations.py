@@ -265,7 +265,7 @@ class Surroundings:
             places = self._places(name)
             if 0 < len(places) < len(SETTINGS):
                 told = True
-                likely = [one if place in places else one * _STRANGE for place, one in enumerate(likely)]
+                likely = [one if index in places else one * _STRANGE for index, one in enumerate(likely)]
                 most = max(likely)
                 likely = [one / most for one in likely]
         return tuple(likely) if told else ()
@@ -295,4 +295,4 @@ class Surroundings:
     @kept
     def _places(self, name: str) -> tuple[int, ...]:
         settings = self.settings(name)
-        return tuple(place for place, one in enumerate(SETTINGS) if one in settings)
+        return tuple(index for index, setting in enumerate(SETTINGS) if setting in settings)

@@ -182,8 +182,8 @@ class Closures:
         level = [name, *self._noun(name).same]
         while level:
             parents = dict.fromkeys(parent for one in level for parent in self.nouns[one].parents)
-            twins = dict.fromkeys(twin for one in parents for twin in (one, *self.nouns[one].same))
-            level = [one for one in twins if one not in above]
+            twins = dict.fromkeys(twin for parent in parents for twin in (parent, *self.nouns[parent].same))
+            level = [twin for twin in twins if twin not in above]
             above.update(dict.fromkeys(level))
         return tuple(above)
 

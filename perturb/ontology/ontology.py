@@ -121,7 +121,7 @@ class Ontology:
                 raise ValueError(f"name={noun.name!r} is a noun of the ontology already; leave it out")
             table[noun.name] = noun
         check_nouns(table)
-        joined = {whole: (*self.objects.parts.get(whole, ()), *found) for whole, found in parts.items()}
+        joined = {whole: (*self.objects.parts.get(whole, ()), *part) for whole, part in parts.items()}
         objects = Closures(
             nouns=MappingProxyType(table),
             overlaps=(*self.objects.overlaps, *(Overlap(names=group) for group in overlaps)),

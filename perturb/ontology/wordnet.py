@@ -158,7 +158,7 @@ class _Lexicon:
 
     def visible(self, word: str) -> list[Synset]:
         """Return the senses that an image can show; "cd player" finds "CD player", but "us" does not find "US"."""
-        found = [one for one in self.wordnet.synsets(word, pos="n") if " " in word or word in one.lemmas()]
+        found = [synset for synset in self.wordnet.synsets(word, pos="n") if " " in word or word in synset.lemmas()]
         return [synset for synset in found if synset.lexfile() in {None, *_VISIBLE}]
 
     def other_senses(self, synset: Synset, word: str) -> tuple[str, ...]:

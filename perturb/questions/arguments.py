@@ -248,8 +248,8 @@ class Arguments:
             self._alone[key] = not any(
                 (thing.name in certain(name) or name in certain(thing.name))
                 and not self._ruled_out(thing, phrase.attributes)
-                for place, thing in enumerate(view.things)
-                if place != number and thing.known
+                for index, thing in enumerate(view.things)
+                if index != number and thing.known
             )
         return self._alone[key]
 
@@ -262,8 +262,8 @@ class Arguments:
     def single(self, view: View, number: int, name: str, adjectives: tuple[str, ...]) -> bool:
         """Whether ``name`` with these attributes can mean no other thing of the image than the one at ``number``."""
         bit, wholes = self.corpus.bits[name], 0
-        for place, other in enumerate(view.things):
-            if place != number and other.masks.possible & bit and not self._ruled_out(other, adjectives):
+        for index, other in enumerate(view.things):
+            if index != number and other.masks.possible & bit and not self._ruled_out(other, adjectives):
                 return False
             wholes += bool(other.masks.own & bit)
         return wholes <= 1

@@ -63,7 +63,7 @@ def of_objects(
     def fits(word: str, so_far: list[str]) -> bool:
         return (
             not hidden & bits[word]
-            and all(arguments.said(word, one) and alike(word, one) for one in adjectives)
+            and all(arguments.said(word, adjective) and alike(word, adjective) for adjective in adjectives)
             and suits(word, view)
             and all(beside(word, other) for other in so_far)
         )
@@ -71,9 +71,9 @@ def of_objects(
     known = arguments.corpus.below(name, thing.number)
     words = arguments.choices((thing.name, name), known, lambda word: beside(word, thing.name))
     false = _false(chance, words, fits)
-    one = Named(view, number, arguments.phrase(name, adjectives), adjectives)
+    named = Named(view, number, arguments.phrase(name, adjectives), adjectives)
     kind: Kind = "object-choice-related" if related else "object-choice-described"
-    return _draft(arguments, chance, one, (kind, name, (thing.name, *false)), link)
+    return _draft(arguments, chance, named, (kind, name, (thing.name, *false)), link)
 
 
 def of_attributes(
@@ -141,22 +141,22 @@ def _drawn(
 
 
 def _draft(
-    arguments: Arguments, chance: Random, one: Named, asked: tuple[Kind, str, tuple[str, ...]], link: Link | None
+    arguments: Arguments, chance: Random, named: Named, asked: tuple[Kind, str, tuple[str, ...]], link: Link | None
 ) -> Draft | None:
     kind, category, choices = asked
     if len(choices) < 2:
         return None
-    x, objects = one.phrase, tuple[str, ...]((identity(one),))
+    x, objects = named.phrase, tuple[str, ...]((identity(named),))
     if link is not None:
         if category in arguments.ontology.expected.gathered and sideways(link[0].text):
             return None
-        relation = arguments.linked(chance, one, link)
+        relation = arguments.linked(chance, named, link)
         if relation is None or _tells(arguments, relation[0], kind, choices):
             return None
-        x, objects = relation[0], (*objects, one.view.things[relation[1]].object.id)
+        x, objects = relation[0], (*objects, named.view.things[relation[1]].object.id)
     if tells(x, choices):
         return None
-    return Draft(kind, one.view, choices[0], x, objects, category=category, choices=choices)
+    return Draft(kind, named.view, choices[0], x, objects, category=category, choices=choices)
 
 
 def _tells(arguments: Arguments, phrase: NounPhrase, kind: Kind, choices: tuple[str, ...]) -> bool:

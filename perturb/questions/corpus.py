@@ -66,7 +66,7 @@ class Corpus:
         self.ontology = ontology
         self.left_out: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
-        self.bits = {name: 1 << place for place, name in enumerate(ontology.nouns)}
+        self.bits = {name: 1 << index for index, name in enumerate(ontology.nouns)}
         self._kept: dict[Any, Any] = {}
         below = ontology.hyponyms
         self._worn = tuple(
@@ -138,7 +138,7 @@ class Corpus:
             graph=graph,
             things=things,
             askable=askable,
-            links={number: found for number, found in links.items() if found},
+            links={number: link for number, link in links.items() if link},
             marks={
                 number: found for number, links_of in links.items() if (found := self._marks(things, number, links_of))
             },
@@ -151,7 +151,9 @@ class Corpus:
     def _links(
         self, things: tuple[ObjectView, ...], thing: ObjectView, place: Mapping[str, int]
     ) -> tuple[tuple[Reading, int], ...]:
-        readings = ((self.ontology.relations.get(one.name), place[one.object]) for one in thing.object.relations)
+        readings = (
+            (self.ontology.relations.get(relation.name), place[relation.object]) for relation in thing.object.relations
+        )
         return tuple(
             (reading, other)
             for reading, other in readings
@@ -184,7 +186,7 @@ class Corpus:
         knows, certain = self.ontology.knows, self.ontology.certain
         if not knows(item.name) or "clothing" not in certain(item.name):
             return False
-        owners = (graph.objects[one.object].name for one in item.relations if one.name == "of")
+        owners = (graph.objects[relation.object].name for relation in item.relations if relation.name == "of")
         return any(knows(owner) and "animal" in certain(owner) for owner in owners)
 
     def _askable(self, item: SceneObject, *, known: bool) -> bool:

@@ -68,10 +68,10 @@ class Generator:
         for kind, number in numbers.items():
             chance, missing = chances[kind], number
             drafts = verified[kind] if kind in verified else self._choosing(test, kind, number, chance)
-            for place, draft in enumerate(drafts):
+            for index, draft in enumerate(drafts):
                 offered = len(draft.choices)
                 position = positions[offered] % offered if offered else 0
-                made = self._perturbing.pairs(test, chance, draft, f"{kind}/{place:05d}", position=position)
+                made = self._perturbing.pairs(test, chance, draft, f"{kind}/{index:05d}", position=position)
                 if made and not any((made[0].graph.id, text) in forbidden for text in made[0].questions):
                     positions[offered] += 1
                     pairs += made

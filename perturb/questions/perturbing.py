@@ -66,7 +66,7 @@ class Perturbing:
     def _templates(self, draft: Draft) -> tuple[Template, ...]:
         kind = cast(QuestionType, draft.kind.removesuffix("-related").removesuffix("-described"))
         category = self._category(draft)
-        return tuple(one for one in TEMPLATES[kind] if fits(one, draft.x, draft.y, category=category))
+        return tuple(template for template in TEMPLATES[kind] if fits(template, draft.x, draft.y, category=category))
 
     def _category(self, draft: Draft) -> str:
         """The word for the category of the choices, or "" if it does not go with all of them."""

@@ -230,7 +230,7 @@ def agrees(question: str) -> bool:
     if _CLUMSY.search(question):
         return False
     words = re.findall(r"[\w'-]+|[^\w\s]", question.lower())
-    return all(_agrees(words, place) for place, word in enumerate(words) if word in {"the", "a", "an"})
+    return all(_agrees(words, index) for index, word in enumerate(words) if word in {"the", "a", "an"})
 
 
 def _agrees(words: list[str], the: int) -> bool:
@@ -247,7 +247,7 @@ def _agrees(words: list[str], the: int) -> bool:
     subject = words[the - 1] in {"think", "that", "say"} if the else False
     if subject:  # "do you think the pants to the left of the uniform is red": its verb is the first that no "that" owns
         verbs |= set(
-            [word for place, word in enumerate(words[end:], end) if words[place - 1] != "that" and word in _BE][:1]
+            [word for index, word in enumerate(words[end:], end) if words[index - 1] != "that" and word in _BE][:1]
         )
     one, many = bool(verbs & {"is", "does"}), bool(verbs & {"are", "do"})
     return not (one and numbers == {"plural"}) and not (many and "plural" not in numbers)
@@ -265,15 +265,15 @@ def has_place(reading: QuestionReading) -> bool:
 @cache
 def is_phrase(phrase: str, number: Number) -> bool:
     """Whether a phrase without its determiner is a known noun of this number, perhaps related to another one."""
-    found = _LINK.search(phrase)
-    if found is None or found["link"] in _NO_LINK:
+    match = _LINK.search(phrase)
+    if match is None or match["link"] in _NO_LINK:
         return _is_kind(phrase, number)
-    if found["verb"] and (found["verb"] == "are") != (number == "plural"):
+    if match["verb"] and (match["verb"] == "are") != (number == "plural"):
         return False
-    if re.search(rf"\b{_IMAGE}$", found["other"]):
+    if re.search(rf"\b{_IMAGE}$", match["other"]):
         return False
-    kind = phrase[: found.start()]
-    return _is_kind(kind, number) and any(_is_kind(found["other"], one) for one in NUMBERS)
+    kind = phrase[: match.start()]
+    return _is_kind(kind, number) and any(_is_kind(match["other"], one) for one in NUMBERS)
 
 
 @cache

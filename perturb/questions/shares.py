@@ -173,7 +173,7 @@ def selected(chance: Random, pool: Sequence[Draft], number: int, shares: Shares)
     # What no cell has room for comes last; of that, categories with a share before those without.
     others = sorted((at for at in places if at not in kept), key=lambda at: _cell(pool[at], free) not in free)
     first = [place for place in places if place in kept]
-    return [pool[place] for place in sorted((first + others)[:number])]
+    return [pool[other] for other in sorted((first + others)[:number])]
 
 
 def _wordings(pool: Sequence[Draft]) -> dict[str, float]:

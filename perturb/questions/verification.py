@@ -57,12 +57,12 @@ def covered(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
     return None
 
 
-def _hidden(arguments: Arguments, one: Named) -> list[SceneObject] | None:
+def _hidden(arguments: Arguments, named: Named) -> list[SceneObject] | None:
     """The objects that might be such a thing; None if one may have it as a part, or they are more than half."""
-    graph, bit = one.view.graph, arguments.corpus.bits[one.phrase.noun]
-    if any(thing.masks.beside & bit for thing in one.view.things):
+    graph, bit = named.view.graph, arguments.corpus.bits[named.phrase.noun]
+    if any(thing.masks.beside & bit for thing in named.view.things):
         return None
-    alike = [thing.object for thing in one.view.things if thing.masks.possible & bit]
+    alike = [thing.object for thing in named.view.things if thing.masks.possible & bit]
     too_much = graph.width and graph.height and 2 * _area(alike) > graph.width * graph.height
     return None if too_much else alike
 
@@ -77,9 +77,9 @@ def _area(objects: Sequence[SceneObject]) -> float:
     return sum(item.box.w * item.box.h for item in objects)
 
 
-def _overlap(one: Box, other: Box) -> bool:
-    across = min(one.x + one.w, other.x + other.w) > max(one.x, other.x)
-    return across and min(one.y + one.h, other.y + other.h) > max(one.y, other.y)
+def _overlap(box: Box, other: Box) -> bool:
+    across = min(box.x + box.w, other.x + other.w) > max(box.x, other.x)
+    return across and min(box.y + box.h, other.y + other.h) > max(box.y, other.y)
 
 
 def about_related_object(
@@ -185,9 +185,9 @@ def renamed(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
     return Draft("object", without, "no", asked, (None,), instead=instead, counterpart=view)
 
 
-def _acts_there(arguments: Arguments, one: Named, view: View) -> bool:
+def _acts_there(arguments: Arguments, named: Named, view: View) -> bool:
     """Whether what a phrase says that a thing does may be done in another image: nobody runs in a bedroom."""
-    return all(arguments.there(view, word) for word in one.adjectives)
+    return all(arguments.there(view, word) for word in named.adjectives)
 
 
 def _unseen_there(arguments: Arguments, phrase: NounPhrase, other: NounPhrase) -> bool:
@@ -264,7 +264,7 @@ class Opposites:
             other, at = pick(chance, self._alone[opposite, attribute])
             names, found = (name, other), (place, at)
         phrases = [self._arguments.phrase(one, (adjective,) if adjective else ()) for one in names]
-        ends = [Named(*at, one, one.attributes) for at, one in zip(found, phrases, strict=True)]
+        ends = [Named(*at, phrase, phrase.attributes) for at, phrase in zip(found, phrases, strict=True)]
         one, counterpart = (ends[0], ends[1]) if yes else (ends[1], ends[0])
         said = self._said(chance, (one, counterpart), (attribute, opposite), side)
         if said is None:

@@ -57,10 +57,10 @@ def _age(text: str | None) -> float:
     # The seconds that a user means by ``30d``; less than nothing for none, so that every reply is old enough
     if text is None:
         return -60.0
-    found = re.fullmatch(r"(\d{1,6})([hdw])", text.strip())
-    if found is None:
+    match = re.fullmatch(r"(\d{1,6})([hdw])", text.strip())
+    if match is None:
         raise OptionError(f"--older-than={text}: expected hours, days or weeks, such as 12h, 30d or 4w")
-    return int(found[1]) * float(_UNITS[found[2]])
+    return int(match[1]) * float(_UNITS[match[2]])
 
 
 def _print(kept: Sequence[Kept], unread: Sequence[Kept], folder: Path, *, as_json: bool) -> int:

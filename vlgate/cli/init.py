@@ -142,14 +142,14 @@ def _with_margin(one: _Measured, judged: Judged | None, misses: float, ties: Any
     return replace(one, least=least, passes=passes, lacks=lacks)
 
 
-def _cases(one: _Measured, found: Metric, judged: Judged | None) -> tuple[FloatArray, Clusters]:
+def _cases(one: _Measured, metric: Metric, judged: Judged | None) -> tuple[FloatArray, Clusters]:
     # What each case contributes, and its image; without rows, as many independent cases as they are worth
     if judged is not None and judged.columns is not None and one.metric in judged.columns.facts:
         values = judged.columns.facts[one.metric]
         kept = np.isfinite(values)
         return values[kept], numbered(judged.columns.images[kept])
-    n = max(1, round(found.n / found.deff))
-    return (np.arange(n) < round(found.value * n)).astype(np.float64), numbered(np.arange(n))
+    n = max(1, round(metric.n / metric.deff))
+    return (np.arange(n) < round(metric.value * n)).astype(np.float64), numbered(np.arange(n))
 
 
 def _percent(share: float) -> str:
@@ -160,7 +160,7 @@ def _about(made: Iterable[_Measured]) -> Iterator[str]:
     gates = [one for one in made if not one.lacks]
     if not gates:
         return
-    together = 1 - sum(1 - one.passes for one in gates)
+    together = 1 - sum(1 - gate.passes for gate in gates)
     every = f"all {len(gates)} gates together" if len(gates) > 1 else "the gate"
     yield f"# The same model passes {every} in at least {_percent(together)} of new samples of this size."
     yield "# The rates allow for two things: a new sample is drawn, and this run only measures the model's true share"

@@ -50,7 +50,7 @@ def run(given: argparse.Namespace) -> int:
         raise OptionError(f"--prune-shortcuts: {wanted.name} are balanced by themselves; leave it out")
     for name, entry in TOOLS.items():  # the user expects a tool that is named to do something
         if getattr(given, name) is not None and name not in wanted.tools:
-            usable = ", ".join(TOOLS[one].option for one in wanted.tools) or "none"
+            usable = ", ".join(TOOLS[tool].option for tool in wanted.tools) or "none"
             raise OptionError(f"{entry.option}: {wanted.name} does not use it; leave it out (used: {usable})")
     try:
         return questions.run(given) if wanted.start is None else _make(wanted, given)

@@ -116,8 +116,8 @@ def _lines(entries: Sequence[Mapping[str, Any]], plan: Plan, total: str) -> Iter
         chances = entry["chance"]
         metrics = [f"{name} ({chances[name]:.3f})" if name in chances else name for name in entry["metrics"]]
         yield from _wrapped(f"metrics (with their chance level, if it is exact): {', '.join(metrics)}")
-        for (protocol, differs), found in definitions(entry["variants"], entry["task"]).items():
-            named = f"{', '.join(found)} ({differs})"
+        for (protocol, differs), definition in definitions(entry["variants"], entry["task"]).items():
+            named = f"{', '.join(definition)} ({differs})"
             yield from _wrapped(f"with --protocol={protocol}, for published figures: {named}")
     cases, images = (sum(entry[name] for entry in entries) for name in ("cases", "images"))
     yield f"{len(entries)} tasks, {cases:,} cases, {images:,} with images, {total}"

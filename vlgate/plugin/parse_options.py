@@ -48,7 +48,7 @@ def read(config: pytest.Config) -> Options:
         "model": model,
         "protocols": frozenset(_names(given["protocols"])),
         "data": tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in data),
-        "disputes": tuple(place_of(one, _base(config, "disputes")) for one in _entries(given["disputes"])),
+        "disputes": tuple(place_of(entry, _base(config, "disputes")) for entry in _entries(given["disputes"])),
         "thresholds": _thresholds(config, given["thresholds"], scenes=not data),
         "baseline": _baseline(config, given["baseline"]),
         "results": _results(config, given["results"], model),
@@ -60,9 +60,9 @@ def read(config: pytest.Config) -> Options:
         "shrink_edits": tuple(family for family in FAMILIES if not edits or family in edits),
         "require_gates": in_ci() if given["require_gates"] is None else given["require_gates"],
     }
-    others = [one for one in fields(Options) if one.name not in dependent]
+    others = [field for field in fields(Options) if field.name not in dependent]
     return Options(
-        **dependent, **{one.name: _value(SETTINGS[one.name], given[one.name], one.default) for one in others}
+        **dependent, **{other.name: _value(SETTINGS[other.name], given[other.name], other.default) for other in others}
     )
 
 

@@ -246,11 +246,11 @@ def _typed(table: Any, run: RecordedRun) -> Any:
     for name in types:
         if name not in table.column_names:
             raise run.wrong(f"{CASES} lacks the column {name!r}")
-    for place, name in enumerate(table.column_names):
+    for index, name in enumerate(table.column_names):
         wanted = types.get(name, table.field(name).type if name in NO_FACTS else pa.float64())
         if table.field(name).type != wanted:
             try:
-                table = table.set_column(place, name, table.column(name).cast(wanted))
+                table = table.set_column(index, name, table.column(name).cast(wanted))
             except pa.ArrowException:
                 kind = table.field(name).type
                 raise run.wrong(f"the column {name!r} of {CASES} is {kind}, expected {wanted}") from None

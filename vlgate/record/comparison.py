@@ -191,7 +191,9 @@ def _changed(task: str, earlier: CaseTable, later: CaseTable) -> TaskChange:
         if both.size:
             groups = clusters([images[row] for row in both.tolist()])
             values[name] = PairedValues(before=was[both], after=now[both], images=groups)
-    churned = np.array([one != other for one, other in zip(before.answers, after.answers, strict=True)], dtype=bool)
+    churned = np.array(
+        [answer != other for answer, other in zip(before.answers, after.answers, strict=True)], dtype=bool
+    )
     for name in {*before.case_metrics, *after.case_metrics}:
         was, now = _column(before, name), _column(after, name)
         churned |= (was != now) & ~(np.isnan(was) & np.isnan(now))

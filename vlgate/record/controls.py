@@ -59,7 +59,7 @@ def read_controls(run: RecordedRun) -> dict[str, dict[str, ControlledTask]]:
 
 
 def _refuse_other_figures(run: RecordedRun, measured_by_task: Mapping[str, Mapping[str, ControlledTask]]) -> None:
-    stated = {task: one.get("controls", {}) for task, one in run.figures["tasks"].items()}
+    stated = {task: figure.get("controls", {}) for task, figure in run.figures["tasks"].items()}
     for task in dict.fromkeys((*stated, *measured_by_task)):
         given, measured = stated.get(task, {}), measured_by_task.get(task, {})
         for name in dict.fromkeys((*given, *measured)):
@@ -77,7 +77,7 @@ def _refuse_other_figures(run: RecordedRun, measured_by_task: Mapping[str, Mappi
 
 
 def _figures(cases: int, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, _Compared]:
-    compared = {name: tuple(one[key] for key in ("value", "low", "high", "n")) for name, one in figures.items()}
+    compared = {name: tuple(figure[key] for key in ("value", "low", "high", "n")) for name, figure in figures.items()}
     return {"the number of cases": (cases,), **compared}
 
 
@@ -90,13 +90,13 @@ def _shown(figure: _Compared | None) -> str:
 
 def of_run(controls: Iterable[Controlled]) -> dict[str, Any]:
     return {
-        one.name: {
-            "limit": one.limit,
-            "requests": one.requests,
-            "lacking": one.lacking,
-            **({} if one.model is None else {"model": _measured(one.model)}),
+        control.name: {
+            "limit": control.limit,
+            "requests": control.requests,
+            "lacking": control.lacking,
+            **({} if control.model is None else {"model": _measured(control.model)}),
         }
-        for one in controls
+        for control in controls
     }
 
 
@@ -111,36 +111,36 @@ def of_one_task(controls: Iterable[Controlled], task: str) -> dict[str, Any]:
 def write_controls(file: Path, controls: Iterable[Controlled]) -> None:
     """Write ``controls.json``: the values of each case, from which every figure can be computed again."""
     content = {
-        one.name: {
-            "limit": one.limit,
-            "lacking": one.lacking,
-            "tasks": {task: _columns(measured) for task, measured in one.tasks.items()},
-            "model": None if one.model is None else _columns(one.model),
+        control.name: {
+            "limit": control.limit,
+            "lacking": control.lacking,
+            "tasks": {task: _columns(measured) for task, measured in control.tasks.items()},
+            "model": None if control.model is None else _columns(control.model),
         }
-        for one in controls
+        for control in controls
     }
     write_whole(file, json.dumps({"schema": SCHEMA, "controls": content}, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def _measured(one: ControlledTask) -> dict[str, Any]:
-    metrics = one.metrics()
+def _measured(controlled_task: ControlledTask) -> dict[str, Any]:
+    metrics = controlled_task.metrics()
     return {
-        "cases": len(one.cases),
-        "requests": one.requests,
-        "left_out": dict(one.left_out),
-        "notes": list(one.notes),
-        "beside": dict(one.beside),
+        "cases": len(controlled_task.cases),
+        "requests": controlled_task.requests,
+        "left_out": dict(controlled_task.left_out),
+        "notes": list(controlled_task.notes),
+        "beside": dict(controlled_task.beside),
         "figures": {
-            name: {**metric_record(metric), "difference": bool(one.figures[name].before)}
+            name: {**metric_record(metric), "difference": bool(controlled_task.figures[name].before)}
             for name, metric in metrics.items()
         },
     }
 
 
-def _columns(one: ControlledTask) -> dict[str, Any]:
+def _columns(controlled_task: ControlledTask) -> dict[str, Any]:
     # Whole numbers without a point keep the file small
     columns = {
         name: [None if np.isnan(value) else int(value) if value == int(value) else value for value in values.tolist()]
-        for name, values in one.columns.items()
+        for name, values in controlled_task.columns.items()
     }
-    return {**asdict(one), "columns": columns}
+    return {**asdict(controlled_task), "columns": columns}

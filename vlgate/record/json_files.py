@@ -259,7 +259,7 @@ def _decided(decisions: Sequence[Decision]) -> dict[str, Any]:
 
 def _first(decisions: Sequence[Decision]) -> dict[str, str]:
     # Gates on a comparison were not run, because there is no earlier run
-    return {"baseline": "first"} if any(one.why == FIRST_RUN for one in decisions) else {}
+    return {"baseline": "first"} if any(decision.why == FIRST_RUN for decision in decisions) else {}
 
 
 def _baseline(comparison: Comparison | None) -> dict[str, str] | None:

@@ -120,10 +120,10 @@ def write_predictions(file: Path, run: RunResult) -> None:
     asked = replies.requests
     matched, read = (np.array([isinstance(one, kind) for one in asked], dtype=np.bool_) for kind in (Match, Read))
     answers = [
-        TIED if answer is None and isinstance(request, Ask | Compare) and place not in replies.problems else answer
-        for place, (request, answer) in enumerate(zip(asked, replies.answers or [None] * len(asked), strict=True))
+        TIED if answer is None and isinstance(request, Ask | Compare) and index not in replies.problems else answer
+        for index, (request, answer) in enumerate(zip(asked, replies.answers or [None] * len(asked), strict=True))
     ]
-    problems = [replies.problems[place][0] if place in replies.problems else None for place in range(len(asked))]
+    problems = [replies.problems[index][0] if index in replies.problems else None for index in range(len(asked))]
     several = [[image.key for image in one.images] if isinstance(one, Compare) else None for one in asked]
     columns = {
         "image": texts([None if isinstance(request, Compare) else image_of(request) for request in asked]),

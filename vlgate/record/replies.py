@@ -47,8 +47,8 @@ def pack(verdicts: Sequence[Verdict], plan: str = "") -> Rows:
     if isinstance(verdicts, Verdicts):
         replies, judged = verdicts.replies.once(), verdicts.judged.right.tolist()
     else:
-        replies = replies_of([reply for one in verdicts for reply in one.predictions]).once()
-        judged = [one.right for one in verdicts if one.state == "judged"]
+        replies = replies_of([reply for verdict in verdicts for reply in verdict.predictions]).once()
+        judged = [verdict.right for verdict in verdicts if verdict.state == "judged"]
     n = len(replies)
     return Rows(
         scores=plain(replies.scores),
@@ -100,9 +100,9 @@ def unpack(rows: Rows, batch: Batch) -> Replies:
         scores=numbers(rows["scores"]),
         accepted=numbers(rows["accepted"]),
         answers=rows["answers"] if rows["answers"].count(None) < len(requests) else (),
-        problems={place: (why, skipped) for place, (why, skipped) in enumerate(problems) if why is not None},
-        cut=frozenset(place for place, cut in enumerate(rows["cut"]) if cut),
-        neither=frozenset(place for place, neither in enumerate(rows["neither"]) if neither),
+        problems={index: (why, skipped) for index, (why, skipped) in enumerate(problems) if why is not None},
+        cut=frozenset(index for index, cut in enumerate(rows["cut"]) if cut),
+        neither=frozenset(index for index, neither in enumerate(rows["neither"]) if neither),
     )
 
 

@@ -65,7 +65,9 @@ class TaskResult:
         if not replies.neither:
             return 0, 0
         matched = sum(isinstance(request, Match) for request in replies.requests)
-        return len(replies.neither), matched - sum(isinstance(replies.requests[one], Match) for one in replies.problems)
+        return len(replies.neither), matched - sum(
+            isinstance(replies.requests[problem], Match) for problem in replies.problems
+        )
 
     @property
     def unread(self) -> int:
@@ -131,7 +133,7 @@ def task_metrics(
         chance=guessed,
         blind=raised(metrics(verdicts_of(blind).columns(task.shape), confidence=CONFIDENCE), guessed) if blind else {},
         responses=_responses(judged) if task.shape == "questions" else {},
-        images=len({image.key for case in judged.cases for one in case.requests for image in images_of(one)}),
+        images=len({image.key for case in judged.cases for request in case.requests for image in images_of(request)}),
         cut=len({judged.cases[judged.row_of(place)].id for place in judged.replies.cut}),
     )
 
@@ -139,12 +141,15 @@ def task_metrics(
 def of_yes_or_no(run: RunResult) -> RunResult:
     """Return the result of a model that only says yes or no, with its tasks marked in which texts tie therefore."""
     matched = {
-        one.task.id
-        for one in run.results
-        if any(isinstance(request, Match) for case in one.task.cases[:1] for request in case.requests)
+        result.task.id
+        for result in run.results
+        if any(isinstance(request, Match) for case in result.task.cases[:1] for request in case.requests)
     }
     return replace(
-        run, results=tuple(replace(one, yes_or_no=one.tied > 0 and one.task.id in matched) for one in run.results)
+        run,
+        results=tuple(
+            replace(result, yes_or_no=result.tied > 0 and result.task.id in matched) for result in run.results
+        ),
     )
 
 
@@ -161,7 +166,7 @@ def judged_tasks_of(
             columns=result.columns,
             metrics=result.metrics,
             controls=of_task(controls, result.task.id),
-            lacking={one.name: one.lacking for one in controls if one.lacking},
+            lacking={control.name: control.lacking for control in controls if control.lacking},
         )
         for result in results
     }
@@ -171,7 +176,7 @@ def judged_tasks_of(
 def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dict[str, Mean], dict[str, Gap]]:
     """Compute the means that VALSE's and VL-CheckList's papers print, and VL-CheckList's gaps."""
     values = {r.task.id: {name: metric.value for name, metric in r.metrics.items()} for r in results}
-    ranked = {task: found["acc_r"] for task, found in values.items() if "acc_r" in found}
+    ranked = {task: value["acc_r"] for task, value in values.items() if "acc_r" in value}
     rows = {f"valse:{metric}": row for metric, row in valse_averages(values, known).items()}
     rows |= {f"{place}:acc_r": row for place, row in checklist_rows(ranked, known).items()}
     return rows, checklist_gaps(ranked)

@@ -258,5 +258,6 @@ NO_PASS = f"--quick asks at most {QUICK_CASES} cases of each task, so no gate ca
 def without_passes(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
     """Return decisions in which every gate that would pass is inconclusive; one that fails still does."""
     return tuple(
-        replace(one, outcome="inconclusive", why=NO_PASS) if one.outcome == "pass" else one for one in decisions
+        replace(decision, outcome="inconclusive", why=NO_PASS) if decision.outcome == "pass" else decision
+        for decision in decisions
     )

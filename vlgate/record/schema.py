@@ -103,7 +103,7 @@ def _of_type(value: Any, schema: Mapping[str, Any]) -> str | None:
         return f"one of {allowed}" if "enum" in schema else json.dumps(allowed[0])
     names = schema.get("type", [])
     names = [names] if isinstance(names, str) else names
-    types = tuple(one for name in names for one in _TYPES[name])
+    types = tuple(type_ for name in names for type_ in _TYPES[name])
     if not types or (isinstance(value, types) and (bool in types or not isinstance(value, bool))):
         return None
     return " or ".join(f"an {name}" if name[0] in "aio" else name if name == "null" else f"a {name}" for name in names)

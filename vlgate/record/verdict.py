@@ -32,7 +32,7 @@ def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
     refuse_other_schema(content, VERDICT_SCHEMA, VERDICT, run.named)
     content = held_to(content, schema_of(VERDICT), VERDICT, run.named)
     decided = Counter((one["gate"], one["decision"]) for one in content["decisions"])
-    if decided != Counter((one["gate"], one["decision"]) for one in run.figures["gates"]):
+    if decided != Counter((figure["gate"], figure["decision"]) for figure in run.figures["gates"]):
         problem = f"the decisions in {VERDICT} are not those in {METRICS}"
         raise run.wrong(problem, OF_ONE_RUN)
     return content
@@ -121,10 +121,10 @@ def recorded_outcome(run: RecordedRun, decisions: Sequence[Decision] | None = No
     own = tuple(gate["decision"] for gate in figures["gates"])
     broken = word == "broken"
     outcome = RunOutcome(
-        outcomes=own if decisions is None else tuple(one.outcome for one in decisions),
+        outcomes=own if decisions is None else tuple(decision.outcome for decision in decisions),
         broken=_broken(
             sum(task["unscored"] for task in figures["tasks"].values()) if broken or not run.incomplete else 0,
-            [(one["name"], one["why"]) for one in figures["model"]["checks"] if one["outcome"] == "failed"],
+            [(figure["name"], figure["why"]) for figure in figures["model"]["checks"] if figure["outcome"] == "failed"],
             crashed=broken,
         ),
         unfinished="; ".join(filter(None, [run.incomplete, unknown])),

@@ -59,7 +59,7 @@ def conclude(
     asked = [task for task in tasks if verdicts.get(task.id)]
     blind = _blind(asked, verdicts, options)
     figures = tuple(task_metrics(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
-    figures = tuple(without_copies(one, thresholds) for one in figures)
+    figures = tuple(without_copies(figure, thresholds) for figure in figures)
     results = examined(figures, options)
     comparison = None
     if earlier is not None:
@@ -197,7 +197,7 @@ def conclude_part(
     # Flaws and the comparison with a baseline are left to the run that joins the parts
     plain = replace(options, health="off", require_gates=False)
     figures = conclude(tasks, verdicts, thresholds, plain)
-    gates = [one.gate for one in figures.decisions if one.gate.metric not in _ABOUT_THE_WHOLE]
+    gates = [decision.gate for decision in figures.decisions if decision.gate.metric not in _ABOUT_THE_WHOLE]
     why = f"{shard}, of which {NOT_JUDGED}"
     decisions = tuple(Decision(gate=gate, outcome="not run", why=why) for gate in gates)
     return replace(figures, decisions=decisions, error_rates=None, part=shard)
@@ -207,7 +207,7 @@ def lacks_of_part(plan: Plan, asked: Collection[str], decisions: Sequence[Decisi
     """Return why a part cannot be joined with others, in sentences."""
     sizes = {name: len(batch.positions) for name, batch in plan.batches.items()}
     left = sum(size for name, size in sizes.items() if name not in asked)
-    reasons = [f"{one.gate.id}: {one.why}" for one in decisions if one.gate.metric in ABOUT_REPLIES]
+    reasons = [f"{decision.gate.id}: {decision.why}" for decision in decisions if decision.gate.metric in ABOUT_REPLIES]
     if left:
         remedy = "select tasks with --suite instead"
         reasons.append(f"{left:,} of the {sum(sizes.values()):,} cases of the part were deselected; {remedy}")

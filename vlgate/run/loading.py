@@ -173,7 +173,7 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
     if kept:
         return kept
     cache_of_run, remembers, predictor = predictor.cache, predictor.uncounted(), predictor.bare()
-    cases = [task.cases[place] for place in range(CHECKED_CASES) for task in tasks if place < len(task.cases)]
+    cases = [task.cases[index] for index in range(CHECKED_CASES) for task in tasks if index < len(task.cases)]
     about = [*cases, *_of_other_images(tasks)]
     anew: Anew = "texts" if gets_names(predictor.model) else "all"
     anew = "" if options.model.partition(":")[0] in registered() else anew
@@ -206,7 +206,7 @@ def _of_other_images(tasks: Sequence[Task]) -> list[Case]:
     cases: list[Case] = []
     for first, *others in (task.cases for task in tasks if task.cases):
         images = set(images_of_case(first))
-        cases += islice((one for one in others if images.isdisjoint(images_of_case(one))), 1)
+        cases += islice((other for other in others if images.isdisjoint(images_of_case(other))), 1)
     return cases
 
 

@@ -188,7 +188,9 @@ def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
     for task in tasks:
         places = range(len(task.cases)) if part is None else part[task.id]
         # Cases about one image are near each other: it is then in one batch, and encoded once.
-        order = [places[place] for place in hashed_cases([task.cases[place] for place in places], options.seed)]
+        order = [
+            places[hashed_case] for hashed_case in hashed_cases([task.cases[place] for place in places], options.seed)
+        ]
         size = 1 if single else CASES_A_BATCH
         for start in range(0, len(order), size):
             positions = tuple(order[start : start + size])

@@ -78,13 +78,17 @@ def controlled(results: Sequence[TaskResult], options: Options, predictor: Model
 
 
 def _by_name(samples: Sequence[Sample], predictor: ModelPredictor) -> str:
-    requests = [one for some in samples for case in some.cases[:_NAMED] for one in case.requests][:REQUESTS]
+    requests = [request for some in samples for case in some.cases[:_NAMED] for request in case.requests][:REQUESTS]
     asked = replace(predictor.bare(), seed=None)
     try:
         replies, again = asked.predict(requests), asked_as(asked, requests, renamed)
     except Exception:  # noqa: BLE001  # a foreign model may raise anything about a name that it does not know
         return ""
-    both = [(replies[one], again[one]) for one in requests if replies[one].problem is None is again[one].problem]
+    both = [
+        (replies[request], again[request])
+        for request in requests
+        if replies[request].problem is None is again[request].problem
+    ]
     return BY_NAME if any(differ(one, other) for one, other in both) else ""
 
 

@@ -51,7 +51,7 @@ def parts_of(tasks: Sequence[Task], of: int) -> list[dict[str, tuple[int, ...]]]
     loads = [(0, number) for number in range(of)]
     heapify(loads)
     parts: list[dict[str, list[int]]] = [{task.id: [] for task in tasks} for _ in range(of)]
-    for group in sorted(groups, key=lambda one: (-one.cost, one.places[0][0], one.rank)):
+    for group in sorted(groups, key=lambda group: (-group.cost, group.places[0][0], group.rank)):
         load, number = loads[0]
         heapreplace(loads, (load + group.cost, number))
         for task, position in group.places:

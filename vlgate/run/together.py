@@ -49,9 +49,9 @@ def asked_together(tasks: Sequence[Task], seed: int) -> tuple[tuple[Task, ...], 
     for task in tasks:
         cases, together = list(task.cases), SHAPES[task.shape].together
         if together is not None:
-            for place, case in enumerate(cases):
+            for index, case in enumerate(cases):
                 requests, truths = zip(*_WAYS[together.asked](case, f"{seed}:together:{task.id}"), strict=True)
-                cases[place] = replace(case, requests=requests, truths=truths)
+                cases[index] = replace(case, requests=requests, truths=truths)
         made.append(replace(task, cases=tuple(cases)) if together else task)
     return tuple(made), note
 

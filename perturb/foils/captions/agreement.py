@@ -217,7 +217,9 @@ def _subject(reading: Reading, verb: int) -> int | None:
         subjects = reading.dependents(verb, *_SUBJECTS)
         expletive = reading.dependents(verb, "expl")
         if expletive:
-            subjects = tuple(one for one in reading.dependents(verb, "attr", *_SUBJECTS, "dobj") if one > verb)
+            subjects = tuple(
+                dependent for dependent in reading.dependents(verb, "attr", *_SUBJECTS, "dobj") if dependent > verb
+            )
         if subjects and tokens[subjects[0]].tag in {"WP", "WDT"}:
             if tokens[subjects[0]].lower == "what":
                 return subjects[0]
@@ -225,7 +227,7 @@ def _subject(reading: Reading, verb: int) -> int | None:
         if subjects:
             return subjects[0]
         if tokens[verb].dep != "conj" or tokens[tokens[verb].head].pos not in {"VERB", "AUX"}:
-            inverted = [one for one in reading.dependents(verb, "attr") if one > verb]
+            inverted = [dependent for dependent in reading.dependents(verb, "attr") if dependent > verb]
             return inverted[0] if inverted and reading.dependents(verb, "prep", "advmod") else None
         verb = tokens[verb].head
     return None

@@ -78,7 +78,8 @@ def says_together(reading: Reading, phrase: NounPhrase) -> bool:
     if any(token.lower in _TOGETHER for n, token in enumerate(tokens) if n not in inside):
         return True
     if any(
-        one.text == two.text and by.tag == "IN" for one, by, two in zip(tokens, tokens[1:], tokens[2:], strict=False)
+        token.text == two.text and by.tag == "IN"
+        for token, by, two in zip(tokens, tokens[1:], tokens[2:], strict=False)
     ):
         return True
     return any(_is_limb(reading, index) for index in range(phrase.span[1], len(tokens)))
@@ -97,7 +98,7 @@ def why_not_one(reading: Reading, phrase: NounPhrase) -> str | None:
     if _fills(reading, phrase):
         return "one does not fill or cover a thing"
     tokens = reading.parsed.tokens
-    later = (one for one in tokens[phrase.span[1] :] if one.lower == "their")
+    later = (token for token in tokens[phrase.span[1] :] if token.lower == "their")
     if any(tokens[one.head].tag == "NNS" for one in later):
         return "one would have the things of several"
     return None
@@ -244,7 +245,7 @@ def _is_place_of_one(reading: Reading, phrase: NounPhrase) -> bool:
     while tokens[above].dep == "prep":
         above = tokens[above].head
     subjects = (above, *reading.dependents(above, "nsubj", "nsubjpass"), tokens[above].head)
-    return not any(tokens[one].tag in {"NNS", "NNPS"} for one in subjects)
+    return not any(tokens[subject].tag in {"NNS", "NNPS"} for subject in subjects)
 
 
 def _has_a_thing(reading: Reading, phrase: NounPhrase) -> bool:
@@ -261,7 +262,7 @@ def has_things(reading: Reading, phrase: NounPhrase) -> bool:
     """Whether several clothes, seats or vehicles follow, one for each: "two men in suits", "people on bikes"."""
     later = (one for one in reading.phrases.values() if one.head > phrase.head and one.plural)
     names = [one.singular_noun for one in later]
-    return not _WORN.isdisjoint(names) or any(is_kind_of(one, kind) for one in names for kind in _OWN_THINGS)
+    return not _WORN.isdisjoint(names) or any(is_kind_of(name, kind) for name in names for kind in _OWN_THINGS)
 
 
 def _behind_a_participle(reading: Reading, phrase: NounPhrase) -> bool:

@@ -98,10 +98,10 @@ def say_several(noun: str, others: Iterable[Mentions], *, sure: bool = False) ->
     """Whether another caption speaks of several things that may be, or if ``sure`` certainly are, a ``noun``."""
     same, ontology = is_kind_of if sure else may_be_same, default_ontology()
     groups = _GROUPS if is_person(noun) else _ANIMALS if is_kind_of(noun, "animal") else frozenset[str]()
-    for said in others:
-        if any(same(noun, one) for one in said.several) or said.one & groups:
+    for other in others:
+        if any(same(noun, one) for one in other.several) or other.one & groups:
             return True
-        if len({one for one in said.one if " " not in one and one != noun and _certain(ontology, one, noun)}) > 1:
+        if len({one for one in other.one if " " not in one and one != noun and _certain(ontology, one, noun)}) > 1:
             return True
     return False
 
@@ -122,6 +122,6 @@ def say_many(noun: str, others: Iterable[Mentions]) -> bool:
 def say_two(noun: str, others: Iterable[Mentions], *, sure: bool = False) -> bool:
     # If ``sure``, they certainly are two: "two teams" may be many, and a pair of boys beside a boy are not surely two.
     if not sure:
-        return any(may_be_same(noun, one) for other in others for one in other.pairs)
+        return any(may_be_same(noun, pair) for other in others for pair in other.pairs)
     pairs = ((one, other) for other in others for one in other.pairs - other.one - words("group"))
     return any(is_kind_of(noun, one) and not any(is_kind_of(noun, more) for more in other.one) for one, other in pairs)

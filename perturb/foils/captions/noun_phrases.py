@@ -106,8 +106,8 @@ def read(parsed: Parsed) -> Reading:
     return Reading(
         parsed=parsed,
         children=tuple(map(tuple, children)),
-        phrases={one.head: one for one in outcomes if isinstance(one, NounPhrase)},
-        refused=tuple(one for one in outcomes if isinstance(one, str)),
+        phrases={outcome.head: outcome for outcome in outcomes if isinstance(outcome, NounPhrase)},
+        refused=tuple(outcome for outcome in outcomes if isinstance(outcome, str)),
     )
 
 

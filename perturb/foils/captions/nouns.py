@@ -58,7 +58,7 @@ def _foils(reading: Reading, phrase: NounPhrase, table: ObjectNames, seen: _Seen
         return ["the noun is not the name of a category"]
     if doubt := _doubt(reading, phrase, name, known):
         return [doubt]
-    absent = [one for one in table.siblings[known.supercategory] if seen.lacks(one, known)]
+    absent = [sibling for sibling in table.siblings[known.supercategory] if seen.lacks(sibling, known)]
     foils = [_foil(reading, phrase, (name, known), one) for one in absent]
     return foils or ["every related object may be in the image"]
 
@@ -95,7 +95,7 @@ def _other_doubt(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> st
     if _measured(reading, phrase):
         return "the noun phrase says what something consists of"
     if known.supercategory not in _HOLDERS and any(
-        reading.parsed.tokens[one].lower == "of" for one in reading.dependents(phrase.head, "prep")
+        reading.parsed.tokens[dependent].lower == "of" for dependent in reading.dependents(phrase.head, "prep")
     ):
         return "the noun may stand for a quantity"
     if any(token.lower in _MATERIALS for token in reading.parsed.tokens):
@@ -158,24 +158,24 @@ class _Seen:
 
 
 @lru_cache(maxsize=65_536)
-def _may_be(one: ObjectClass, word: str) -> bool:
+def _may_be(object_class: ObjectClass, word: str) -> bool:
     head = word.rpartition(" ")[2]
-    return head in one.names or any(may_be_same(name, word) for name in one.names)
+    return head in object_class.names or any(may_be_same(name, word) for name in object_class.names)
 
 
 @lru_cache(maxsize=65_536)
-def _may_have(one: ObjectClass, word: str) -> bool:
+def _may_have(object_class: ObjectClass, word: str) -> bool:
     ontology = default_ontology()
-    return ontology.knows(word) and not one.names.isdisjoint(ontology.own_parts(word))
+    return ontology.knows(word) and not object_class.names.isdisjoint(ontology.own_parts(word))
 
 
-def _foil(reading: Reading, phrase: NounPhrase, named: tuple[str, ObjectClass], one: ObjectClass) -> Foil:
+def _foil(reading: Reading, phrase: NounPhrase, named: tuple[str, ObjectClass], object_class: ObjectClass) -> Foil:
     name, known = named
-    word = (plural(one.word) or one.word) if phrase.plural else one.word
+    word = (plural(object_class.word) or object_class.word) if phrase.plural else object_class.word
     return Foil(
         caption=reading.parsed.text,
         foil=reading.parsed.edited([Edit(span=(phrase.head - name.count(" "), phrase.head + 1), text=word)]),
-        classes=(known.word or name, one.word),
-        why=f"the image shows {'several' if phrase.plural else 'one'} {name}, and no caption mentions a {one.word}",
-        tags={"supercategory": one.supercategory},
+        classes=(known.word or name, object_class.word),
+        why=f"the image shows {'several' if phrase.plural else 'one'} {name}, and no caption mentions a {object_class.word}",
+        tags={"supercategory": object_class.supercategory},
     )

@@ -52,7 +52,7 @@ def run(given: argparse.Namespace) -> int:
     for name in FILES:
         if (given.run / name).is_file():
             shutil.copyfile(given.run / name, given.to / name)
-    cases = sum(len(one.judged) for one in found.tasks.values())
+    cases = sum(len(task.judged) for task in found.tasks.values())
     say(f"Baseline saved to {given.to} ({found.model}, {cases:,} cases).")
     if given.must_hold is not None:
         given.must_hold.parent.mkdir(parents=True, exist_ok=True)

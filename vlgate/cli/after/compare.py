@@ -29,12 +29,13 @@ def run(given: argparse.Namespace) -> int:
     found = None
     if given.thresholds is not None:
         judged = judge_again(recorded, given.thresholds, earlier, require_gates=False)
-        if not any(one.gate.compares for one in judged.decisions):
+        if not any(decision.gate.compares for decision in judged.decisions):
             raise OptionError(f"--thresholds {given.thresholds}: has no max_drop, max_broken or max_churn; write one")
         made = [
-            one
-            for one in judged.decisions
-            if one.gate.compares or (one.gate.min is one.gate.max is None and one.outcome not in RELEASABLE)
+            decision
+            for decision in judged.decisions
+            if decision.gate.compares
+            or (decision.gate.min is decision.gate.max is None and decision.outcome not in RELEASABLE)
         ]
         found, outcome = judged.comparison, replace(judged.outcome, outcomes=tuple(one.outcome for one in made))
     found = found or compare(earlier, finished_run(recorded))

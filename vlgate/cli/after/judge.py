@@ -64,11 +64,11 @@ def _write(recorded: RecordedRun, judged: JudgedAgain, figures: dict[str, object
 
 
 def _lines(recorded: RecordedRun, judged: JudgedAgain, thresholds: Path) -> list[str]:
-    counts = Counter(one.outcome for one in judged.decisions)
+    counts = Counter(decision.outcome for decision in judged.decisions)
     said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ORDER if outcome in counts)
     word = {"pass": "passes", "not gated": "no gate was judged"}.get(judged.outcome.verdict, "does not pass")
     lines = [f"{recorded.model} with {thresholds}: {word} ({said or 'no gates'})"]
     lines += [f"cannot pass: {why}" for why in judged.outcome.lacking]
-    ordered = sorted(judged.decisions, key=lambda one: ORDER.index(one.outcome))
+    ordered = sorted(judged.decisions, key=lambda decision: ORDER.index(decision.outcome))
     lines += [f"{one.outcome}: {one.gate.id}: {one.why}" for one in ordered if one.outcome != "not run"]
     return lines + outcome_lines(ordered, "not run")

@@ -30,14 +30,14 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _tasks(found: list[MissedOfTask], most: int | None) -> list[dict[str, object]]:
+def _tasks(missed_of_tasks: list[MissedOfTask], most: int | None) -> list[dict[str, object]]:
     return [
         {
             **{name: getattr(one, name) for name in ("task", "headline", "cases", "judged", "unscored", "skipped")},
             "missed": len(one.missed),
             "shown": [asdict(case) for case in one.missed[:most]],
         }
-        for one in found
+        for one in missed_of_tasks
     ]
 
 
