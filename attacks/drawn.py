@@ -38,12 +38,12 @@ def draw(folder: Path) -> None:
     numbers = numbers[7:] + numbers[:7]  # so that a colour does not tell the number
     for name in ("data/valse", "data/images/vg"):
         (folder / name).mkdir(parents=True)
-    for place, ((colour, _), (number, _)) in enumerate(zip(colours, numbers, strict=True)):
-        drawn = image(COLOURS[colour], NUMBERS[number], (place % 5, place // 5))
-        drawn.save(folder / f"data/images/vg/{100 + place}.jpg", quality=95)
+    for index, ((colour, _), (number, _)) in enumerate(zip(colours, numbers, strict=True)):
+        drawn = image(COLOURS[colour], NUMBERS[number], (index % 5, index // 5))
+        drawn.save(folder / f"data/images/vg/{100 + index}.jpg", quality=95)
     write_pairs(folder / "data/valse/existence.json", "There is something {}.", colours)
     write_pairs(folder / "data/valse/counting-hard.json", "There are {} squares.", numbers)
-    lines = [json.dumps(question(place, colour)) for place, (colour, _) in enumerate(colours)]
+    lines = [json.dumps(question(index, colour)) for index, (colour, _) in enumerate(colours)]
     (folder / "data/cases.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (folder / "thresholds.toml").write_text(THRESHOLDS, encoding="utf-8")
 
@@ -51,8 +51,8 @@ def draw(folder: Path) -> None:
 def image(colour: tuple[int, int, int], number: int, shift: tuple[int, int] = (0, 0)) -> Image.Image:
     """Squares on grey, in two rows; ``shift`` moves them by up to four pixels to the right and down."""
     drawn = Image.new("RGB", (SIDE, SIDE), GREY)
-    for place in range(number):
-        left, top = 4 + shift[0] + 22 * (place % 3), 10 + shift[1] + 32 * (place // 3)
+    for index in range(number):
+        left, top = 4 + shift[0] + 22 * (index % 3), 10 + shift[1] + 32 * (index // 3)
         ImageDraw.Draw(drawn).rectangle((left, top, left + SQUARE - 1, top + SQUARE - 1), fill=colour)
     return drawn
 
@@ -60,18 +60,18 @@ def image(colour: tuple[int, int, int], number: int, shift: tuple[int, int] = (0
 def write_pairs(file: Path, sentence: str, words: list[tuple[str, str]]) -> None:
     """Write one task in the layout of VALSE's files."""
     records = {
-        f"{file.stem}_{place:02}": {
+        f"{file.stem}_{index:02}": {
             "dataset": "visual7w",
             "original_split": "test",
             "linguistic_phenomena": file.stem,
-            "image_file": f"v7w_{100 + place}.jpg",
+            "image_file": f"v7w_{100 + index}.jpg",
             "caption": sentence.format(true),
             "foil": sentence.format(false),
             "classes": true,
             "classes_foil": [false],
             "mturk": {"caption": 3, "foil": 0, "other": 0},
         }
-        for place, (true, false) in enumerate(words)
+        for index, (true, false) in enumerate(words)
     }
     file.write_text(json.dumps(records, indent=1), encoding="utf-8")
 

@@ -76,12 +76,12 @@ def main(args: Sequence[str] | None = None) -> int:
     return 1 if broken else 0
 
 
-def _run(gate: Gate, chosen: Sequence[Attack], place: Path, asked: argparse.Namespace) -> int:
+def _run(gate: Gate, chosen: Sequence[Attack], path: Path, asked: argparse.Namespace) -> int:
     broken = 0
     print(f"{'attack':42} {'expected':8} {'status':7} held")
     with ThreadPoolExecutor(asked.jobs) as pool:
         ended = pool.map(
-            lambda at: gate.run(at[1].model, at[1].way, place / str(at[0]), asked.seconds), enumerate(chosen)
+            lambda at: gate.run(at[1].model, at[1].way, path / str(at[0]), asked.seconds), enumerate(chosen)
         )
         for attack, one in zip(chosen, ended, strict=True):
             held = attack.held(one)

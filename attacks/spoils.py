@@ -9,14 +9,14 @@ from pathlib import Path
 
 def drop_images(folder: Path) -> None:
     """Remove the images of the records about numbers that are hard: half of all images."""
-    for place in range(12):
-        (folder / f"data/images/vg/{100 + place}.jpg").unlink()
+    for index in range(12):
+        (folder / f"data/images/vg/{100 + index}.jpg").unlink()
 
 
 def drop_some_images(folder: Path) -> None:
     """Remove five of 24 images."""
-    for place in range(5):
-        (folder / f"data/images/vg/{100 + place}.jpg").unlink()
+    for index in range(5):
+        (folder / f"data/images/vg/{100 + index}.jpg").unlink()
 
 
 def drop_file(folder: Path) -> None:
@@ -37,8 +37,8 @@ def cut_file(folder: Path) -> None:
 
 def cut_images(folder: Path) -> None:
     """Cut some images, as an interrupted copy does."""
-    for place in range(5):
-        file = folder / f"data/images/vg/{100 + place}.jpg"
+    for index in range(5):
+        file = folder / f"data/images/vg/{100 + index}.jpg"
         file.write_bytes(file.read_bytes()[:300])
 
 
@@ -90,9 +90,9 @@ def copy_image(folder: Path) -> None:
     file = folder / "data/valse/counting-hard.json"
     records = json.loads(file.read_text(encoding="utf-8"))
     first = next(iter(records.values()))
-    for place, name in enumerate(records):
-        records[name] = {**first, "image_file": f"v7w_{200 + place}.jpg"}
-        shutil.copy(folder / "data/images/vg/100.jpg", folder / f"data/images/vg/{200 + place}.jpg")
+    for index, name in enumerate(records):
+        records[name] = {**first, "image_file": f"v7w_{200 + index}.jpg"}
+        shutil.copy(folder / "data/images/vg/100.jpg", folder / f"data/images/vg/{200 + index}.jpg")
     file.write_text(json.dumps(records), encoding="utf-8")
 
 
@@ -102,8 +102,8 @@ def encode_image(folder: Path) -> None:
 
     copy_image(folder)
     pixels = Image.open(folder / "data/images/vg/100.jpg").convert("RGB")
-    for place in range(24):
-        pixels.save(folder / f"data/images/vg/{200 + place}.jpg", ("PNG", "BMP", "TIFF")[place % 3])
+    for index in range(24):
+        pixels.save(folder / f"data/images/vg/{200 + index}.jpg", ("PNG", "BMP", "TIFF")[index % 3])
 
 
 def dispute(folder: Path) -> None:
@@ -111,10 +111,10 @@ def dispute(folder: Path) -> None:
     lines = [
         {
             "task": "valse/counting-balanced",
-            "case": f"counting-hard_{place:02}",
+            "case": f"counting-hard_{index:02}",
             "claim": "ambiguous",
             "evidence": "odd",
         }
-        for place in range(3)
+        for index in range(3)
     ]
     (folder / "disputes.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")

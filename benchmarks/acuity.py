@@ -78,8 +78,8 @@ def constant(one: Observer, each: int, chance: np.random.Generator) -> Fit:
 
 def observers(spread: float, best: float, number: int) -> Iterator[tuple[Observer, np.random.Generator]]:
     """Yield observers with thresholds drawn from 0.1 to 0.9 of the range, each with its random numbers."""
-    for place in range(number):
-        chance = generator(f"acuity/{spread}/{best}/{place}")
+    for index in range(number):
+        chance = generator(f"acuity/{spread}/{best}/{index}")
         yield Observer(threshold=float(chance.uniform(0.1, 0.9)), spread=spread, best=best), chance
 
 
@@ -146,7 +146,7 @@ def defects(seed: int) -> Iterator[str]:
     yield "| model | its chart | what that chart shows | charts that are worse than the intact reader's |"
     yield "|---|---|---|---|"
     models = [(name, chart, DEFECTS[name].build(reading)) for name, chart in OWN.items()]
-    models += [(f"limit: {one.says}", one.chart, one.build(reading)) for one in LIMITS.values()]
+    models += [(f"limit: {limit.says}", limit.chart, limit.build(reading)) for limit in LIMITS.values()]
     wrong = 0
     for name, chart, model in models:
         release = _release(name, model, seed)
@@ -166,8 +166,8 @@ def _told(chart: Acuity) -> str:
     return f"{said(chart)}, {chart.calls} calls"
 
 
-def _all(found: Sequence[Acuity]) -> str:
-    return ", ".join(sorted({one.word for one in found}))
+def _all(acuities: Sequence[Acuity]) -> str:
+    return ", ".join(sorted({acuity.word for acuity in acuities}))
 
 
 def main() -> int:

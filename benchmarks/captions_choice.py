@@ -149,7 +149,7 @@ def report(folder: Path, network: Network, theirs: str | None, rounds: int) -> N
         found = [command() for command in order]
         spent.append(found if number % 2 else found[::-1])
     for name, runs in zip(("vlgate", "CLIP_benchmark"), zip(*spent, strict=True), strict=False):
-        wall, cpu = median(one.wall for one in runs), median(one.cpu for one in runs)
+        wall, cpu = median(run.wall for run in runs), median(run.cpu for run in runs)
         print(f"captions_choice: {name}: {cpu:.0f} CPU seconds, {wall:.0f} s, right {runs[0].right:.4f}")
     if theirs is not None:
         cpu, wall = (median(pair[1].cpu / pair[0].cpu for pair in spent), median(p[1].wall / p[0].wall for p in spent))

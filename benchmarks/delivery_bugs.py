@@ -35,7 +35,7 @@ def told(name: str, model: Any, bug: str) -> bool:
     with planted(model, bug) as used:
         found = diagnose(ModelPredictor(model=used, name=name, caller=Caller(name=name, size=64)))
     took, used_after = perf_counter() - start, process_time() - used_before
-    named = [one.bug for one in found.findings]
+    named = [finding.bug for finding in found.findings]
     shown = ", ".join(named) or ("not applicable" if found.inapplicable else INTACT)
     seen = f"{found.recognised.mean():8.2f}" if len(found.recognised) else f"{'-':>8}"
     print(f"{name:<13} {bug:<21} {shown:<36} {seen} {found.requests:8} {took:7.1f} {used_after:3.1f}", flush=True)

@@ -51,8 +51,8 @@ def sheet(finds: Sequence[tuple[Path, Mapping[str, Any]]], start: int) -> Image.
     """Draw some finds side by side; ``start`` is the number of those on earlier sheets."""
     drawn = Image.new("RGB", (ACROSS * WIDTH, DOWN * HEIGHT), "white")
     pen, font = ImageDraw.Draw(drawn), ImageFont.load_default(13)
-    for place, (run, find) in enumerate(finds):
-        x, y = place % ACROSS * WIDTH, place // ACROSS * HEIGHT
+    for index, (run, find) in enumerate(finds):
+        x, y = index % ACROSS * WIDTH, index // ACROSS * HEIGHT
         rows = find["requests"]
         row = next((one for one in rows if one["picture"] != one["changed_picture"]), rows[0])
         for which, name in enumerate(("picture", "changed_picture")):
@@ -60,7 +60,7 @@ def sheet(finds: Sequence[tuple[Path, Mapping[str, Any]]], start: int) -> Image.
                 image.thumbnail(PICTURE)
                 drawn.paste(image, (x + 4 + which * (PICTURE[0] + 6), y + 2))
         said = " and ".join(step["says"] for step in find["steps"])
-        texts = [f"#{start + place + 1} {find['model']} {find['task']}: {said}", *dict.fromkeys(map(text, rows))]
+        texts = [f"#{start + index + 1} {find['model']} {find['task']}: {said}", *dict.fromkeys(map(text, rows))]
         lines = [line for one in texts for line in textwrap.wrap(one, LETTERS)]
         for number, line in enumerate(lines[:8]):
             pen.text((x + 4, y + PICTURE[1] + 8 + number * 15), line, fill="black", font=font)

@@ -82,7 +82,7 @@ def timed(call: Callable[[], Replies]) -> tuple[float, Replies]:
 def difference(ours: Replies, expected: Replies) -> str:
     """How far the replies are apart, in words."""
     if any(isinstance(reply, str) for reply in expected):
-        apart = sum(one != other for one, other in zip(ours, expected, strict=True))
+        apart = sum(our != other for our, other in zip(ours, expected, strict=True))
         return f"{apart} answers differ, of {len(set(expected))} different ones"
     found = np.array(expected, dtype=np.float64)
     most = np.abs(np.array(ours, dtype=np.float64) - found).max()

@@ -136,7 +136,7 @@ def _asked(pair: QuestionPair) -> Asked:
     x, y, other = pair.asked[0].x, pair.asked[0].y, pair.asked[0].x.other
     joined = pair.kind in {"conjunction", "disjunction"}
     nouns = (x, y) if joined else (x, other)
-    missing = [one for one, identity in zip(nouns, pair.objects, strict=False) if one and identity is None]
+    missing = [noun for noun, identity in zip(nouns, pair.objects, strict=False) if noun and identity is None]
     return Asked(
         image=pair.graph.id,
         kind=pair.kind,
@@ -200,19 +200,19 @@ Texts = dict[str, list[tuple[str, str, str]]]
 
 def release_texts(folder: Path) -> Texts:
     """The yes/no questions of the released files by test and half: text, answer and image."""
-    found: Texts = defaultdict(list)
+    texts: Texts = defaultdict(list)
     tests = {"negation": "negation-dir", "symmetric": "order-inv", "template": "rephrase-inv"}
     for file in sorted(folder.glob("object_verification_*_test.json")):
         test = next((test for ending, test in tests.items() if file.stem.endswith(f"{ending}_test")), None)
         for record in records(file) if test else ():
             half = "original" if record["question_id"][-1].isdigit() else "perturbed"
-            found[f"{test}, {half}"].append((record["sent"], next(iter(record["label"])), record["img_id"]))
-    return found
+            texts[f"{test}, {half}"].append((record["sent"], next(iter(record["label"])), record["img_id"]))
+    return texts
 
 
 def generated_texts(made: dict[Test, list[QuestionPair]]) -> Texts:
     """The yes/no questions of generated pairs; and of choice questions, which place the right choice has."""
-    found: Texts = defaultdict(list)
+    texts: Texts = defaultdict(list)
     for test, pairs in made.items():
         for pair in pairs:
             for half, name in enumerate(("original", "perturbed")):
@@ -222,10 +222,10 @@ def generated_texts(made: dict[Test, list[QuestionPair]]) -> Texts:
                 answer = str(pair.choices[half].index(pair.answers[half])) if choice else pair.answers[half]
                 row = pair.questions[half], answer, pair.graph.id
                 if not choice:
-                    found[f"{test}, {name}"].append(row)
+                    texts[f"{test}, {name}"].append(row)
                 elif len(pair.choices[half]) == 2:
-                    found[f"{test}, {name}, place of 2 choices"].append(row)
-    return found
+                    texts[f"{test}, {name}, place of 2 choices"].append(row)
+    return texts
 
 
 def leaks(texts: Texts) -> dict[str, str]:

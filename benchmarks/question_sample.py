@@ -61,7 +61,9 @@ def block(number: int, pair: QuestionPair) -> str:
     shown = "; ".join(map(_described, pair.graph.objects.values()))
     names = {identity: item.name for identity, item in pair.graph.objects.items()}
     facts = [
-        f"{item.name} {one.name} {names[one.object]}" for item in pair.graph.objects.values() for one in item.relations
+        f"{item.name} {relation.name} {names[relation.object]}"
+        for item in pair.graph.objects.values()
+        for relation in item.relations
     ]
     changed = f"  [image: {pair.perturbation}]" if pair.perturbation else ""
     return "\n".join(

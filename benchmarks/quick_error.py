@@ -80,7 +80,7 @@ def _both(row: Mapping[str, Any]) -> float:
 def _task(name: str, tags: Mapping[str, Mapping[str, str]]) -> Task:
     image = missing_image("any", ())
     asked = tuple(Match(image=image, text=text) for text in ("true", "false"))
-    cases = tuple(Case(id=one, requests=asked, truths=(True, False), tags=said) for one, said in tags.items())
+    cases = tuple(Case(id=one, requests=asked, truths=(True, False), tags=tag) for one, tag in tags.items())
     return Task(id=name, capability="foil", shape="pair", cases=cases)
 
 
@@ -89,9 +89,9 @@ def errors(one: Recorded, draws: int) -> dict[str, tuple[float, NDArray[np.float
     quick = [[case.id for case in quick_sample(one.task, f"{draw}").cases] for draw in range(draws)]
     plain = [[case.id for case in sample(one.task, QUICK_CASES, f"{draw}").cases] for draw in range(draws)]
     found = {}
-    for metric, said in one.verdicts.items():
-        whole = float(np.mean(list(said.values())))
-        off = [np.array([np.mean([said[case] for case in ids]) - whole for ids in draw]) for draw in (quick, plain)]
+    for metric, verdict in one.verdicts.items():
+        whole = float(np.mean(list(verdict.values())))
+        off = [np.array([np.mean([verdict[case] for case in ids]) - whole for ids in draw]) for draw in (quick, plain)]
         found[metric] = (whole, off[0], off[1])
     return found
 

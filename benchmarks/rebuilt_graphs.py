@@ -51,7 +51,7 @@ def rebuilt(folder: Path, least: int = 1) -> list[SceneGraph]:
                     name=name,
                     box=BOX,
                     attributes=tuple(attributes[image, identity]),
-                    relations=tuple(one for one in relations[image, identity] if one.object in found),
+                    relations=tuple(relation for relation in relations[image, identity] if relation.object in found),
                 )
                 for identity, name in found.items()
             },

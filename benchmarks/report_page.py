@@ -83,15 +83,15 @@ def generate(folder: Path) -> None:
         coarse = Image.fromarray(generator.integers(0, 255, (60, 80, 3), dtype=np.uint8))
         coarse.resize((640, 480)).save(folder / f"data/photos/{number}.jpg", quality=90)
     with (folder / "data/cases.jsonl").open("w") as file:
-        for place in range(TASKS * CASES):
-            task, number = divmod(place, CASES)
+        for index in range(TASKS * CASES):
+            task, number = divmod(index, CASES)
             words = [WORDS[at] for at in generator.integers(0, len(WORDS), 9)]
             record = {
                 "task": f"mine/task-{task:02}",
                 "id": f"{number:05}",
                 "image": f"photos/{generator.integers(PHOTOS)}.jpg",
                 "caption": " ".join(words),
-                "foil": " ".join([*words[:4], "no", *words[5:], str(place)]),
+                "foil": " ".join([*words[:4], "no", *words[5:], str(index)]),
                 "tags": {"length": str(number % 7)},
             }
             file.write(json.dumps(record) + "\n")

@@ -103,8 +103,8 @@ def main() -> int:
 def rows(said: str) -> Iterator[tuple[str, ...]]:
     """Yield the cells of the rows in what a benchmark printed, and a row for what it skipped."""
     for line in said.splitlines():
-        if found := re.fullmatch(r"ratio: (.*): ([\d.naif]+) \(bar: (.*); holds: (.*)\)", line):
-            yield found.groups()
+        if match := re.fullmatch(r"ratio: (.*): ([\d.naif]+) \(bar: (.*); holds: (.*)\)", line):
+            yield match.groups()
         elif "skipped" in line or "is not installed" in line:
             yield line.replace("|", "/"), "-", "-", "skipped"
 

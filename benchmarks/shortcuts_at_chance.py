@@ -40,7 +40,7 @@ def made(name: str, cases: int, *lengths: int) -> Task:
 def balanced(name: str, cases: int, *, words: Sequence[str], offered: int, sentence: str) -> Task:
     """Return a task in which each word is true equally often, beside ``offered`` - 1 others; ``name`` seeds it."""
     draw = quick_generator(name)
-    true = draw.sample([words[place % len(words)] for place in range(cases)], cases)
+    true = draw.sample([words[index % len(words)] for index in range(cases)], cases)
     return _task(name, (_texts(draw, word, words, offered, sentence) for word in true))
 
 

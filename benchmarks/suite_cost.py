@@ -122,20 +122,20 @@ def generate(folder: Path, cases: int) -> Path:
     """Write records in the format of VALSE's existence file, two per image."""
     random.seed(0)
     records = {}
-    for place in range(cases):
+    for index in range(cases):
         words = random.choices(WORDS, k=9)
         caption = " ".join(words)
         words[random.randrange(9)] = "no"
-        records[f"existence_{place}"] = {
+        records[f"existence_{index}"] = {
             "dataset": "visual7w",
             "original_split": "test",
             "linguistic_phenomena": "existence",
-            "image_file": f"v7w_{place // 2}.jpg",
+            "image_file": f"v7w_{index // 2}.jpg",
             "caption": f"There is {caption}.",
             "foil": f"There is {' '.join(words)}.",
             "classes": 0,
             "classes_foil": [1, 2],
-            "provenance_of_foils": ("zero_to_something", "something_to_zero")[place % 2],
+            "provenance_of_foils": ("zero_to_something", "something_to_zero")[index % 2],
             "mturk": {"foil": 0, "caption": 3, "other": 0},
         }
     target = folder / "data/valse/existence.json"

@@ -64,9 +64,9 @@ def check(
         pairs = generator.make(test, size=size, seed=seed).pairs
         for pair in pairs:
             asked[pair.test, pair.kind] += 2
-        for one in disagreements(pairs, default_ontology()):
-            wrong[one.pair.test, one.pair.kind] += 1
-            print(f"truth: {name} {one.pair.test} {one.pair.kind} {one}")
+        for disagreement in disagreements(pairs, default_ontology()):
+            wrong[disagreement.pair.test, disagreement.pair.kind] += 1
+            print(f"truth: {name} {disagreement.pair.test} {disagreement.pair.kind} {disagreement}")
     return asked, wrong
 
 

@@ -69,8 +69,8 @@ def several_near_the_ends() -> Iterator[tuple[str, ...]]:
     for m, n, least in ((14, 50, 0.98), (14, 100, 0.95), (5, 30, 0.95), (14, 100, 0.80)):
         gate = Gate(task="a/b", metric="acc_r", min=least)
         p = [
-            tail(gate, partial(_share, k, n)) / level if one == "fail" else inf
-            for k, one in enumerate(outcomes(n, gate))
+            tail(gate, partial(_share, k, n)) / level if outcome == "fail" else inf
+            for k, outcome in enumerate(outcomes(n, gate))
         ]
         drawn = generator(f"near the ends:{m}:{n}:{least}").binomial(n, least, (DRAWS, m))
         corrected = (stays(np.array(p)[drawn], name).any(axis=1).mean() for name in ("holm", "bh"))
@@ -211,5 +211,5 @@ def outcomes(n: int, gate: Gate) -> tuple[Outcome, ...]:
 
 def chance(n: int, gate: Gate, share: float, wanted: Outcome) -> float:
     """Return the probability that a gate has an outcome if each of n cases is right with a probability."""
-    held = np.array([one == wanted for one in outcomes(n, gate)])
+    held = np.array([outcome == wanted for outcome in outcomes(n, gate)])
     return float(binomial(n, share)[held].sum())

@@ -267,11 +267,11 @@ def several() -> Iterator[tuple[str, ...]]:
     mean = proportion((np.arange(1000) < 800).astype(np.float64))
     for m in (1, 3, 14, 50):
         made = [
-            Decision(gate=Gate(task=f"a/{place}", metric="acc_r", min=0.8), outcome="inconclusive", why="", metric=mean)
-            for place in range(m)
+            Decision(gate=Gate(task=f"a/{index}", metric="acc_r", min=0.8), outcome="inconclusive", why="", metric=mean)
+            for index in range(m)
         ]
         rates = (error_rates(made, name) for name in ("none", "holm", "bh"))
-        yield (f"{m}", *(percent(found.threshold_fails) for found in rates if found is not None))
+        yield (f"{m}", *(percent(rate.threshold_fails) for rate in rates if rate is not None))
 
 
 def intervals() -> Iterator[tuple[str, ...]]:

@@ -85,7 +85,7 @@ def found_in(name: str, seed: int, cases: int) -> list[Found]:
     tasks = make_plan(options).tasks
     _, predictor = load_model(options, tasks, 0)
     reading = Reading()
-    return [(task.id, *one) for task in tasks for one in _hits(task, predictor, reading, cases)]
+    return [(task.id, *hit) for task in tasks for hit in _hits(task, predictor, reading, cases)]
 
 
 def rates_of(name: str, found: Sequence[Found]) -> Iterator[Rate]:
@@ -135,7 +135,7 @@ def example() -> bytes:
     measured = [one for finding in found.findings if finding.method == "hide segments" for one in finding.of_image(0)]
     maps = [heat_map(image, boxes, effects) for _, boxes, effects in measured]
     maps.append(heat_map(image, found.attended[0].boxes, np.array(found.attended[0].weights), seen=True))
-    shown = [image, *(Image.open(BytesIO(one)) for one in maps)]
+    shown = [image, *(Image.open(BytesIO(map_)) for map_ in maps)]
     whole = Image.new("RGB", (sum(one.width + GAP for one in shown) - GAP, max(one.height for one in shown)), "white")
     for number, one in enumerate(shown):
         whole.paste(one, (number * (image.width + GAP), 0))
@@ -172,11 +172,11 @@ def _hits(task: Task, predictor: ModelPredictor, reading: Reading, cases: int) -
     right: list[Told] = [(task.id, task.shape, verdict) for verdict in judge(batch, said) if verdict.right][:cases]
     by_id = {verdict.case.id: verdict.case for _, _, verdict in right}
     asked = [
-        replace(one, changes=tuple(change for change in one.changes if change.method in _MEASURED))
-        for one in subjects(right, predictor.model)
+        replace(subject, changes=tuple(change for change in subject.changes if change.method in _MEASURED))
+        for subject in subjects(right, predictor.model)
     ]
     explained = explain(asked, predictor, predictor.model)
-    return [found for one in explained for found in hits(one, by_id[one.case], task.shape, reading)]
+    return [hit for one in explained for hit in hits(one, by_id[one.case], task.shape, reading)]
 
 
 def _toml(one: Rate) -> str:

@@ -36,7 +36,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def _captions(*texts: str) -> Rows:
-    return [{"image": f"{place}.jpg", "caption": text} for place, text in enumerate(texts, 1)]
+    return [{"image": f"{index}.jpg", "caption": text} for index, text in enumerate(texts, 1)]
 
 
 def _of_one_image(*texts: str) -> Rows:
@@ -49,8 +49,8 @@ def _answers(*pairs: tuple[str, str]) -> Rows:
 
 def _frames(*rows: tuple[str, str, Mapping[str, str]]) -> Rows:
     return [
-        {"image": f"{place}.jpg", "verb": verb, "template": template, "roles": roles}
-        for place, (verb, template, roles) in enumerate(rows, 1)
+        {"image": f"{index}.jpg", "verb": verb, "template": template, "roles": roles}
+        for index, (verb, template, roles) in enumerate(rows, 1)
     ]
 
 
@@ -97,12 +97,12 @@ _THINGS = [
 ]
 _GRAZING = [
     _graph(
-        f"{place}.jpg",
+        f"{index}.jpg",
         a=_thing(animal, (120, 140, 220, 200), ("on", "b")),
         b=_thing("grass", (0, 300, 640, 180)),
         c=_thing(beside, (300, 20, 300, 240), ("behind", "a")),
     )
-    for place, (animal, beside) in enumerate((("cow", "barn"), ("giraffe", "zebra"), ("zebra", "giraffe")), 1)
+    for index, (animal, beside) in enumerate((("cow", "barn"), ("giraffe", "zebra"), ("zebra", "giraffe")), 1)
 ]
 _FED = "the AGENT feeds the RECIPIENT at a PLACE"
 _WASHED = "the AGENT washes the RECIPIENT at a PLACE"

@@ -69,9 +69,9 @@ def drawing(shown: str) -> str:
 def text_of(drawn: str) -> list[str]:
     """Return the lines of text in an image."""
     rows: dict[float, str] = {}
-    for found in _ROW.finditer(drawn):
-        before = rows.get(float(found["y"]), "").ljust(round(float(found["x"]) / _CHARACTER))  # spaces are not drawn
-        rows[float(found["y"])] = before + html.unescape(found["text"]).replace("\xa0", " ")
+    for match in _ROW.finditer(drawn):
+        before = rows.get(float(match["y"]), "").ljust(round(float(match["x"]) / _CHARACTER))  # spaces are not drawn
+        rows[float(match["y"])] = before + html.unescape(match["text"]).replace("\xa0", " ")
     return [row.rstrip() for _, row in sorted(rows.items())]
 
 

@@ -73,8 +73,8 @@ def page(matrix: str) -> str:
 
 def table() -> str:
     """Make the matrix of all drawn tasks, and return it as the command prints it."""
-    found: Matrix = asked(Options(folder=Path.cwd(), thresholds=None, results=Path("none")), tuple(NAMES))
-    return "\n".join(lines(found))
+    matrix: Matrix = asked(Options(folder=Path.cwd(), thresholds=None, results=Path("none")), tuple(NAMES))
+    return "\n".join(lines(matrix))
 
 
 def _defects() -> Iterator[str]:

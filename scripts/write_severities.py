@@ -31,7 +31,15 @@ TASKS = ("existence", "foil-it", "attributes", "attribute-state")
 """Tasks that ask for what is in the image; all of them are solved by ``tiny-lxmert``."""
 SEEDS = range(12)
 """The seeds of the questions about images with a hidden background: 16 questions each."""
-FAMILIES = tuple(sorted({one.family for one in PERTURBATIONS.values() if one.name == f"{one.family}-1"}))
+FAMILIES = tuple(
+    sorted(
+        {
+            perturbation.family
+            for perturbation in PERTURBATIONS.values()
+            if perturbation.name == f"{perturbation.family}-1"
+        }
+    )
+)
 
 
 def predictor(name: str) -> ModelPredictor:
@@ -44,7 +52,7 @@ def table(found: Mapping[str, Sequence[Curve]]) -> Iterator[str]:
     """Yield a row for each model and family: the accuracy at each severity, and where it rises."""
     for model, all_curves in found.items():
         for curve in all_curves:
-            figures = (f"{one.value:.2f} ({one.low:.2f} to {one.high:.2f})" for one in curve.points)
+            figures = (f"{point.value:.2f} ({point.low:.2f} to {point.high:.2f})" for point in curve.points)
             rises = ", ".join(f"{mild} to {strong}" for mild, strong in curve.rises) or "none"
             yield f"| `{model}` | {curve.family} | {' | '.join(figures)} | {rises} |"
 

@@ -23,8 +23,8 @@ def sheet() -> Image.Image:
     drawn = Image.new("RGB", (COLUMNS * width - _BETWEEN, rows * height - _BETWEEN), "white")
     for number, case in enumerate(pairs):
         left, top = number % COLUMNS * width, number // COLUMNS * height
-        for place, image in enumerate(_images(case)):
-            drawn.paste(image.resize((SIDE, SIDE), Image.Resampling.LANCZOS), (left + place * (SIDE + GAP), top))
+        for index, image in enumerate(_images(case)):
+            drawn.paste(image.resize((SIDE, SIDE), Image.Resampling.LANCZOS), (left + index * (SIDE + GAP), top))
     return drawn
 
 

@@ -63,8 +63,8 @@ def findings(files):
             if lines[number - 1].rstrip().endswith("# data"):
                 continue
             for kind, pattern in PHRASES.items():
-                for found in re.finditer(pattern, prose):
-                    before = (found.groupdict().get("before") or "").strip("`'\")]").lower()
+                for match in re.finditer(pattern, prose):
+                    before = (match.groupdict().get("before") or "").strip("`'\")]").lower()
                     if kind == "where for if" and before in _PLACES:
                         continue
                     yield kind, file, number, prose.strip()

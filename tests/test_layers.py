@@ -173,7 +173,7 @@ def test_each_layer_imports_from_the_layers_below_it_only():
         if one.top in OURS and place(module_of(one)) is not None and place(one.module) is not None
     ]
     assert len(ours) > 1000
-    assert offenders(one for one in ours if place(module_of(one)) > place(one.module)) == []
+    assert offenders(our for our in ours if place(module_of(our)) > place(our.module)) == []
 
 
 def test_no_room_of_the_models_is_in_a_circle():

@@ -30,7 +30,9 @@ def raw_bytes():
 def numbers():
     """Returns the numbers of the choices."""
     return _answering(
-        lambda questions: [one.choices.index(a) for one, a in zip(questions, eyes.answers(questions), strict=True)]
+        lambda questions: [
+            question.choices.index(a) for question, a in zip(questions, eyes.answers(questions), strict=True)
+        ]
     )
 
 

@@ -20,7 +20,7 @@ def _remembering(key, reply):
         keys = [key(pair) for pair in pairs]
         for one, score in zip(keys, reply(pairs), strict=True):
             known.setdefault(one, score)
-        return [known[one] for one in keys]
+        return [known[key] for key in keys]
 
     return eyes.with_match(match)
 
@@ -117,7 +117,7 @@ def _rows(key):
         keys = [key(image) for image in images]
         for one, row in zip(keys, eyes.embedded(images) * np.log1p(len(images)), strict=True):
             known.setdefault(one, row)
-        return np.array([known[one] for one in keys])
+        return np.array([known[key] for key in keys])
 
     return eyes.with_methods(encode_images=encode_images, encode_texts=eyes.embedded_texts)
 
@@ -127,9 +127,9 @@ def answers_by_name():
     known = {}
 
     def answer(questions):
-        replies = eyes.answers(questions) if len(questions) > 2 else [one.choices[-1] for one in questions]
-        for one, reply in zip(questions, replies, strict=True):
-            known.setdefault((one.image.key, one.question, one.choices), reply)
-        return [known[one.image.key, one.question, one.choices] for one in questions]
+        replies = eyes.answers(questions) if len(questions) > 2 else [question.choices[-1] for question in questions]
+        for question, reply in zip(questions, replies, strict=True):
+            known.setdefault((question.image.key, question.question, question.choices), reply)
+        return [known[question.image.key, question.question, question.choices] for question in questions]
 
     return eyes.with_methods(answer=answer)

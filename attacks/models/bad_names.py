@@ -94,7 +94,9 @@ def encoder():
 
 def perturbation():
     """Says no to every image whose name tells that something was hidden in it."""
-    return eyes.with_methods(answer=lambda questions: ["no" if "#" in one.image.key else "yes" for one in questions])
+    return eyes.with_methods(
+        answer=lambda questions: ["no" if "#" in question.image.key else "yes" for question in questions]
+    )
 
 
 def noise():

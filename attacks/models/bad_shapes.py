@@ -46,7 +46,7 @@ def two_classes():
 
 def ragged():
     """Returns lists of different lengths."""
-    return eyes.with_match(lambda pairs: [[fit] * (1 + place % 2) for place, fit in enumerate(eyes.fits(pairs))])
+    return eyes.with_match(lambda pairs: [[fit] * (1 + index % 2) for index, fit in enumerate(eyes.fits(pairs))])
 
 
 def partial():

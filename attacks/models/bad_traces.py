@@ -9,7 +9,7 @@ import numpy as np
 
 def _captions(score):
     """Return a model that scores captions by a function of the pair, and questions by what it sees."""
-    return eyes.with_match(lambda pairs: [eyes.fit(one) if "?" in one.text else float(score(one)) for one in pairs])
+    return eyes.with_match(lambda pairs: [eyes.fit(pair) if "?" in pair.text else float(score(pair)) for pair in pairs])
 
 
 def address_of_the_text():
@@ -71,7 +71,7 @@ def first_key_asked():
         return [met.setdefault(text, len(met)) for text in texts]
 
     return eyes.with_match(
-        lambda pairs: [eyes.fit(one) if "?" in one.text else -float(met.get(one.text, 0)) for one in pairs],
+        lambda pairs: [eyes.fit(pair) if "?" in pair.text else -float(met.get(pair.text, 0)) for pair in pairs],
         text_keys=text_keys,
     )
 

@@ -25,7 +25,9 @@ def collected():
     """Looks through all objects of the process for something with the attribute truths."""
 
     def match(pairs):
-        found = [one for one in gc.get_objects() if type(one).__name__ == "Case" and hasattr(one, "truths")]
+        found = [
+            object_ for object_ in gc.get_objects() if type(object_).__name__ == "Case" and hasattr(object_, "truths")
+        ]
         truths = _truths(found)
         return [float(truths.get((pair.image.key, pair.text), 0)) for pair in pairs]
 

@@ -64,7 +64,7 @@ def with_match(match, **attributes):
 
 def with_methods(**methods):
     """Return a model with these methods and attributes."""
-    return type("Model", (), {name: _unbound(one) for name, one in methods.items()})()
+    return type("Model", (), {name: _unbound(method) for name, method in methods.items()})()
 
 
 def _unbound(one):

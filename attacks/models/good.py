@@ -180,9 +180,9 @@ def finished_method():
 
 def _sorted_back(fit, pairs):
     """Score the pairs in the order of their texts, and return the scores in the order of the pairs."""
-    order = sorted(range(len(pairs)), key=lambda place: (len(pairs[place].text), pairs[place].text))
+    order = sorted(range(len(pairs)), key=lambda index: (len(pairs[index].text), pairs[index].text))
     scores = dict(zip(order, (fit(pairs[place]) for place in order), strict=True))
-    return [scores[place] for place in range(len(pairs))]
+    return [scores[index] for index in range(len(pairs))]
 
 
 def unneeded_prepare():
@@ -200,7 +200,7 @@ def a_cache_by_pixels():
 
     def match(pairs):
         images = [pair.image.load() for pair in pairs]
-        return [score(one.tobytes(), one.size, pair.text) for one, pair in zip(images, pairs, strict=True)]
+        return [score(image.tobytes(), image.size, pair.text) for image, pair in zip(images, pairs, strict=True)]
 
     return eyes.with_match(match)
 

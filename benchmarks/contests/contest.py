@@ -81,7 +81,7 @@ def drawn(count: int = IMAGES, high: int = SIDE + 20, wide: int = SIDE + 60) -> 
 
     chance = np.random.default_rng(0)
     noise = [chance.integers(0, 256, (high, wide, 3), dtype=np.uint8) for _ in range(count)]
-    return [LazyImage(key=f"{place}.png", load=partial(Image.fromarray, one)) for place, one in enumerate(noise)]
+    return [LazyImage(key=f"{index}.png", load=partial(Image.fromarray, one)) for index, one in enumerate(noise)]
 
 
 def sentences(words: Sequence[str], count: int, shortest: int = 4, longest: int = 12) -> list[str]:
@@ -93,7 +93,7 @@ def sentences(words: Sequence[str], count: int, shortest: int = 4, longest: int 
 def pairs(images: Sequence[LazyImage], texts: Sequence[str]) -> list[Match]:
     """Pairs of each image with its share of the texts, one image after the other."""
     each = len(texts) // len(images)
-    return [Match(image=images[place // each], text=text) for place, text in enumerate(texts)]
+    return [Match(image=images[index // each], text=text) for index, text in enumerate(texts)]
 
 
 def asked(images: Sequence[LazyImage], questions: Sequence[str], answers: Sequence[str] = ()) -> list[Ask]:
@@ -110,7 +110,8 @@ def chosen(logits: Any, labels: Sequence[str], questions: Sequence[Ask]) -> list
     place = {label: number for number, label in enumerate(labels)}
     rows = logits.numpy()
     return [
-        max(one.choices, key=lambda choice: float(row[place[choice]])) for row, one in zip(rows, questions, strict=True)
+        max(question.choices, key=lambda choice: float(row[place[choice]]))
+        for row, question in zip(rows, questions, strict=True)
     ]
 
 

@@ -82,7 +82,7 @@ def lxmert_over_frcnn(folder: Path) -> Contest:
             torch.from_numpy(np.stack([getattr(one, name) for one in found])).repeat(TEXTS, 1, 1)
             for name in ("features", "boxes")
         )
-        tokens = tokenizer([one.text for one in requests], padding=True, return_tensors="pt")
+        tokens = tokenizer([request.text for request in requests], padding=True, return_tensors="pt")
         pooled = model.lxmert(visual_feats=features, visual_pos=boxes, **tokens).pooled_output
         return margin(model.cls.seq_relationship(pooled), 1)
 
@@ -119,5 +119,5 @@ def _numbers(found: Sequence[Regions | str | None]) -> Replies:
     regions = [one for one in found if isinstance(one, Regions)]
     if len(regions) < len(found):
         raise ValueError("the detector finds too few boxes")
-    numbers: list[float] = np.concatenate([one.features.ravel() for one in regions]).tolist()
+    numbers: list[float] = np.concatenate([region.features.ravel() for region in regions]).tolist()
     return numbers

@@ -27,7 +27,7 @@ def filler(folder: Path) -> Contest:
     texts = [(" ".join(words[:4]), " ".join(words[4:])) for words in halves]
 
     def bare() -> Replies:
-        found: list[float] = []
+        replies: list[float] = []
         for start in range(0, COUNT, BATCH):
             some = [f"{before} {tokenizer.mask_token} {after}" for before, after in texts[start : start + BATCH]]
             inputs = tokenizer(some, padding=True, return_tensors="pt")
@@ -35,8 +35,8 @@ def filler(folder: Path) -> Contest:
             logits = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]).logits[rows, places]
             likely = logits.log_softmax(-1)
             likely[:, tokenizer.all_special_ids] = -torch.inf
-            found += likely.topk(TOP).values.flatten().tolist()
-        return found
+            replies += likely.topk(TOP).values.flatten().tolist()
+        return replies
 
     def entrant() -> Callable[[], Replies]:
         ours = gap_filler(str(folder))
@@ -84,7 +84,7 @@ def plausibility(folder: Path) -> Contest:
     texts = sentences(checkpoints.WORDS, COUNT, 8, 30)
 
     def bare() -> Replies:
-        found: list[float] = []
+        replies: list[float] = []
         for start in range(0, COUNT, BATCH):
             inputs = tokenizer(
                 [f"<s> {text}" for text in texts[start : start + BATCH]], padding=True, return_tensors="pt"
@@ -92,8 +92,8 @@ def plausibility(folder: Path) -> Contest:
             ids, mask = inputs["input_ids"], inputs["attention_mask"]
             logits = model(input_ids=ids, attention_mask=mask).logits[:, :-1]
             lost = torch.nn.functional.cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none")
-            found += torch.exp((lost * mask[:, 1:]).sum(1) / mask[:, 1:].sum(1)).tolist()
-        return found
+            replies += torch.exp((lost * mask[:, 1:]).sum(1) / mask[:, 1:].sum(1)).tolist()
+        return replies
 
     def entrant() -> Callable[[], Replies]:
         ours = imported("vlgate.models.text.judges").plausibility(str(folder))

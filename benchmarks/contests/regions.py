@@ -34,7 +34,7 @@ class Ready:
         boxes = corners.reshape(len(images), COUNT, 4).astype(np.float32)
         self.file = folder / "regions.npz"
         np.savez(self.file, images=[image.key for image in images], features=features, boxes=boxes)
-        self._place = {image: place for place, image in enumerate(images)}
+        self._place = {image: index for index, image in enumerate(images)}
         self._features, self._boxes = torch.from_numpy(features), torch.from_numpy(boxes)
 
     def of(self, requests: Sequence[Match] | Sequence[Ask]) -> tuple[Any, Any]:

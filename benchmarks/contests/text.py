@@ -38,7 +38,7 @@ def masked(folder: Path) -> Contest:
     def bare(some: Sequence[Read]) -> list[float]:
         inputs = tokenizer([one.text for one in some], padding=True, return_tensors="pt")
         ids, mask = inputs["input_ids"], inputs["attention_mask"]
-        gaps = [(row, place) for row, count in enumerate(mask.sum(1).tolist()) for place in range(1, count - 1)]
+        gaps = [(row, index) for row, count in enumerate(mask.sum(1).tolist()) for index in range(1, count - 1)]
         sums = torch.zeros(len(some))
         for start in range(0, len(gaps), COPIES):
             rows, places = torch.tensor(gaps[start : start + COPIES]).T

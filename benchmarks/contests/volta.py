@@ -94,8 +94,8 @@ def vilbert_12_in_1(folder: Path) -> Contest:
     ask = _asker(folder, config)
 
     def bare(some: Sequence[Match]) -> list[float]:
-        found: torch.Tensor = logits(config, weights, ask(some), 8)
-        scores: list[float] = found[:, 0].tolist()
+        tensor: torch.Tensor = logits(config, weights, ask(some), 8)
+        scores: list[float] = tensor[:, 0].tolist()
         return scores
 
     return _contest("vilbert-12-in-1", folder, bare)

@@ -67,10 +67,16 @@ def main() -> None:
 
 def measured_rates(model: Any, tasks: Sequence[Task]) -> Rates:
     """Measure a fifth of the requests that are matches."""
-    pairs = [one for task in tasks for case in task.cases[::EVERY] for one in case.requests if isinstance(one, Match)]
+    pairs = [
+        request
+        for task in tasks
+        for case in task.cases[::EVERY]
+        for request in case.requests
+        if isinstance(request, Match)
+    ]
     if match_adapter(model) != "encode":
         return Rates(pair=each(model.match, pairs))
-    images, texts = list(dict.fromkeys(one.image for one in pairs)), list(dict.fromkeys(one.text for one in pairs))
+    images, texts = list(dict.fromkeys(pair.image for pair in pairs)), list(dict.fromkeys(pair.text for pair in pairs))
     return Rates(image=each(model.encode_images, images), text=each(model.encode_texts, texts))
 
 

@@ -91,8 +91,8 @@ def prepare(folder: Path, cases: int, wait: float) -> None:
 
     file = generate(folder, cases)
     records = json.loads(file.read_text())
-    for place, record in enumerate(records.values()):
-        record["image_file"] = f"v7w_{place % IMAGES}.jpg"
+    for index, record in enumerate(records.values()):
+        record["image_file"] = f"v7w_{index % IMAGES}.jpg"
     file.write_text(json.dumps(records))
     images = folder / "data/images/vg"
     images.mkdir(parents=True)

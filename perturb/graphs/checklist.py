@@ -169,7 +169,7 @@ class Words:
     ontology: Ontology = field(default_factory=default_ontology)
     likeness: Likeness = field(default_factory=Likeness)
     seed: int = 0  # decides, with the image and the caption, which foils are made
-    most: int = 1  # foils of one caption by replacing one part of it, of which a set chooses one
+    most: int = 1  # foils of one caption by replacing one part of it; a set chooses one of them
     sole: bool = False  # whether graphs name all who do something, as role frames do
     classes: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
     pools: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict, repr=False, compare=False)

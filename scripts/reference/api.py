@@ -91,12 +91,12 @@ def _public(module: ModuleType) -> list[str]:
 def _values(module: ModuleType) -> Iterator[str]:
     """The public types and constants of a module as its source has them, each with the text below it."""
     body = ast.parse(inspect.getsource(module)).body
-    for place, node in enumerate(body):
+    for index, node in enumerate(body):
         name = _assigned(node)
         if name is None or name.startswith("_"):
             continue
         yield f"### {name}\n\n```python\n{ast.unparse(node)}\n```\n"
-        below = body[place + 1] if place + 1 < len(body) else None
+        below = body[index + 1] if index + 1 < len(body) else None
         if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str):
             yield f"{from_docstring(below.value.value)}\n"
 
@@ -124,7 +124,7 @@ def _class(found: type) -> Iterator[str]:
     if bases:
         yield f"Base: {code(bases)}\n"
     if dataclasses.is_dataclass(found):
-        yield table(("field", "type", "default"), [_field(one) for one in dataclasses.fields(found)]) + "\n"
+        yield table(("field", "type", "default"), [_field(field) for field in dataclasses.fields(found)]) + "\n"
     for name, value in vars(found).items():
         member = value.fget if isinstance(value, property) else value
         if not isinstance(member, FunctionType) or (name.startswith("_") and not _own(found, name)):

@@ -27,8 +27,8 @@ def _command(name: str, module: str) -> str:
     command = import_module(module)
     parser = argparse.ArgumentParser(prog=f"vlgate {name}")
     add_options(parser, name)
-    actions = [one for one in parser._actions if one.dest != "help"]  # noqa: SLF001  # argparse has no public list
-    rows = [(_called(one), _values(one), _default(one), inline(_sentence(one))) for one in actions]
+    actions = [action for action in parser._actions if action.dest != "help"]  # noqa: SLF001  # argparse has no public list
+    rows = [(_called(action), _values(action), _default(action), inline(_sentence(action))) for action in actions]
     given = table(("argument", "takes", "default", "meaning"), rows)
     return "\n".join([f"## vlgate {name}", "", prose(command), "", given, "", _status(command.run.__doc__ or ""), ""])
 

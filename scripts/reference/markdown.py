@@ -31,9 +31,9 @@ def inline(text: str) -> str:
     '`a_b` is &lt;1'
     """
     parts, end = [], 0
-    for found in _CODE.finditer(text):
-        parts += [_escaped(text[end : found.start()]), f"`{found[1] or found[2]}`"]
-        end = found.end()
+    for match in _CODE.finditer(text):
+        parts += [_escaped(text[end : match.start()]), f"`{match[1] or match[2]}`"]
+        end = match.end()
     return "".join([*parts, _escaped(text[end:])])
 
 
@@ -74,8 +74,8 @@ def signature(function: Callable[..., object], name: str = "") -> str:
 def _arguments(given: ast.arguments) -> Iterator[str]:
     """The arguments one by one, each with its type and default."""
     optional = len(given.args) - len(given.defaults)
-    for place, argument in enumerate(given.args):
-        yield _argument(argument, given.defaults[place - optional] if place >= optional else None)
+    for index, argument in enumerate(given.args):
+        yield _argument(argument, given.defaults[index - optional] if index >= optional else None)
     if given.vararg or given.kwonlyargs:
         yield f"*{ast.unparse(given.vararg)}" if given.vararg else "*"
     for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):

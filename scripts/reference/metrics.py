@@ -79,18 +79,18 @@ def _groups() -> str:
 
 def _variants() -> str:
     about = "`--protocol NAME` adds metrics as other code or other formulas define them, as `metric@NAME`."
-    return "\n".join(["## Variants", "", about, "", *(_variant(name, one) for name, one in VARIANTS.items())])
+    return "\n".join(["## Variants", "", about, "", *(_variant(name, variant) for name, variant in VARIANTS.items())])
 
 
 def _variant(name: str, variant: Variant) -> str:
     about = f"{inline(variant.about[0].upper() + variant.about[1:])}."
-    rules = [_definition(name, pattern, one) for pattern, one in variant.definitions.items()]
+    rules = [_definition(name, pattern, definition) for pattern, definition in variant.definitions.items()]
     return "\n".join([f"### {name}", "", about, "", *rules])
 
 
-def _definition(variant: str, pattern: str, one: Definition) -> str:
-    metrics = ", ".join(code(f"{metric}@{variant}") for metric in one.metrics)
-    return f"On {code(pattern)}, {metrics}:\n\n{description(one.rule)}\n"
+def _definition(variant: str, pattern: str, definition: Definition) -> str:
+    metrics = ", ".join(code(f"{metric}@{variant}") for metric in definition.metrics)
+    return f"On {code(pattern)}, {metrics}:\n\n{description(definition.rule)}\n"
 
 
 def _section(name: str, parts: Mapping[str, Callable[..., object]]) -> str:

@@ -24,7 +24,10 @@ of a protocol that scores in another way stand beside the usual ones, as `metric
 
 def page() -> str:
     """The options in one table, then a section for each, then the protocols."""
-    rows = [(f"[`--{one.name}`](#-{'-' + one.name})", _takes(one), _default(one)) for one in SETTINGS.values()]
+    rows = [
+        (f"[`--{setting.name}`](#-{'-' + setting.name})", _takes(setting), _default(setting))
+        for setting in SETTINGS.values()
+    ]
     overview = table(("option", "takes", "default"), rows)
     protocols = table(("protocol", "meaning"), [(code(name), inline(what)) for name, what in known_protocols().items()])
     return "\n".join([INTRODUCTION, overview, "", *map(_section, SETTINGS.values()), PROTOCOLS, protocols, ""])

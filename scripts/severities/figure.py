@@ -25,14 +25,14 @@ def figure(curves: Mapping[str, Sequence[Curve]]) -> str:
         'font-family="sans-serif" font-size="11">',
         f'<rect width="{width}" height="{height}" fill="white"/>',
     ]
-    for place, family in enumerate(families):
-        x, y = place % _COLUMNS * (_LEFT + _WIDTH + _RIGHT), place // _COLUMNS * (_TOP + _HEIGHT + _BOTTOM)
+    for index, family in enumerate(families):
+        x, y = index % _COLUMNS * (_LEFT + _WIDTH + _RIGHT), index // _COLUMNS * (_TOP + _HEIGHT + _BOTTOM)
         parts += [f'<g transform="translate({x + _LEFT} {y + _TOP})">', *_axes(family)]
         for model, colour in zip(models, _COLOURS, strict=False):
             parts += _line(next(curve for curve in curves[model] if curve.family == family), colour)
         parts.append("</g>")
-    for place, (model, colour) in enumerate(zip(models, _COLOURS, strict=False)):
-        parts.append(f'<text x="{_LEFT + 140 * place}" y="{height - 8}" fill="{colour}">{html.escape(model)}</text>')
+    for index, (model, colour) in enumerate(zip(models, _COLOURS, strict=False)):
+        parts.append(f'<text x="{_LEFT + 140 * index}" y="{height - 8}" fill="{colour}">{html.escape(model)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -49,10 +49,10 @@ def _axes(family: str) -> Iterator[str]:
 
 def _line(curve: Curve, colour: str) -> Iterator[str]:
     points = curve.points
-    path = " ".join(f"{_across(place)},{_down(metric.value)}" for place, metric in enumerate(points))
+    path = " ".join(f"{_across(index)},{_down(metric.value)}" for index, metric in enumerate(points))
     yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
-    for place, metric in enumerate(points):
-        x = _across(place)
+    for index, metric in enumerate(points):
+        x = _across(index)
         yield f'<path d="M{x} {_down(metric.low)}V{_down(metric.high)}" stroke="{colour}"/>'
         yield f'<circle cx="{x}" cy="{_down(metric.value)}" r="2.5" fill="{colour}"/>'
 

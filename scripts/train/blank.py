@@ -46,7 +46,7 @@ class BlankLxmert:
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         """Answer the questions without their images."""
-        return self._model.answer([replace(one, image=NOTHING) for one in questions])
+        return self._model.answer([replace(question, image=NOTHING) for question in questions])
 
 
 class BlankClip:

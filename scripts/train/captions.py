@@ -30,11 +30,11 @@ PAIRED = 2
 def captions_of(graph: Graph, chance: np.random.Generator) -> list[Text]:
     """Write captions of each kind, each followed by its foil."""
     things = list(graph["objects"].values())
-    found: list[Text] = []
+    texts: list[Text] = []
     for kind in (_noun, _several, _colour, _attribute, _none, _number, _related):
         for _ in range(PAIRED):
-            found.extend(kind(things, chance))
-    return found
+            texts.extend(kind(things, chance))
+    return texts
 
 
 def _noun(things: Sequence[GqaObject], chance: np.random.Generator) -> Iterator[Text]:

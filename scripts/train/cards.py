@@ -61,9 +61,9 @@ def card(name: str, own: Sequence[Run], twins: Sequence[Run]) -> str:
 
 def _pooled(figures: Sequence[Figure]) -> str:
     """The figure of several runs, whose images differ, with Wilson's interval at the effective number of cases."""
-    total = sum(one.n for one in figures)
-    value = sum(one.value * one.n for one in figures) / total
-    return _shown(value, *wilson(value, total**2 / sum(one.n * one.deff for one in figures)))
+    total = sum(figure.n for figure in figures)
+    value = sum(figure.value * figure.n for figure in figures) / total
+    return _shown(value, *wilson(value, total**2 / sum(figure.n * figure.deff for figure in figures)))
 
 
 def _shown(value: float, low: float, high: float) -> str:

@@ -31,18 +31,18 @@ DENIED = 0.25
 
 def phrases_of(graph: Graph) -> set[Phrase]:
     """Return all phrases that are true of a scene."""
-    found: set[Phrase] = set()
+    phrases: set[Phrase] = set()
     counts: Counter[str] = Counter()
     ontology = default_ontology()
     for item in graph["objects"].values():
         nouns = (item["name"], *ontology.hypernyms(item["name"]))
         counts.update(nouns)
-        found.update((word, noun) for word in ("", *item["attributes"]) for noun in nouns)
-        found.update((word, "") for word in item["attributes"])
+        phrases.update((word, noun) for word in ("", *item["attributes"]) for noun in nouns)
+        phrases.update((word, "") for word in item["attributes"])
     for noun, count in counts.items():
-        found.add((SINGLE if count == 1 else SEVERAL, noun))
-        found.update((word, noun) for least, word in enumerate(MORE, 3) if count >= least)
-    return found
+        phrases.add((SINGLE if count == 1 else SEVERAL, noun))
+        phrases.update((word, noun) for least, word in enumerate(MORE, 3) if count >= least)
+    return phrases
 
 
 def glossary(scenes: Sequence[Scene]) -> tuple[list[Phrase], NDArray[np.uint8]]:

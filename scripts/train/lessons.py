@@ -113,7 +113,7 @@ def _named(shown: Sequence[tuple[str, str]], chance: np.random.Generator) -> tup
 
 def lessons_of(scenes: Sequence[Scene], answers: Sequence[str], tokenizer: Any) -> Lessons:
     """Turn the texts and questions of scenes into tokens; ``answers`` are all that can be given."""
-    number = {answer: place for place, answer in enumerate(answers)}
+    number = {answer: index for index, answer in enumerate(answers)}
     texts = [(text, row, int(truth)) for row, scene in enumerate(scenes) for text, truth in scene.texts]
     asked = [(text, row, number[answer]) for row, scene in enumerate(scenes) for text, answer in scene.questions]
     return Lessons(
@@ -139,14 +139,14 @@ def _batch(rows: Sequence[tuple[str, int, int]], tokenizer: Any) -> Batch:
 
 def _wrong(tokens: Numbers, scene: Numbers, truth: Numbers, word: NDArray[np.bool_]) -> Numbers:
     """Mark the words of a foil that the true text beside it lacks: 1, and other words 0."""
-    found = np.where(word & (truth == 1)[:, None], 0, IGNORED)
+    numbers = np.where(word & (truth == 1)[:, None], 0, IGNORED)
     for row in np.flatnonzero(truth == 0):
         beside = [one for one in (row - 1, row + 1) if 0 <= one < len(scene) and scene[one] == scene[row]]
         lacking = [~np.isin(tokens[row], tokens[one]) & word[row] for one in beside if truth[one] == 1]
         fewest = min(lacking, key=lambda words: int(words.sum()), default=np.zeros(0, bool))
         if fewest.any():
-            found[row] = np.where(fewest, 1, np.where(word[row], 0, IGNORED))
-    return found
+            numbers[row] = np.where(fewest, 1, np.where(word[row], 0, IGNORED))
+    return numbers
 
 
 def _some(batch: Batch, size: int, chance: np.random.Generator) -> Batch:

@@ -40,13 +40,13 @@ class Seen:
 
 def stacked(regions: Sequence[Regions]) -> Seen:
     """Pad the regions of images to the most boxes among them."""
-    most = max(len(one.boxes) for one in regions)
+    most = max(len(region.boxes) for region in regions)
     features = np.zeros((len(regions), most, regions[0].features.shape[1]), np.float32)
     boxes = np.zeros((len(regions), most, 4), np.float32)
     mask = np.zeros((len(regions), most), np.int64)
-    for row, one in enumerate(regions):
-        count = len(one.boxes)
-        features[row, :count], boxes[row, :count], mask[row, :count] = one.features, one.boxes, 1
+    for row, region in enumerate(regions):
+        count = len(region.boxes)
+        features[row, :count], boxes[row, :count], mask[row, :count] = region.features, region.boxes, 1
     return Seen(features=features, boxes=boxes, mask=mask)
 
 

@@ -146,7 +146,7 @@ def train(out: Path, work: Path, seed: int, amounts: Amounts, names: Sequence[st
     log.file.unlink(missing_ok=True)
     shutil.rmtree(work / "results", ignore_errors=True)  # figures of earlier models
     first = FIRST_SEED + 1000 * seed
-    scenes = [scene for place in range(amounts.portions) for scene in portion(first + place)[:: amounts.every]]
+    scenes = [scene for index in range(amounts.portions) for scene in portion(first + index)[:: amounts.every]]
     world = World(
         scenes=scenes,
         texts=[text for scene in scenes for text, _ in (*scene.texts, *scene.questions)],

@@ -95,7 +95,7 @@ def _wide(model: Any, sights: Sights, tokenizer: Any, chance: np.random.Generato
     true = torch.from_numpy(sights.truths[np.ix_(shown, [known[n] for n in taken])]).float()
     weight = torch.from_numpy(((1 - often) / often).clip(1, MOST)[taken]).float()
     weights = torch.where(true > 0, weight, 1.0)
-    denied = [place for place, (_, text) in enumerate(texts) if text]
+    denied = [index for index, (_, text) in enumerate(texts) if text]
     said = [text for text, _ in texts] + [texts[place][1] for place in denied]
     scores = _seen(model, sights, shown) @ encode(model.text, tokens_of(said, tokenizer)).T * model.logit_scale.exp()
     first, second = scores[:, :WRITTEN], scores[:, WRITTEN:]

@@ -27,7 +27,7 @@ def save_tokenizer(texts: Iterable[str], folder: Path, *, length: int) -> Any:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
     tokenizer = transformers.BertTokenizer(
-        vocab={piece: place for place, piece in enumerate(pieces)}, do_lower_case=True, model_max_length=length
+        vocab={piece: index for index, piece in enumerate(pieces)}, do_lower_case=True, model_max_length=length
     )
     tokenizer.save_pretrained(folder)
     return tokenizer

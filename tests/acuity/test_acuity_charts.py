@@ -51,15 +51,15 @@ def intact():
 
 
 def test_a_model_that_is_always_right_has_no_threshold(intact):
-    assert {one.word for one in intact.charts} == {"beyond the range"}
-    assert {(one.level, one.interval) for one in intact.charts} == {(None, (None, None))}
-    assert max(one.trials for one in intact.charts) == 60
+    assert {chart.word for chart in intact.charts} == {"beyond the range"}
+    assert {(chart.level, chart.interval) for chart in intact.charts} == {(None, (None, None))}
+    assert max(chart.trials for chart in intact.charts) == 60
 
 
 @pytest.mark.parametrize("name", LIMITS)
 def test_a_limit_shows_on_its_own_chart_at_its_level_and_on_no_other(name, intact):
     found = drawn(LIMITS[name].build(READING))
-    worse = [one.faculty for one in found.charts if change(one, intact.chart(one.faculty)) == "worse"]
+    worse = [chart.faculty for chart in found.charts if change(chart, intact.chart(chart.faculty)) == "worse"]
     assert worse == [name]
     one = found.chart(name)
     assert one.word == "threshold"
@@ -102,7 +102,7 @@ class Silent:
     """A predictor without any reply."""
 
     def predict(self, requests):
-        return {one: Prediction(request=one, problem="no reply") for one in requests}
+        return {request: Prediction(request=request, problem="no reply") for request in requests}
 
 
 def test_trials_without_a_reply_are_counted_and_give_no_threshold():
@@ -126,4 +126,4 @@ def test_a_release_that_is_worse_says_so_and_a_name_with_markup_is_escaped(intac
     [_, row, *_] = lines(now, intact, ())
     assert row.endswith("beyond the range  worse")
     hostile = ChartRun(model="<script>", fingerprint="f", seed=0, charts=now.charts)
-    assert "<script>" not in page(hostile, None) + sheet([one.about for one in now.charts], [hostile])
+    assert "<script>" not in page(hostile, None) + sheet([chart.about for chart in now.charts], [hostile])

@@ -20,8 +20,8 @@ def reader():
 def some(name, number=4):
     """Trials at every third level, with the level."""
     for place, level in list(enumerate(FACULTIES[name].levels().tolist()))[::3]:
-        for one in range(number):
-            yield level, trial(name, level, place, f"0/{name}/{place}/{one}")
+        for index in range(number):
+            yield level, trial(name, level, place, f"0/{name}/{place}/{index}")
 
 
 @pytest.mark.parametrize("name", FACULTIES)
@@ -67,8 +67,8 @@ def test_what_a_level_is_can_be_measured_in_the_scene():
     for level, one in some("text-length"):
         words, other = one.true.split(), one.false.split()
         same = next(
-            place
-            for place, (a, b) in enumerate(zip(words, other, strict=True))
+            index
+            for index, (a, b) in enumerate(zip(words, other, strict=True))
             if a not in {b, "a", "an"} and b not in {"a", "an"}
         )
         assert same == level

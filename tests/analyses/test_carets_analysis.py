@@ -20,9 +20,9 @@ TITLE = "Coverage between models"
 def disagreement(target, metric):
     """The largest difference between what two models have right together, told from either side, of the share."""
     values = {
-        one.model: one.value
-        for one in figures("carets")
-        if one.table in {"10", "11", "12"} and (one.target, one.metric) == (target, metric)
+        figure.model: figure.value
+        for figure in figures("carets")
+        if figure.table in {"10", "11", "12"} and (figure.target, figure.metric) == (target, metric)
     }
     shares = COVERAGE[target]
     off = []
@@ -47,7 +47,7 @@ def pairs(seed, n=50):
 
 def coverage(first, second):
     """Both tables of coverage by their labels, over answers and over pairs."""
-    tables = [one for one in carets.analyse([first, second]).tables if one.title.startswith(TITLE)]
+    tables = [table for table in carets.analyse([first, second]).tables if table.title.startswith(TITLE)]
     return [{row.labels[1:]: row for row in table.rows} for table in tables]
 
 

@@ -23,7 +23,7 @@ def by_hand(scores, design, images):
     left = scores - design @ beta
     plain = np.sqrt(np.diag(bread) * (left @ left) / (n - k))
     groups = np.unique(images)
-    meat = sum(np.outer(s, s) for s in (design[images == one].T @ left[images == one] for one in groups))
+    meat = sum(np.outer(s, s) for s in (design[images == group].T @ left[images == group] for group in groups))
     g = len(groups)
     wide = np.sqrt(np.diag(bread @ meat @ bread) * g / (g - 1) * (n - 1) / (n - k))
     t = stats.t.ppf(0.975, g - 1)
@@ -42,10 +42,10 @@ def test_the_linear_model_is_least_squares_with_the_papers_p_and_an_interval_by_
         + random.normal(size=30).repeat(4)
     )
     beta, p, low, high = by_hand(scores, np.stack([np.ones(n), *columns.values()], axis=1), images)
-    for place, row in enumerate(fitted(scores, columns, images), 1):
-        assert row.value == pytest.approx(beta[place])
-        assert row.more["p"] == pytest.approx(p[place])
-        assert (row.low, row.high) == pytest.approx((low[place], high[place]))
+    for index, row in enumerate(fitted(scores, columns, images), 1):
+        assert row.value == pytest.approx(beta[index])
+        assert row.more["p"] == pytest.approx(p[index])
+        assert (row.low, row.high) == pytest.approx((low[index], high[index]))
         assert (row.n, row.more["images"]) == (120, 30)
 
 

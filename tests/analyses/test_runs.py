@@ -67,10 +67,13 @@ def bivlc(name):
     with (BIVLC / f"BiVLC_{name}.csv").open(encoding="utf-8") as file:
         records = list(csv.DictReader(file))
     facts = {
-        metric: [float(one[f"{metric}_score"] == "True") for one in records] for metric in ("text", "image", "group")
+        metric: [float(record[f"{metric}_score"] == "True") for record in records]
+        for metric in ("text", "image", "group")
     }
-    texts = [[one["caption"], one["negative_caption"]] * 2 for one in records]
-    return cases(np.zeros((len(records), 4)), texts=texts, facts=facts, tags=[{"type": one["type"]} for one in records])
+    texts = [[record["caption"], record["negative_caption"]] * 2 for record in records]
+    return cases(
+        np.zeros((len(records), 4)), texts=texts, facts=facts, tags=[{"type": record["type"]} for record in records]
+    )
 
 
 @pytest.mark.skipif(not BIVLC.is_dir(), reason="needs ../shared/data")

@@ -22,7 +22,7 @@ def reader(*perplexities, name="gpt2"):
 
 def test_agreement_of_annotators_goes_with_the_share_of_valid_pairs_as_printed():
     """Appendix E prints Spearman's rho = 0.75, p < .05, over the instruments of Table 5."""
-    table = [one for one in figures("valse") if one.table == "5" and one.target != "valse/*"]
+    table = [figure for figure in figures("valse") if figure.table == "5" and figure.target != "valse/*"]
     valid, alpha = (
         np.array([one.value for one in table if one.metric == name]) for name in ("valid_share", "alpha_valid")
     )

@@ -52,6 +52,6 @@ def test_a_model_that_never_returns_does_not_pass(alone, model):
 
 
 def test_there_are_enough_models_and_each_says_what_it_does():
-    assert len([one for one in models() if not one.good]) >= 60
-    assert len([one for one in models() if one.good]) >= 10
-    assert [one.name for one in models() if not one.about.endswith(".")] == []
+    assert len([model for model in models() if not model.good]) >= 60
+    assert len([model for model in models() if model.good]) >= 10
+    assert [model.name for model in models() if not model.about.endswith(".")] == []

@@ -28,7 +28,7 @@ def controlled(inside, pytester):
         ended = inside(model, Way(name=control, about=control, args=args))
         assert "INTERNALERROR" not in ended.output
         gates = json.loads((ended.results / "metrics.json").read_text())["gates"]
-        return ended.status, {one["gate"]: (one["decision"], one["why"]) for one in gates}
+        return ended.status, {gate["gate"]: (gate["decision"], gate["why"]) for gate in gates}
 
     return run
 

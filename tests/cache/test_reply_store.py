@@ -168,14 +168,14 @@ def test_a_killed_writer_leaves_whole_transactions(tmp_path):
     for _ in range(int(os.environ.get("FAULT_POINTS", "2"))):
         counts = [method.Value("i", 0) for _ in range(2)]
         writers = [method.Process(target=_write_for_ever, args=(tmp_path, count)) for count in counts]
-        for one in writers:
-            one.start()
+        for writer in writers:
+            writer.start()
         deadline = time.monotonic() + 30
         while min(count.value for count in counts) < 5 and time.monotonic() < deadline:
             time.sleep(0.01)
-        for one in writers:
-            os.kill(one.pid, signal.SIGKILL)
-            one.join()
+        for writer in writers:
+            os.kill(writer.pid, signal.SIGKILL)
+            writer.join()
     store = Store(tmp_path)
     done = max(count.value for count in counts) * 50
     assert done >= 250

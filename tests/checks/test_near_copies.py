@@ -30,8 +30,8 @@ def medoid(pairs):
     """Prefers the text that shares most words with the others about its image."""
     words = [set(pair.text.strip(" .").split()) for pair in pairs]
     return [
-        float(sum(len(own & words[other]) for other in range(len(pairs)) if about(pairs, place, other)))
-        for place, own in enumerate(words)
+        float(sum(len(own & words[other]) for other in range(len(pairs)) if about(pairs, index, other)))
+        for index, own in enumerate(words)
     ]
 
 
@@ -54,7 +54,7 @@ def remembering(key, match):
         keys = [key(pair) for pair in pairs]
         for one, score in zip(keys, match(pairs), strict=True):
             known.setdefault(one, score)
-        return [known[one] for one in keys]
+        return [known[key] for key in keys]
 
     return remembered
 
@@ -67,7 +67,7 @@ def predictor(match, **attributes):
 
 def batch_invariance(model, anew="all"):
     asked = cases()
-    requests = [one for case in asked for one in case.requests]
+    requests = [request for case in asked for request in case.requests]
     model.predict(requests)  # the run
     return check_batch_invariance(model, requests, cases=asked, anew=anew)
 
@@ -98,7 +98,9 @@ def test_a_model_whose_every_reply_is_chance_is_not_suspected_of_looking_at_the_
 
 
 def test_a_model_that_knows_the_texts_of_the_run_only_is_not_suspected():
-    scores = {one.text: float(place) for place, one in enumerate(one for case in cases() for one in case.requests)}
+    scores = {
+        one.text: float(index) for index, one in enumerate(request for case in cases() for request in case.requests)
+    }
     found = batch_invariance(predictor(lambda pairs: [scores[pair.text] for pair in pairs]))
     assert (found.outcome, "near-copies could not be asked (KeyError" in found.why) == ("ok", True)
 
@@ -107,7 +109,7 @@ def test_a_model_that_knows_the_texts_of_the_run_only_is_not_suspected():
 def test_a_memory_by_names_does_not_hide_chance(key, outcome):
     drawn = itertools.count()
     match = remembering(KEYS[key], lambda pairs: [float(next(drawn) % 7) for _ in pairs])
-    requests = [one for case in cases() for one in case.requests]
+    requests = [request for case in cases() for request in case.requests]
     model = predictor(match)
     model.predict(requests)
     assert check_determinism(model, requests, anew="all").outcome == outcome

@@ -26,7 +26,7 @@ class Asked:
     def predict(self, requests):
         asked = list(dict.fromkeys(requests))
         self.requests.update(asked)
-        return {request: self._prediction(request, place) for place, request in enumerate(asked)}
+        return {request: self._prediction(request, index) for index, request in enumerate(asked)}
 
     def _prediction(self, request, place):
         said = self.reply(request, place)

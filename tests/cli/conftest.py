@@ -25,7 +25,9 @@ def hostile_task():
     cases = tuple(
         Case(
             id=name,
-            requests=questions if name == "unread" else tuple(replace(one, question=f"{name}?") for one in questions),
+            requests=questions
+            if name == "unread"
+            else tuple(replace(question, question=f"{name}?") for question in questions),
             truths=("yes", "yes"),
             tags={"kind": HOSTILE},
             origin=HOSTILE if name == "unread" else "=1+1 of a file",

@@ -139,7 +139,7 @@ def test_only_the_chosen_tasks_are_analysed(folders, vlgate):
     ],
 )
 def test_what_cannot_be_used_is_named(arguments, said, folders, vlgate):
-    assert said in vlgate("analyse", *(one.format(folders[0]) for one in arguments), folders[0], status=4)
+    assert said in vlgate("analyse", *(argument.format(folders[0]) for argument in arguments), folders[0], status=4)
 
 
 def test_a_folder_without_a_run_is_named(tmp_path, capsys):

@@ -58,7 +58,7 @@ def test_data_in_order_end_with_0_and_a_line_per_task(data, capsys):
 
 def test_flaws_of_the_data_are_told_by_kind_and_are_no_errors(data, capsys):
     tasks = [PAIR | {"task": f"mine/{name}"} for name in ("more", "other")]
-    own(data, *[one | said for one in tasks for said in ({}, {"caption": "a dog", "foil": "a cat"})], tasks[1])
+    own(data, *[task | said for task in tasks for said in ({}, {"caption": "a dog", "foil": "a cat"})], tasks[1])
     status, lines, _ = checked(capsys, "--data", data)
     assert status == 0
     true, copies, twice = [line for line in lines if "flaw" in line]

@@ -80,15 +80,15 @@ def test_every_eval_ever_has_figures_and_instances_of_its_schemas(folder, rows, 
     figures = [json.loads(text) for name, text in found.items() if ".jsonl" not in name]
     assert {name.split("/")[1] for name in found} == {"scenes", "own"}
     seen, instances = [], jsonschema.Draft7Validator(SCHEMAS["every-eval-ever instance"])
-    for one in figures:
-        jsonschema.validate(one, SCHEMAS["every-eval-ever"])
-        details = one["detailed_evaluation_results"]
+    for figure in figures:
+        jsonschema.validate(figure, SCHEMAS["every-eval-ever"])
+        details = figure["detailed_evaluation_results"]
         text = found[details["file_path"]]
         assert (details["checksum"], details["total_rows"]) == (sha256(text.encode()).hexdigest(), text.count("\n"))
         for line in text.splitlines():
             instance = json.loads(line)
             instances.validate(instance)
-            assert instance["evaluation_id"] == one["evaluation_id"]
+            assert instance["evaluation_id"] == figure["evaluation_id"]
             seen.append(instance)
     assert len(seen) == len(rows)
     by_id = {(one["evaluation_name"], one["sample_id"]): one for one in seen}
@@ -124,7 +124,7 @@ def test_lm_eval_has_results_and_samples_of_its_types(folder, rows, tmp_path, ca
     slow = (sum((one - given["acc_r,none"]) ** 2 for one in own) / (len(own) - 1) / len(own)) ** 0.5
     metrics = json.loads((folder / "metrics.json").read_text())["tasks"]["scenes/relations"]["metrics"]["acc_r"]
     assert given["acc_r_stderr,none"] == pytest.approx(slow * metrics["deff"] ** 0.5)
-    [lost] = [one for one in lines if one["doc"]["state"] == "unscored"]
+    [lost] = [line for line in lines if line["doc"]["state"] == "unscored"]
     assert (lost["metrics"], lost["filtered_resps"]) == ([], ["", ""])
     assert results["configs"]["own/hostile"]["metadata"]["unscored"] == 1
     assert results["n-samples"]["own/hostile"] == {"original": 3, "effective": 2}

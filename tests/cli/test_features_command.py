@@ -59,7 +59,7 @@ def images(tmp_path):
 def ran(*arguments):
     parser = argparse.ArgumentParser()
     add_options(parser, "features")
-    return features.run(parser.parse_args([str(one) for one in (*arguments, "--device", "cpu")]))
+    return features.run(parser.parse_args([str(argument) for argument in (*arguments, "--device", "cpu")]))
 
 
 def test_the_files_hold_the_regions_of_the_detector(images, detector, tmp_path, capsys):
@@ -99,8 +99,8 @@ def test_a_key_begins_with_the_folders_own_name(images, detector, tmp_path, monk
     coco = tmp_path / "coco"
     coco.symlink_to(images)
     monkeypatch.chdir(images)
-    for place, (asked, name) in enumerate(((coco, "coco"), (coco / "sub" / "..", "coco"), (".", "images"))):
-        out = tmp_path / f"out{place}"
+    for index, (asked, name) in enumerate(((coco, "coco"), (coco / "sub" / "..", "coco"), (".", "images"))):
+        out = tmp_path / f"out{index}"
         assert ran("--images", asked, "--out", out, "--model", detector) == 0
         assert set(Shards(out).keys()) == {
             f"{name}/1.jpg", f"{name}/sub/000000000002.png", f"{name}/sub/deep/COCO_val2014_000000000003.JPG",

@@ -71,7 +71,7 @@ def test_the_replay_gives_the_figures_that_were_recorded(folder, capsys):
         check=False,
     )
     tasks = json.loads((folder / "out" / "metrics.json").read_text())["tasks"]
-    right = {task: sum(n % 7 > 0 for n in range(40) if n % 2 == place) for place, task in enumerate(sorted(TASKS))}
+    right = {task: sum(n % 7 > 0 for n in range(40) if n % 2 == index) for index, task in enumerate(sorted(TASKS))}
     assert {name: task["metrics"]["accuracy"]["value"] for name, task in tasks.items()} == {
         f"mine/{task}": number / 20 for task, number in right.items()
     }, ended.stdout

@@ -220,7 +220,7 @@ def test_the_gates_of_a_run_leave_a_margin_and_say_how_often_the_same_model_pass
     assert main(run_folder(folder, tasks)) == 0
     text = (folder / "thresholds.toml").read_text()
     gates = tomllib.loads(text)["gate"]
-    assert {task: list(found) for task, found in gates.items()} == {
+    assert {task: list(gate) for task, gate in gates.items()} == {
         "valse/existence": ["acc_r"],
         "winoground/all": ["group"],
     }

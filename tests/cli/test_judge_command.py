@@ -119,13 +119,13 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path, tasks):
-    held = {"task": "valse/relations", "case": tasks[[one.id for one in tasks].index("valse/relations")].cases[1].id}
+    held = {"task": "valse/relations", "case": tasks[[task.id for task in tasks].index("valse/relations")].cases[1].id}
     (tmp_path / "held.jsonl").write_text(json.dumps(held))
     return Place(tmp_path, tasks)
 
 
 def outcomes(gates):
-    return {one["gate"]: one["decision"] for one in gates}
+    return {gate["gate"]: gate["decision"] for gate in gates}
 
 
 def test_all_kinds_of_gates_are_decided_as_in_the_run(place, tasks, capsys):
@@ -200,7 +200,7 @@ def unscored(task, predictions, *, skipped=False):
 
 
 def selected(verdicts, keep):
-    return {task: found[: keep(task)] for task, found in verdicts.items()}
+    return {task: verdict[: keep(task)] for task, verdict in verdicts.items()}
 
 
 @pytest.mark.parametrize(

@@ -32,16 +32,16 @@ def find_of(shape, number, *, case="1", texts=None):
     """A find as ``shrunk.jsonl`` has it; the images of a quad and of twins are two."""
     same = shape in {"pair", "choice", "set", "active_passive_set", "two_true", "single"}
     rows = []
-    for place in range(number):
-        which = 0 if same else place // 2 if number == 4 else place
+    for index in range(number):
+        which = 0 if same else index // 2 if number == 4 else index
         text = {"image_choice": "a", "twin_questions": "What is it?"}.get(
-            shape, f"text {place % 2 if shape.endswith('quad') else place}"
+            shape, f"text {index % 2 if shape.endswith('quad') else index}"
         )
         rows.append(
             {
-                "truth": ("no" if place in (1, 2) else "yes") if shape in ASKED else place == 0,
+                "truth": ("no" if index in (1, 2) else "yes") if shape in ASKED else index == 0,
                 "text": "before",
-                "changed_text": text if texts is None else texts[place],
+                "changed_text": text if texts is None else texts[index],
                 "changed_choices": ["yes", "no"] if shape in ASKED else [],
                 "picture": f"shrunk/before-{which}.png",
                 "changed_picture": f"shrunk/after-{which}.png",
@@ -65,8 +65,8 @@ def run(tmp_path):
     def write(*finds):
         folder = tmp_path / "run"
         (folder / "shrunk").mkdir(parents=True, exist_ok=True)
-        for place in range(3):
-            Image.new("RGB", (8, 6), (place * 40, 0, 0)).save(folder / f"shrunk/after-{place}.png")
+        for index in range(3):
+            Image.new("RGB", (8, 6), (index * 40, 0, 0)).save(folder / f"shrunk/after-{index}.png")
         (folder / "shrunk.jsonl").write_text("".join(f"{json.dumps(find)}\n" for find in finds))
         return folder
 

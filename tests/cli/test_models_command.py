@@ -79,7 +79,9 @@ def test_an_option_has_values_or_a_form(name):
 @pytest.mark.parametrize("name", REFERENCES)
 def test_a_reference_model_can_do_what_is_listed(name, tmp_path):
     model = load(name, folder=tmp_path).model
-    has = [methods[0].removesuffix("_images") for methods in METHODS if all(hasattr(model, one) for one in methods)]
+    has = [
+        methods[0].removesuffix("_images") for methods in METHODS if all(hasattr(model, method) for method in methods)
+    ]
     assert sorted(registered()[name].can) == sorted(has)
 
 

@@ -117,7 +117,7 @@ def test_a_users_own_file_brings_its_words(questions, tmp_path):
 
     file = tmp_path / "own.json"
     some, others = ("zorbot", "cup", "apple", "dog", "ball"), ("bench", "bus", "tree", "kite", "horse")
-    graphs = [own(place, *(some if place % 2 else others)) for place in range(12)]
+    graphs = [own(index, *(some if index % 2 else others)) for index in range(12)]
     file.write_text(json.dumps({"graphs": graphs}))
     _, rows, said = questions("--tests", "negation-dir", graphs=file, out="without")
     assert not any("zorbot" in row["question"] for row in rows)

@@ -49,7 +49,7 @@ def test_a_run_has_its_metric_over_the_cases_that_no_probe_solves(folder, capsys
     found = shortcuts(task)
     solved = {case for case, one in zip(found.cases, found.solved_blind.tolist(), strict=True) if one}
     rows = [row for row in read_cases(run).to_pylist() if row["task"] == "scenes/visual-inv"]
-    kept = [place for place, row in enumerate(rows) if row["case"] not in solved]
+    kept = [index for index, row in enumerate(rows) if row["case"] not in solved]
     expected = metrics(judged_tasks(run, case_tables(run))["scenes/visual-inv"].columns.take(np.array(kept)))["c_acc"]
     assert 0 < len(kept) < len(rows)
     assert (unsolved["value"], unsolved["n"], unsolved["low"]) == (expected.value, len(kept), expected.low)

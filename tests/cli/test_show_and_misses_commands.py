@@ -25,12 +25,12 @@ def test_all_missed_cases_are_counted_and_those_left_out_too(folder, vlgate):
 
 def test_the_worst_come_first(folder, vlgate):
     tasks = json.loads(vlgate("misses", folder, "--all", "--json"))["tasks"]
-    shares = [one["missed"] / one["judged"] for one in tasks]
+    shares = [task["missed"] / task["judged"] for task in tasks]
     assert shares == sorted(shares, reverse=True)
-    for one in tasks:
-        by = [case["margin"] for case in one["shown"]]
+    for task in tasks:
+        by = [case["margin"] for case in task["shown"]]
         assert by == sorted(by, reverse=True)
-    [relations] = [one for one in tasks if one["task"] == "scenes/relations"]
+    [relations] = [task for task in tasks if task["task"] == "scenes/relations"]
     rows = read_table(folder / "cases.parquet").to_pylist()
     rows = {row["case"]: row["scores"] for row in rows if row["task"] == "scenes/relations"}
     slow = {case["case"]: rows[case["case"]][1] - rows[case["case"]][0] for case in relations["shown"]}

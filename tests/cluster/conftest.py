@@ -65,9 +65,9 @@ class TwoNodes:
 def cluster():
     if importlib.util.find_spec("ray") is None:
         pytest.skip("Ray is not installed: pip install 'vlgate[ray]'")
-    found = TwoNodes()
-    yield found
-    found.close()
+    two_nodes = TwoNodes()
+    yield two_nodes
+    two_nodes.close()
 
 
 class Folder:

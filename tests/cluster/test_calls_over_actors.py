@@ -69,11 +69,11 @@ class Threads:
     def _work(self, work):
         if not work.future.set_running_or_notify_cancel():
             return
-        one = Scorer()  # each actor has a caller of its own
-        one._loaded = self.scorer._loaded
-        one._caller = Caller(name="m", size=1, steps=STEPS)
+        scorer = Scorer()  # each actor has a caller of its own
+        scorer._loaded = self.scorer._loaded
+        scorer._caller = Caller(name="m", size=1, steps=STEPS)
         time.sleep(int(work.items[-1].text) % 2 / 1000)
-        found = one.ask(work.call, work.items, {})
+        found = scorer.ask(work.call, work.items, {})
         if isinstance(found, Failed):
             work.future.set_exception(raised(found, "a"))
         else:

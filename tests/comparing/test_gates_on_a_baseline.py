@@ -63,7 +63,7 @@ def test_the_row_of_a_gate_on_a_count_shows_the_number_that_it_judges(before):
         ]
     )
     figures = before.metrics()
-    assert [one.get("counted") for one in figures["gates"]] == [None, 3, 2]
+    assert [figure.get("counted") for figure in figures["gates"]] == [None, 3, 2]
 
 
 def test_what_is_newly_broken_is_counted_named_and_written(before):
@@ -330,7 +330,7 @@ def test_a_first_run_is_not_compared_and_says_so_everywhere(first, workers, caps
     said = "PASS: older:build may be released: 1 of 1 gate passes, 1 not compared: first run (exit status 0)"
     result.stdout.fnmatch_lines([said, f"not run: {MAX_BROKEN}: {FIRST}"])
     figures = first.metrics()
-    [compared] = [one for one in figures["gates"] if one["gate"] == MAX_BROKEN]
+    [compared] = [figure for figure in figures["gates"] if figure["gate"] == MAX_BROKEN]
     assert (compared["decision"], compared["why"]) == ("not run", FIRST)
     out = first.path / "out"
     verdict = first.verdict()
@@ -443,5 +443,5 @@ def test_parts_of_a_first_run_are_joined_to_one(before, parts, joined, status):
         assert before.run(model, f"--shard={number}/2", f"--results=p{number}", *named).ret == 0
     arguments = ["merge", "p1", "p2", "--results=joined", *joined]
     assert main(arguments) == status
-    [outcome] = [one["decision"] for one in before.metrics("joined")["gates"] if one["gate"] == MAX_BROKEN]
+    [outcome] = [metric["decision"] for metric in before.metrics("joined")["gates"] if metric["gate"] == MAX_BROKEN]
     assert outcome == ("not run" if status == 0 else "inconclusive" if "before" not in str((parts, joined)) else "fail")

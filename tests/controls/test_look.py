@@ -88,7 +88,7 @@ def test_the_oracle_gains_all(tasks):
     for task in tasks:
         found = measured(Oracle(), task)
         gain = found.metric("visual_gain")
-        if any(len({one.image.key for one in case.requests}) > 1 for case in task.cases):
+        if any(len({request.image.key for request in case.requests}) > 1 for case in task.cases):
             assert gain is None, task.id  # over grey and blank alone, every model that sees pixels gains
             continue
         assert (gain.value, gain.high, gain.n) == (1.0, 1.0, len(task.cases)), task.id
@@ -105,7 +105,7 @@ class Toy:
         return np.array([self.says(pair.text, pair.image.key) for pair in pairs], dtype=np.float64)
 
     def answer(self, questions):
-        return [self.says(one.question, one.image.key) for one in questions]
+        return [self.says(question.question, question.image.key) for question in questions]
 
 
 def image(key):
@@ -141,7 +141,7 @@ def test_a_model_that_has_no_reply_without_an_image_is_left_out_and_counted():
         def match(self, pairs):
             from vlgate.errors import NoReplyError
 
-            missing = [place for place, pair in enumerate(pairs) if "#" in pair.image.key or "-" in pair.image.key]
+            missing = [index for index, pair in enumerate(pairs) if "#" in pair.image.key or "-" in pair.image.key]
             if missing:
                 raise NoReplyError(missing, "no such image")
             return super().match(pairs)
@@ -201,8 +201,8 @@ class Speaker(Toy):
         self.asked = []
 
     def answer_without_image(self, questions):
-        self.asked += [one.question for one in questions]
-        return [self.alone(one.question) for one in questions]
+        self.asked += [question.question for question in questions]
+        return [self.alone(question.question) for question in questions]
 
 
 def test_a_model_that_is_told_that_there_is_no_image():

@@ -82,14 +82,14 @@ class Command:
 def blocks(guide):
     """The blocks of a guide, in order; text blocks are illustrations."""
     text = guide.read_text(encoding="utf-8")
-    for found in _FENCE.finditer(text):
-        above = text[: found.start()]
+    for match in _FENCE.finditer(text):
+        above = text[: match.start()]
         file, skip = _FILE.search(above), _SKIP.search(above)
         yield Block(
             guide=guide.name,
             line=above.count("\n") + 1,
-            language=found["language"],
-            body=found["body"],
+            language=match["language"],
+            body=match["body"],
             file=file["name"] if file else "",
             skipped=skip["reason"] if skip else "",
         )

@@ -42,13 +42,17 @@ def plain(heading):
 def anchors(file):
     text = FENCE.sub("", file.read_text(encoding="utf-8"))
     headings = [slug(plain(line)) for line in re.findall(r"^#{1,6} +(.+)$", text, re.MULTILINE)]
-    again = [f"{one}-{headings[:place].count(one)}" for place, one in enumerate(headings) if one in headings[:place]]
+    again = [
+        f"{heading}-{headings[:index].count(heading)}"
+        for index, heading in enumerate(headings)
+        if heading in headings[:index]
+    ]
     return {*headings, *again, *re.findall(r"<a (?:id|name)=\"([^\"]+)\"", text)}
 
 
 def links(text):
     without_code = CODE.sub("`code`", FENCE.sub("", text))
-    return [found["target"] for pattern in (LINK, REFERENCE) for found in pattern.finditer(without_code)]
+    return [match["target"] for pattern in (LINK, REFERENCE) for match in pattern.finditer(without_code)]
 
 
 def broken(file, text):
@@ -113,7 +117,7 @@ def unknown_options(words):
         known = options_of_command(command)
     else:
         return []
-    return [option for word in rest if (found := OPTION.match(word)) and (option := found[0]) not in known]
+    return [option for word in rest if (match := OPTION.match(word)) and (option := match[0]) not in known]
 
 
 @pytest.mark.parametrize("file", PAGES, ids=lambda file: str(file.relative_to(ROOT)))

@@ -91,7 +91,7 @@ def test_a_chance_level_is_the_mean_over_all_orders_of_the_scores(shape):
 
 def test_the_chance_level_of_auroc_is_its_mean_over_all_orders():
     scores = ORDERS.reshape(-1, 2, 2)
-    found = [stats.area(one[:, 0], one[:, 1]).value for one in scores]
+    found = [stats.area(score[:, 0], score[:, 1]).value for score in scores]
     assert np.mean(found) == pytest.approx(SHAPES["pair"].chance["auroc"])
 
 

@@ -13,7 +13,9 @@ from vlgate.perturb.images import PERTURBATIONS
 from vlgate.sources.scenes.scenes import shipped
 from vlgate.types import Task
 
-FAMILIES = {one.family for one in PERTURBATIONS.values() if one.name == f"{one.family}-5"}
+FAMILIES = {
+    perturbation.family for perturbation in PERTURBATIONS.values() if perturbation.name == f"{perturbation.family}-5"
+}
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +67,7 @@ def test_the_same_cases_are_asked_at_every_severity(curves):
     [curve] = curves.curves(asked, [task], ["contrast"])
     assert model.seen == {"", *(f"contrast-{severity}" for severity in range(1, 6))}
     assert (curve.right == np.ones((6, 5))).all()
-    assert [one.value for one in curve.points] == [1.0] * 6
+    assert [point.value for point in curve.points] == [1.0] * 6
     assert curve.rises == []
 
 

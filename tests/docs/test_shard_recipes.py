@@ -14,7 +14,7 @@ from jsonschema import Draft7Validator, Draft202012Validator
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "shards.md"
 FILE = re.compile(r"`(?P<name>[\w./-]+)`:\n\n```\w+\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-FILES = {found["name"]: found["body"] for found in FILE.finditer(GUIDE.read_text(encoding="utf-8"))}
+FILES = {match["name"]: match["body"] for match in FILE.finditer(GUIDE.read_text(encoding="utf-8"))}
 SCRIPTS = [name for name in FILES if name.endswith(".sbatch")]
 JOBS = ["parts.yml", "merge.yml"]
 TEXT = {"type": "string", "minLength": 1}

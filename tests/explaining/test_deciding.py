@@ -29,7 +29,7 @@ def deciders(*texts):
     """The numbers of the things that decide."""
     asked = [Ask(image=IMAGE, question=t) if t.endswith("?") else Match(image=IMAGE, text=t) for t in texts]
     found = deciding(Case(id="1", requests=tuple(asked), truths=(True,) * len(asked)), IMAGE, Reading())
-    return None if found is None else [place for place, one in enumerate(found.decides) if one]
+    return None if found is None else [index for index, decide in enumerate(found.decides) if decide]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_an_exchange_decides_where_the_other_image_makes_the_text_say_something_
     images = coloured("one", "red", "brown"), coloured("other", *other)
     case = Case(id="1", requests=tuple(Match(image=image, text=text) for image in images), truths=(True, False))
     found = deciding_exchange(case, images[0], images[1], Reading())
-    assert (None if found is None else [place for place, one in enumerate(found.decides) if one]) == expected
+    assert (None if found is None else [index for index, decide in enumerate(found.decides) if decide]) == expected
 
 
 @pytest.mark.parametrize(

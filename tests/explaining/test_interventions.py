@@ -131,7 +131,10 @@ class Answers:
 
     def answer(self, questions):
         seen = LooksAt(0, 0)
-        return ["yes" if "dog" in one.question or seen.contrast(one.image) > 50 else "no" for one in questions]
+        return [
+            "yes" if "dog" in question.question or seen.contrast(question.image) > 50 else "no"
+            for question in questions
+        ]
 
 
 def test_an_answerer_is_explained_by_the_answers_that_turn():
@@ -172,7 +175,7 @@ class Replays:
     """Has a reply to what it was asked before only, as a file of replies has."""
 
     def match(self, pairs):
-        unknown = [place for place, pair in enumerate(pairs) if "#" in pair.image.key]
+        unknown = [index for index, pair in enumerate(pairs) if "#" in pair.image.key]
         if unknown:
             raise NoReplyError(unknown, "there is no row for it")
         return np.array([float(len(pair.text)) for pair in pairs])

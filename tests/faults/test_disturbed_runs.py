@@ -113,7 +113,7 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs signals")
-@pytest.mark.parametrize("place", [0, *(pytest.param(one, marks=pytest.mark.slow) for one in range(1, POINTS))])
+@pytest.mark.parametrize("place", [0, *(pytest.param(index, marks=pytest.mark.slow) for index in range(1, POINTS))])
 @pytest.mark.parametrize(
     "fault", ["SIGKILL", *(pytest.param(one, marks=pytest.mark.slow) for one in FAULTS if one != "SIGKILL")]
 )

@@ -98,7 +98,7 @@ def _double(content, chance):
 def _number(content, chance):
     """Change the digits after a place, as in a length or an offset."""
     found = bytearray(content)
-    places = [place for place, byte in enumerate(found[:100_000]) if 48 <= byte < 58]
+    places = [index for index, byte in enumerate(found[:100_000]) if 48 <= byte < 58]
     if not places:
         return _set(content, chance)
     place = chance.choice(places)

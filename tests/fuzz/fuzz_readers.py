@@ -200,7 +200,7 @@ def winoground(which):
 def vg_release(which):
     def make(folder):
         (folder / "vg").mkdir()
-        things = [{**one, "object_id": n} for n, one in enumerate(FILES["VG"]["objects"], 1)]
+        things = [{**file, "object_id": n} for n, file in enumerate(FILES["VG"]["objects"], 1)]
         described = [{"object_id": 1, "names": ["cup"], "attributes": ["red"], "x": 1, "y": 1, "w": 9, "h": 9}]
         contents = {
             "objects": [{"image_id": 5, "image_url": "u", "objects": things}],
@@ -223,9 +223,9 @@ def twins(folder):
 def image(ending):
     def make(folder):
         written("cases.jsonl", lines([{**EVERY[0], "image": f"a.{ending}"}]))(folder)
-        found = io.BytesIO()
-        Image.new("RGB", (40, 30), (9, 99, 200)).save(found, "JPEG" if ending == "jpg" else ending.upper())
-        return written(f"a.{ending}", found.getvalue())(folder)
+        bytes_io = io.BytesIO()
+        Image.new("RGB", (40, 30), (9, 99, 200)).save(bytes_io, "JPEG" if ending == "jpg" else ending.upper())
+        return written(f"a.{ending}", bytes_io.getvalue())(folder)
 
     return make
 
@@ -282,10 +282,10 @@ def graphs(_, file):
 def inputs(folder, file):
     """Read a file as ``vlgate make --from`` does, with the files that go with it."""
     others = (folder / name for name in ("swig.json", "space.json", "hake.json", "list.txt"))
-    files = [file, *(one for one in others if one.exists() and one != file)]
+    files = [file, *(other for other in others if other.exists() and other != file)]
     takes = ("captions", "answers", "dialogs", "frames", "interactions", "graphs")
-    for one in read_inputs(files, takes, faults="leave out").inputs:
-        assert one.origin or one.id
+    for input_ in read_inputs(files, takes, faults="leave out").inputs:
+        assert input_.origin or input_.id
 
 
 def swig(which):
@@ -309,7 +309,7 @@ def hake(which, content):
 def asked():
     """The items of a form, whose images are not there."""
     with TemporaryDirectory() as folder:
-        written("cases.jsonl", lines([{**one, "task": "own/votes"} for one in FILES["PAIRS"]]))(Path(folder))
+        written("cases.jsonl", lines([{**file, "task": "own/votes"} for file in FILES["PAIRS"]]))(Path(folder))
         options = ReadOptions(folders=(Path(folder),), seed=0, wanted=lambda _: True, missing_images="skip")
         return tuple(item for task in cases.read(options) for item in items_of(task, 0))
 

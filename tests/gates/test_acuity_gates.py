@@ -26,7 +26,7 @@ def found(faculty, level, low, high, word="threshold"):
 
 def test_gates_are_read_in_order():
     gates = read(noun={"max": 20, "why": "thumbnails"}, count={"min": 5})
-    assert [(one.faculty, one.key, one.bound, one.why) for one in gates] == [
+    assert [(gate.faculty, gate.key, gate.bound, gate.why) for gate in gates] == [
         ("noun", "max", 20.0, "thumbnails"),
         ("count", "min", 5.0, ""),
     ]

@@ -86,8 +86,8 @@ def test_mcnemar_is_the_count_of_all_outcomes_of_a_fair_coin_for_each_changed_ca
     counts = [sum(sides) for sides in product((0, 1), repeat=min(total, 12))] if total <= 12 else None
     assume(counts is not None)
     far = abs(broken - fixed)
-    beyond_it = sum(abs(total - 2 * one) > far for one in counts)
-    itself = sum(abs(total - 2 * one) == far for one in counts)
+    beyond_it = sum(abs(total - 2 * count) > far for count in counts)
+    itself = sum(abs(total - 2 * count) == far for count in counts)
     assert mcnemar(broken, fixed, exact=True) == pytest.approx((beyond_it + itself) / len(counts))
     expected = (beyond_it + itself / 2) / len(counts) if total else 1.0
     assert mcnemar(broken, fixed) == pytest.approx(expected)

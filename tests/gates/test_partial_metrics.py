@@ -70,7 +70,7 @@ def test_the_chance_of_a_group_is_that_of_its_cases():
 
 def test_a_group_that_lacks_a_case_is_left_out_if_its_name_says_its_size():
     for named, n in (("4 of {}", N // 4 - 1), ("{}", N // 4)):
-        task = task_of([pair(place, set_all=named.format(place // 4)) for place in range(N - 1)], shape="choice")
+        task = task_of([pair(index, set_all=named.format(index // 4)) for index in range(N - 1)], shape="choice")
         assert figures(task, GOOD * (N - 1))["set_all"].n == n
 
 

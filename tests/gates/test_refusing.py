@@ -50,10 +50,10 @@ def task_of(shape, capability, choices, truths):
     cases = []
     for number, row in enumerate(truths):
         requests = tuple(
-            Ask(image=image(f"{number}.{place}"), question=f"{number}.{place}?", choices=choices)
+            Ask(image=image(f"{number}.{index}"), question=f"{number}.{index}?", choices=choices)
             if choices
-            else Match(image=image(f"{number}.{place}"), text=f"{number}.{place}")
-            for place in range(len(row))
+            else Match(image=image(f"{number}.{index}"), text=f"{number}.{index}")
+            for index in range(len(row))
         )
         tags = dict.fromkeys(GROUPED, f"group {number // 2}")
         cases.append(Case(id=str(number), requests=requests, truths=tuple(row), tags=tags))
@@ -61,7 +61,7 @@ def task_of(shape, capability, choices, truths):
 
 
 def judged(task, replies):
-    kinds = [["score" if isinstance(one, Match) else "answer" for one in case.requests] for case in task.cases]
+    kinds = [["score" if isinstance(request, Match) else "answer" for request in case.requests] for case in task.cases]
     said = [[{kind: one} for kind, one in zip(*both, strict=True)] for both in zip(kinds, replies, strict=True)]
     columns = verdicts_of(builders.judged(task, said)).columns(task.shape)
     n = len(task.cases)
@@ -75,7 +75,7 @@ def drawn(data, shape, choices):
     random = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     length = 1 if shape == "single" else LENGTHS.get(shape, 2 if choices and shape != "question_quad" else 4)
     if not choices:
-        truths = [[place == 0 for place in range(length)]] * n
+        truths = [[index == 0 for index in range(length)]] * n
         return truths, random.integers(0, 4, (n, length)).astype(float).tolist(), random.random(n) < 0.6
     truths = random.choice(choices, (n, length)).tolist()
     replies = random.choice([*choices, *choices, *choices, "perhaps", None], (n, length)).tolist()
@@ -126,9 +126,9 @@ def test_taking_replies_back_raises_no_metric_and_passes_no_gate(shape, capabili
 @pytest.mark.parametrize("silence", SILENCE[:3])
 @pytest.mark.parametrize(("shape", "capability", "choices"), ROWS)
 def test_a_model_that_never_answers_passes_nothing(shape, capability, choices, silence):
-    truths = [[choices[(n + place) % len(choices)] for place in range(4)] for n in range(60)] if choices else None
+    truths = [[choices[(n + index) % len(choices)] for index in range(4)] for n in range(60)] if choices else None
     length = 1 if shape == "single" else LENGTHS.get(shape, 2 if choices and shape != "question_quad" else 4)
-    truths = [row[:length] for row in truths] if truths else [[place == 0 for place in range(length)]] * 60
+    truths = [row[:length] for row in truths] if truths else [[index == 0 for index in range(length)]] * 60
     reply = silence if choices else 0.5
     task = judged(task_of(shape, capability, choices, truths), [[reply] * length] * 60)
     found = outcomes(task, list(rules(shape)))

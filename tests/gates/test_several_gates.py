@@ -177,7 +177,7 @@ def failed(p, place=0):
 
 @given(p_values, st.sampled_from(["holm", "bh"]))
 def test_a_correction_makes_fails_inconclusive_and_nothing_else(found, correction):
-    before = [failed(p, place) for place, p in enumerate(found)]
+    before = [failed(p, index) for index, p in enumerate(found)]
     before += [Decision(gate=Gate(task="run", metric="must_hold"), outcome="fail", why="a case is wrong")]
     after = corrected(before, correction)
     expected = slow_fails(found, 0.025, correction)
@@ -205,7 +205,7 @@ def test_counts_and_values_are_not_corrected():
     found = [
         Decision(gate=count, outcome="fail", why="", difference=change, counted=(10, 100)),
         replace(failed(0.9), outcome="fail", gate=Gate(task="a/b", metric="acc_r", min=0.7, basis="value"), p=None),
-        *(failed(0.02, place) for place in range(3)),
+        *(failed(0.02, index) for index in range(3)),
     ]
     assert [one.outcome for one in corrected(found, "holm")] == ["fail", "fail", *["inconclusive"] * 3]
     assert corrected(found, "none") == tuple(found)
@@ -279,8 +279,8 @@ def test_the_error_rates_of_a_count_are_binomial(most, passes):
 def test_false_alarms_add_up_and_a_correction_keeps_them_at_the_level():
     """Fourteen gates at one-sided 2.5 % raise a false alarm in 30 % of samples, if they are independent."""
     gates = [
-        replace(decision(800, 1000, min=0.78), gate=Gate(task=f"a/{place}", metric="acc_r", min=0.78))
-        for place in range(14)
+        replace(decision(800, 1000, min=0.78), gate=Gate(task=f"a/{index}", metric="acc_r", min=0.78))
+        for index in range(14)
     ]
     found = {name: error_rates(gates, name) for name in ("none", "holm", "bh")}
     assert found["none"].threshold_fails == pytest.approx(1 - 0.975**14, abs=0.03)
@@ -300,7 +300,7 @@ def by_image(codes, random):
     """Rows of a sample of whole images, with the images of each, drawn again."""
     rows = [np.flatnonzero(codes == image) for image in np.unique(codes)]
     drawn = [rows[image] for image in random.integers(0, len(rows), len(rows))]
-    return np.concatenate(drawn), clusters([str(place) for place, some in enumerate(drawn) for _ in some])
+    return np.concatenate(drawn), clusters([str(index) for index, some in enumerate(drawn) for _ in some])
 
 
 def drops_again(pair, codes, gate, runs=300):
@@ -376,7 +376,7 @@ def test_the_range_of_the_stability_holds_the_true_one_for_most_samples():
 def test_all_right_is_no_certainty(right, least, most):
     found = error_rates([decision(right, right, min=least)])
     assert found.unchanged_passes <= most
-    (line,) = (one for one in error_rate_lines(found) if one.startswith("another sample"))
+    (line,) = (rate_line for rate_line in error_rate_lines(found) if rate_line.startswith("another sample"))
     assert "100 %" not in line
 
 
@@ -417,7 +417,7 @@ def test_the_number_of_further_cases_counts_repeated_images():
     assert more(why) > 2 * more(alone.why)
     images = (160 + more(why)) // 4
     outcomes = [decide(gate, all_judged(4 * images), {"acc_r": drawn(images)}).outcome for _ in range(150)]
-    assert 0.72 <= np.mean([one != "inconclusive" for one in outcomes]) <= 0.95
+    assert 0.72 <= np.mean([outcome != "inconclusive" for outcome in outcomes]) <= 0.95
 
 
 def test_a_metric_on_the_threshold_is_told_that_no_number_decides():

@@ -135,7 +135,7 @@ def test_a_repeated_column_of_a_binary_table_is_refused(suffix, tmp_path):
 
 def test_fields_of_one_name_that_agree_or_are_empty_are_no_contradiction(tmp_path):
     rows = [{"Prediction": "Yes", "prediction": "Yes"}, {"Prediction": None, "prediction": "No"}]
-    assert [one.reply for one in lines(tmp_path, *({"question": QUESTION, **row} for row in rows))] == ["Yes", "No"]
+    assert [line.reply for line in lines(tmp_path, *({"question": QUESTION, **row} for row in rows))] == ["Yes", "No"]
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
@@ -158,13 +158,13 @@ def test_a_line_of_mme_with_a_tab_too_many_or_too_few_costs_itself_only(tmp_path
     (tmp_path / "x.txt").write_text(text, encoding="utf-8")
     records = read(tmp_path / "x.txt")
     why = "its line has {} cells, expected 4: image, question, truth, prediction"
-    assert [(one.reply, one.problem) for one in records] == [
+    assert [(record.reply, record.problem) for record in records] == [
         ("Yes", ""),
         ("", why.format(5)),
         ("", why.format(3)),
         ("No.\nNever", ""),
     ]
-    assert [one.place for one in records] == ["x.txt, line 1", "x.txt, line 2", "x.txt, line 5", "x.txt, line 6"]
+    assert [record.place for record in records] == ["x.txt, line 1", "x.txt, line 2", "x.txt, line 5", "x.txt, line 6"]
 
 
 def test_a_field_may_be_named_as_the_file_spells_it(tmp_path):
@@ -337,7 +337,7 @@ def test_the_right_answer_never_stands_in_for_a_missing_reply(tmp_path):
         {"index": n, "question": QUESTION, "answer": "Yes", "prediction": reply} for n, reply in ((1, None), (2, "No"))
     ]
     for order in (rows, rows[::-1]):
-        assert sorted((one.reply, one.problem) for one in lines(tmp_path, *order)) == [
+        assert sorted((line.reply, line.problem) for line in lines(tmp_path, *order)) == [
             ("", "it has no reply"),
             ("No", ""),
         ]

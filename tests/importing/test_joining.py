@@ -272,7 +272,7 @@ def test_the_text_files_of_mme_are_joined_with_own_cases(tmp_path):
         for number, reply in ((1, "Yes"), (2, "Well.\nI see a dog.\n\nNo."))
     ]
     found = join(recordings(mme(tmp_path, items)), planned)
-    assert {key[1]: one.reply for key, one in found.rows.items()} == {"a1.jpg": "Yes", "a2.jpg": items[1]["reply"]}
+    assert {key[1]: row.reply for key, row in found.rows.items()} == {"a1.jpg": "Yes", "a2.jpg": items[1]["reply"]}
     assert found.differing == ["existence.txt, line 2"]
 
 

@@ -59,7 +59,7 @@ def numbers(some):
 
 
 def pairs(images):
-    return [Match(image=image, text=f"a {place % 2}") for place, image in enumerate(images)]
+    return [Match(image=image, text=f"a {index % 2}") for index, image in enumerate(images)]
 
 
 def match(method, **how):
@@ -75,7 +75,7 @@ def decoders():
 
 
 @pytest.mark.parametrize("loads", [True, False])
-@pytest.mark.parametrize("make", [pairs, list, lambda images: [Ask(image=one, question="q") for one in images]])
+@pytest.mark.parametrize("make", [pairs, list, lambda images: [Ask(image=image, question="q") for image in images]])
 def test_each_item_gets_its_own_image_once(make, loads):
     counted = Counted()
     given = caller(loads=loads)
@@ -261,7 +261,7 @@ def test_what_the_pixels_say_is_noted_when_the_model_gets_them(share, monkeypatc
 
     def replies():
         model = ModelPredictor(model=Looks(share), name="looks", caller=caller(loads=True), seed=0)
-        asked = [Match(image=image, text="a " * (1 + place % 2)) for place, image in enumerate(images())]
+        asked = [Match(image=image, text="a " * (1 + index % 2)) for index, image in enumerate(images())]
         return {(one.image.key, one.text): reply.score for one, reply in model.predict(asked).items()}
 
     found = replies()

@@ -259,7 +259,7 @@ def test_items_without_a_reply_are_not_asked_again_and_the_others_keep_theirs():
     calls = []
 
     def only_even(items):
-        missing = [place for place, item in enumerate(items) if item % 2]
+        missing = [index for index, item in enumerate(items) if item % 2]
         if missing:
             raise NoReplyError(missing, f"{len(missing)} have no row")
         return doubled(items)
@@ -274,9 +274,9 @@ def test_positions_without_a_reply_are_counted_in_the_batch_that_the_model_was_c
     answered = {"a": None, "b": "no row for b", "c": 3.0, "d": "no row for d"}
 
     def one_at_a_time(items):
-        for place, item in enumerate(items):
+        for index, item in enumerate(items):
             if isinstance(answered[item], str):
-                raise NoReplyError([place], answered[item])
+                raise NoReplyError([index], answered[item])
         return [answered[item] or 1.0 for item in items]
 
     found = caller(4).ask(match(one_at_a_time), list(answered))
@@ -296,7 +296,7 @@ def test_bad_images_missing_rows_and_a_lack_of_memory_may_come_together():
         if len(batch) > 3:
             raise MemoryError
         decoding(batch)
-        missing = [place for place, item in enumerate(batch) if item.image.key == "d"]
+        missing = [index for index, item in enumerate(batch) if item.image.key == "d"]
         if missing:
             raise NoReplyError(missing, "no row")
         return [float(item.text) for item in batch]

@@ -41,7 +41,7 @@ class Brightest:
 
     def compare(self, questions):
         self.calls.append(questions)
-        greens = [[image.load().getpixel((0, 0))[1] for image in one.images] for one in questions]
+        greens = [[image.load().getpixel((0, 0))[1] for image in question.images] for question in questions]
         return [
             TIED if green.count(max(green)) > 1 else ("first", "second", "third")[green.index(max(green))]
             for green in greens

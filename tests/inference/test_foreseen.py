@@ -79,8 +79,8 @@ def test_the_replies_are_those_of_a_run_without_it(texts, per_case, per_batch, f
     small = per_batch == 1
     expected = outcome(prefetching(inner, batches) if small else inner, batches)
     ahead, outer = model_of(**options)
-    found = ForeseeingPredictor(predictor=outer, batches=batches, calls=3, fills=small)
-    assert outcome(found, batches) == expected
+    foreseeing_predictor = ForeseeingPredictor(predictor=outer, batches=batches, calls=3, fills=small)
+    assert outcome(foreseeing_predictor, batches) == expected
     assert set(plain.calls) <= set(ahead.calls)
     assert outer.caller.size == inner.caller.size
 
@@ -88,8 +88,8 @@ def test_the_replies_are_those_of_a_run_without_it(texts, per_case, per_batch, f
 def test_rounds_are_filled_again_after_one_that_raised():
     batches = batches_of([f"a{number}" for number in range(40)], 1, 1)
     model, inner = model_of(raises_at="a2")
-    found = ForeseeingPredictor(predictor=inner, batches=batches, calls=3, fills=True)
-    assert sum(isinstance(one, str) for one in outcome(found, batches)) == 1
+    foreseeing_predictor = ForeseeingPredictor(predictor=inner, batches=batches, calls=3, fills=True)
+    assert sum(isinstance(one, str) for one in outcome(foreseeing_predictor, batches)) == 1
     assert sum(len(texts) == 4 for texts in set(model.calls)) >= 9
 
 
@@ -108,8 +108,8 @@ def test_coming_rounds_are_on_their_way_while_the_first_is_waited_for():
 
     model = Slow()
     batches = batches_of([f"text {number}" for number in range(48)], 2, 1)
-    found = ForeseeingPredictor(predictor=predictor(model), batches=batches, calls=3, fills=True)
-    assert not any(isinstance(one, str) for one in outcome(found, batches))
+    foreseeing_predictor = ForeseeingPredictor(predictor=predictor(model), batches=batches, calls=3, fills=True)
+    assert not any(isinstance(one, str) for one in outcome(foreseeing_predictor, batches))
     assert 3 <= model.most <= 5  # bounded: the first round, three calls ahead, and one that was begun
 
 
@@ -117,9 +117,9 @@ def test_coming_rounds_are_on_their_way_while_the_first_is_waited_for():
 def test_batches_in_another_order_have_the_same_replies(fills):
     batches = batches_of([f"text {number}" for number in range(24)], 2, 1)
     _, inner = model_of()
-    found = ForeseeingPredictor(predictor=inner, batches=batches, calls=2, fills=fills)
+    foreseeing_predictor = ForeseeingPredictor(predictor=inner, batches=batches, calls=2, fills=fills)
     for place in (5, 0, 11, 3):
-        replies = score(found, batches[place])
+        replies = score(foreseeing_predictor, batches[place])
         assert [reply.request for reply in replies.values()] == list(batches[place].cases[0].requests)
 
 
@@ -181,7 +181,7 @@ def test_all_tasks_ask_about_an_image_in_one_call():
             calls.append({pair.image.key[0] for pair in pairs})
             return np.zeros(len(pairs))
 
-    batches = [Batch(task=task, positions=(place,)) for task in tasks for place in range(3)]
+    batches = [Batch(task=task, positions=(index,)) for task in tasks for index in range(3)]
     asked = prefetching(predictor(Model(), size=3), batches)
     for batch in batches:
         score(asked, batch)

@@ -56,7 +56,7 @@ def strings(item):
 def test_the_copies_hold_the_same_texts_in_other_objects(photo):
     for asked, given in zip(items := requests(photo, "There is a red cup."), shown(items), strict=True):
         assert strings(asked) == strings(given)
-        assert not {id(one) for one in strings(asked)} & {id(one) for one in strings(given)}
+        assert not {id(string) for string in strings(asked)} & {id(string) for string in strings(given)}
         assert given is not asked
 
 

@@ -251,7 +251,7 @@ def all_but_two(method):
     """A matcher with one method that has no reply to the text "two"."""
 
     def replies(_, pairs):
-        missing = [place for place, pair in enumerate(pairs) if pair.text == "two"]
+        missing = [index for index, pair in enumerate(pairs) if pair.text == "two"]
         if missing:
             raise NoReplyError(missing, "r.jsonl has no row")
         return [1.0] * len(pairs)

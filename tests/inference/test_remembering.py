@@ -58,7 +58,7 @@ class Matcher:
 
     def match(self, pairs):
         self.asked.update(pairs)
-        return np.array([np.asarray(one.image.load()).mean() for one in pairs]) + sum(self.asked.values()) * 1e-6
+        return np.array([np.asarray(pair.image.load()).mean() for pair in pairs]) + sum(self.asked.values()) * 1e-6
 
 
 class Answerer:

@@ -34,8 +34,8 @@ def task():
 
 
 def judged(*positions, reverse=False):
-    scores = [float(place % 3) * (-1 if reverse else 1) for place in range(6)]
-    said = {one: Prediction(request=one, score=score) for one, score in zip(REQUESTS, scores, strict=True)}
+    scores = [float(index % 3) * (-1 if reverse else 1) for index in range(6)]
+    said = {request: Prediction(request=request, score=score) for request, score in zip(REQUESTS, scores, strict=True)}
     return judge(Batch(task=task(), positions=positions), said)
 
 
@@ -44,11 +44,13 @@ def test_predictions_come_out_of_the_columns_as_they_went_in(said):
     columns = replies_of(said)
     assert dict(columns) == {one.request: one for one in said}
     assert [columns.take([5, 0]).at(place) for place in (0, 1)] == [said[5], said[0]]
-    assert [joined([columns, columns]).at(place) for place in range(12)] == said * 2
+    assert [joined([columns, columns]).at(index) for index in range(12)] == said * 2
 
 
 def test_equal_requests_have_one_reply_which_is_the_first():
-    replies = replies_to([*REQUESTS[:2], REQUESTS[0]], {one: Prediction(request=one, score=1.0) for one in REQUESTS})
+    replies = replies_to(
+        [*REQUESTS[:2], REQUESTS[0]], {request: Prediction(request=request, score=1.0) for request in REQUESTS}
+    )
     assert len(replies.requests) == 3
     assert len(replies) == len(list(replies)) == len(replies.once().requests) == 2
     assert list(replies.once()) == REQUESTS[:2]
@@ -67,7 +69,7 @@ def test_a_score_that_is_not_a_number_is_an_error():
 def test_verdicts_are_a_sequence():
     verdicts = judged(0, 1, 2)
     assert isinstance(verdicts, Verdicts)
-    assert [one.case.id for one in verdicts] == ["case-0", "case-1", "case-2"]
+    assert [verdict.case.id for verdict in verdicts] == ["case-0", "case-1", "case-2"]
     assert verdicts[-1] == verdicts[2] != verdicts[0]
     assert verdicts[1:] == (verdicts[1], verdicts[2])
     with pytest.raises(IndexError):

@@ -24,12 +24,12 @@ def case(shape, number):
     one, other = image(f"{number}_0"), image(f"{number}_1")
     tags = {"set_all": str(number // 4), "pair_all": str(number // 2)} if shape == "choice" else {}
     if shape == "choice":
-        asked = tuple(Match(image=one, text=f"{number} {place}") for place in range(4))
+        asked = tuple(Match(image=one, text=f"{number} {index}") for index in range(4))
         truths = (True, False, False, False)
     elif shape == "image_choice":
         asked, truths = tuple(Match(image=each, text=f"{number}") for each in (one, other)), (True, False)
     elif shape == "two_true":
-        asked = tuple(Match(image=one, text=f"{number} {place}") for place in range(3))
+        asked = tuple(Match(image=one, text=f"{number} {index}") for index in range(3))
         truths = (True, True, False)
     elif shape == "image_quad":
         asked = tuple(Match(image=each, text=f"{number} {place}") for each in (one, other) for place in (0, 1))
@@ -60,7 +60,7 @@ def replies(task, model):
     """What a model says that replies by the place at which it is asked; a run asks in the order of a hash."""
     asked = [request for one in task.cases for request in one.requests]
     places = {place: turn for turn, place in enumerate(hashed_order(asked, 0))}
-    said = [MODELS[model](places[place]) for place in range(len(asked))]
+    said = [MODELS[model](places[index]) for index in range(len(asked))]
     return {
         request: Prediction(
             request=request,

@@ -24,7 +24,7 @@ def quad(number):
 
 
 def picked(number, others=1):
-    keys = [f"{number}-{place}" for place in range(others + 1)]
+    keys = [f"{number}-{index}" for index in range(others + 1)]
     return tuple(Match(image=image(key), text=f"a {number}") for key in keys), (True, *(False,) * others)
 
 
@@ -54,7 +54,7 @@ SHAPES = {
 
 def made(shape, n=1, make=None):
     found = make or SHAPES[shape]
-    cases = [Case(id=str(one), **dict(zip(("requests", "truths"), found(one), strict=True))) for one in range(n)]
+    cases = [Case(id=str(index), **dict(zip(("requests", "truths"), found(index), strict=True))) for index in range(n)]
     return Task(id="x/y", capability="compositional", shape=shape, cases=tuple(cases))
 
 
@@ -65,8 +65,8 @@ def together(shape, n=1, make=None, seed=0):
 
 def replies_of(task, model):
     requests = list(dict.fromkeys(request for case in task.cases for request in case.requests))
-    compared = [one for one in requests if isinstance(one, Compare)]
-    asked = [one for one in requests if isinstance(one, Ask)]
+    compared = [request for request in requests if isinstance(request, Compare)]
+    asked = [request for request in requests if isinstance(request, Ask)]
     answers = [*zip(compared, model.compare(compared), strict=True), *zip(asked, model.answer(asked), strict=True)]
     return {one: Prediction(request=one, answer=None if said == TIED else said) for one, said in answers}
 
@@ -77,7 +77,7 @@ def judged(task, model):
 
 def with_answers(task, answers):
     """The verdict of the only case, whose requests have these answers in their order."""
-    [verdict] = builders.judged(task, [[{"answer": None if said == TIED else said} for said in answers]])
+    [verdict] = builders.judged(task, [[{"answer": None if answer == TIED else answer} for answer in answers]])
     return verdict
 
 
@@ -105,7 +105,7 @@ def test_a_model_that_names_a_position_is_never_right(shape):
 
     class Last(Constant):
         def answer(self, questions):
-            return [one.choices[-1] for one in questions]
+            return [question.choices[-1] for question in questions]
 
         compare = answer
 
@@ -122,9 +122,9 @@ def test_a_reply_that_is_unread_or_tied_never_helps(shape):
     task = together(shape)
     right = [str(truth) for truth in task.cases[0].truths]
     whole = with_answers(task, right).facts
-    for place in range(len(right)):
+    for index in range(len(right)):
         for instead in ("I cannot say.", "first and second, yes and no, red and blue", TIED):
-            found = with_answers(task, [*right[:place], instead, *right[place + 1 :]])
+            found = with_answers(task, [*right[:index], instead, *right[index + 1 :]])
             assert found.facts["group" if "group" in found.facts else SPECS[shape].headline] == 0.0
             assert all(
                 found.facts[name] <= value
@@ -165,7 +165,7 @@ def test_the_chance_levels():
 
 def unlimited(number):
     requests, _ = crossed(number)
-    return tuple(Ask(image=one.image, question=one.question) for one in requests), ("a", "b", "b", "a")
+    return tuple(Ask(image=request.image, question=request.question) for request in requests), ("a", "b", "b", "a")
 
 
 def test_questions_without_choices_are_right_if_both_texts_are():

@@ -27,7 +27,7 @@ def task_of(shape, *, capability=None, truths=None, origin="", cases=1):
     made = tuple(
         Case(
             id=f"case-{number}",
-            requests=tuple(kind(f"{number}/{place}") for place in range(size)),
+            requests=tuple(kind(f"{number}/{index}") for index in range(size)),
             truths=truths or (True, False, False, True)[:size],
             origin=origin,
         )
@@ -165,9 +165,9 @@ def test_a_failure_is_not_hidden_behind_an_image_that_was_left_out_on_purpose(br
 def test_only_the_selected_cases_are_judged_in_the_order_of_their_positions():
     task = task_of("pair", cases=4)
     replies = {
-        request: Prediction(request=request, score=float(number * (1 - place)))
+        request: Prediction(request=request, score=float(number * (1 - index)))
         for number, case in enumerate(task.cases)
-        for place, request in enumerate(case.requests)
+        for index, request in enumerate(case.requests)
     }
     verdicts = judge(Batch(task=task, positions=(3, 0)), replies)
     assert [(verdict.case.id, verdict.right) for verdict in verdicts] == [("case-3", True), ("case-0", False)]

@@ -15,12 +15,12 @@ OTHER = {"left": "right", "right": "left"}
 
 def start(_):
     def make_some(inputs):
-        for one in inputs:
-            word = next((word for word in OTHER if word in one.text.split()), None)
-            foils = () if word is None else (foil(one.text, word),)
+        for input_ in inputs:
+            word = next((word for word in OTHER if word in input_.text.split()), None)
+            foils = () if word is None else (foil(input_.text, word),)
             refused = () if foils else ("no left or right",)
             extra = tuple({"word": word} for _ in foils)
-            yield Made(image=one.image, origin=one.origin, found=Perturbed.of(*foils, *refused), extra=extra)
+            yield Made(image=input_.image, origin=input_.origin, found=Perturbed.of(*foils, *refused), extra=extra)
 
     return make_some
 
@@ -47,9 +47,9 @@ def captions_file(tmp_path):
     """Write captions of so many images as JSON lines, left and right in turn; return the file."""
 
     def write(number=600, extra=()):
-        names = [("cup", "dog", "tree", "car", "boy")[place // 7 % 5] for place in range(number)]
-        texts = [f"a {name} is on the {('left', 'right')[place % 2]} of {place}." for place, name in enumerate(names)]
-        rows = [{"image": f"{place}.jpg", "caption": text} for place, text in enumerate([*texts, *extra])]
+        names = [("cup", "dog", "tree", "car", "boy")[index // 7 % 5] for index in range(number)]
+        texts = [f"a {name} is on the {('left', 'right')[index % 2]} of {index}." for index, name in enumerate(names)]
+        rows = [{"image": f"{index}.jpg", "caption": text} for index, text in enumerate([*texts, *extra])]
         from builders import write_lines  # the programs of the tests import this file without it
 
         return write_lines(tmp_path / "captions.jsonl", rows)

@@ -72,7 +72,9 @@ _VERB = "|".join(VERBS)
 def things(phrase, graph):
     """The things that a phrase may mean: "a red shirt", "the man", "shorts"."""
     words = re.sub(r"^(?:an?|the) ", "", phrase)
-    return [one for one in graph.objects.values() if any(_means(words, name, one) for name in _names(one))]
+    return [
+        object_ for object_ in graph.objects.values() if any(_means(words, name, object_) for name in _names(object_))
+    ]
 
 
 def _names(thing):
@@ -147,6 +149,6 @@ RULES = (
 def holds(text, graph):
     """Whether a text is true of a scene."""
     for pattern, rule in RULES:
-        if found := re.fullmatch(pattern, text):
-            return rule(*found.groups(), graph)
+        if match := re.fullmatch(pattern, text):
+            return rule(*match.groups(), graph)
     raise AssertionError(text)

@@ -43,7 +43,7 @@ def test_a_set_is_balanced_and_our_reader_reads_it(captions, tmp_path, kind, tex
     [task] = cases.read(ReadOptions(folders=(tmp_path / "set",), seed=0, wanted=f"made/{kind}".__eq__))
     said = [request.text for case in task.cases for request in case.requests]
     assert all(any(text in one for one in said) for text in texts)
-    pairs = Counter(tuple(one["classes"]) for one in read_lines(tmp_path / "set/why.jsonl"))
+    pairs = Counter(tuple(line["classes"]) for line in read_lines(tmp_path / "set/why.jsonl"))
     assert pairs
     assert all(pairs[pair] == pairs[pair[::-1]] for pair in pairs)
 

@@ -97,7 +97,7 @@ BAD = [
 def test_bad_texts_are_counted_and_raise_nothing(made, examples, name):
     good = list(examples.INPUTS[name])
     [field] = {"caption", "question"} & good[0].keys()
-    bad = [{**good[0], field: text, "image": f"bad{place}.jpg"} for place, text in enumerate(BAD)]
+    bad = [{**good[0], field: text, "image": f"bad{index}.jpg"} for index, text in enumerate(BAD)]
     _, folder = made(name, "cases", [*good, *bad])
     report = json.loads((folder / "bias.json").read_text())
     assert sum(report["inputs"]["left_out"].values()) == 7

@@ -35,7 +35,7 @@ def graphs(tmp_path):
     """A file of three graphs in our own form."""
     file = tmp_path / "graphs.json"
     rows = []
-    others = [(f"other {place}", "floor", [900, 900, 9, 9], [], {}) for place in range(15)]  # nobody left a dog out
+    others = [(f"other {index}", "floor", [900, 900, 9, 9], [], {}) for index in range(15)]  # nobody left a dog out
     for image, some in (("couple.jpg", COUPLE), ("farm.jpg", FARM), ("zoo.jpg", ZOO)):
         things = [*some, *others]
         objects = [

@@ -19,20 +19,20 @@ HELD = ("kite", "umbrella", "balloon")
 
 def acted(seed, number):
     """Scenes of two people, one of whom does something to the other."""
-    for place in range(number):
-        chance = generator(f"{seed}/acted/{place}", n_bytes=32)
+    for index in range(number):
+        chance = generator(f"{seed}/acted/{index}", n_bytes=32)
         doer, other = map(str, chance.choice(PEOPLE, 2, replace=False))
-        group = acting(chance, list(ACTIONS)[place % len(ACTIONS)], doer, other)
-        yield scene_of(chance, [group], key=f"acted-{seed}-{place}", others=int(chance.integers(0, 3)))
+        group = acting(chance, list(ACTIONS)[index % len(ACTIONS)], doer, other)
+        yield scene_of(chance, [group], key=f"acted-{seed}-{index}", others=int(chance.integers(0, 3)))
 
 
 def couples(seed, number):
     """Scenes of two people with hats, each of whom holds something."""
-    for place in range(number):
-        chance = generator(f"{seed}/couples/{place}", n_bytes=32)
+    for index in range(number):
+        chance = generator(f"{seed}/couples/{index}", n_bytes=32)
         names, held = chance.choice(PEOPLE, 2, replace=False), chance.choice(HELD, 2, replace=False)
         groups = [holding(chance, str(name), str(one), hat=True) for name, one in zip(names, held, strict=True)]
-        yield scene_of(chance, groups, key=f"couples-{seed}-{place}")
+        yield scene_of(chance, groups, key=f"couples-{seed}-{index}")
 
 
 SCENES = {
@@ -51,17 +51,17 @@ def claims(name, graphs):
     shown = {graph.id: graph for graph in graphs}
     make_some = kind(name).start(Work(inputs=graphs, tools=Tools(ToolOptions()), seed=0))
     for made in make_some(graphs):
-        for one in made.found.candidates:
-            if isinstance(one, Foil):
+        for candidate in made.found.candidates:
+            if isinstance(candidate, Foil):
                 graph = shown[made.image.removesuffix(".jpg")]
-                yield from ((graph, one.caption, True), (graph, one.foil, False))
-            elif isinstance(one, SentenceSet):
-                yield from ((shown[made.image], text, True) for text in one.true)
-                yield from ((shown[made.image], text, False) for text in one.false)
+                yield from ((graph, candidate.caption, True), (graph, candidate.foil, False))
+            elif isinstance(candidate, SentenceSet):
+                yield from ((shown[made.image], text, True) for text in candidate.true)
+                yield from ((shown[made.image], text, False) for text in candidate.false)
             else:
-                for place, image in enumerate(one.images):
-                    yield shown[image], one.captions[place], True
-                    yield shown[image], one.captions[1 - place], False
+                for index, image in enumerate(candidate.images):
+                    yield shown[image], candidate.captions[index], True
+                    yield shown[image], candidate.captions[1 - index], False
 
 
 @pytest.mark.parametrize("name", SCENES)

@@ -52,8 +52,8 @@ def test_captions_of_coco_know_the_other_captions_of_their_image(write):
 
 def test_lines_may_have_an_id(write):
     read = read_inputs([write([{"image": "1.jpg", "caption": "a", "id": 4}, {"image": "1.jpg", "caption": "b"}])], ALL)
-    assert [one.id for one in read.inputs] == ["4", "input on line 2"]
-    assert [one.others for one in read.inputs] == [("b",), ("a",)]
+    assert [input_.id for input_ in read.inputs] == ["4", "input on line 2"]
+    assert [input_.others for input_ in read.inputs] == [("b",), ("a",)]
 
 
 def test_answers_of_visual7w_and_of_lines(write):
@@ -105,7 +105,7 @@ def test_what_a_person_does_alone_and_images_without_interactions_are_counted(wr
     content = {"1.jpg": image | {"labels": [alone]}, "2.jpg": image | {"labels": []}, "3.jpg": image}
     content["4.jpg"] = image | {"labels": [*image["labels"], flat]}
     read = read_inputs([write(content), hico], ALL, faults="leave out")
-    assert [one.id for one in read.inputs] == ["3.jpg", "4.jpg"]
+    assert [input_.id for input_ in read.inputs] == ["3.jpg", "4.jpg"]
     assert read.left_out == {
         "an interaction without a box of its object": 1,
         "an image without interactions": 2,
@@ -159,7 +159,7 @@ def test_graphs_are_those_of_the_other_reader_each_image_once(write):
     graph = {"objects": {"1": {"name": "cup", "x": 0, "y": 0, "w": 9, "h": 9}}}
     files = [write({"1": graph, "2": graph}), write({"2": graph}, "more.json")]
     read = read_inputs(files, ALL)
-    assert [one.id for one in read.inputs] == ["1", "2"]
+    assert [input_.id for input_ in read.inputs] == ["1", "2"]
     assert read.left_out == {"graph of an image that an earlier file has": 1}
 
 

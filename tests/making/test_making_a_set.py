@@ -81,7 +81,7 @@ def test_a_balanced_set_is_at_chance_and_loses_nothing(made):
 
 
 def test_foils_that_text_gives_away_are_dropped_and_counted(made, captions_file):
-    extra = [f"a chair is on the left of {place + 5000}." for place in range(300)]
+    extra = [f"a chair is on the left of {index + 5000}." for index in range(300)]
     folder, _ = made(files=(captions_file(600, extra),))
     found = report(folder)
     assert found["blind"]["before"] > 0.6
@@ -94,7 +94,7 @@ def test_foils_that_text_gives_away_are_dropped_and_counted(made, captions_file)
 
 
 def test_pruning_ends_with_every_probe_at_chance_and_says_what_it_dropped(made, captions_file):
-    extra = [f"a chair is on the left of {place + 5000}." for place in range(300)]
+    extra = [f"a chair is on the left of {index + 5000}." for index in range(300)]
     files = (captions_file(600, extra),)
     plain = report(made(files=files)[0])
     folder, _ = made(files=files, out="pruned", prune=True)
@@ -103,14 +103,14 @@ def test_pruning_ends_with_every_probe_at_chance_and_says_what_it_dropped(made, 
     assert found["shortcuts"]["why"] == "not above chance: the interval of no probe is above it"
     probes = found["shortcuts"]["probes"]
     assert probes["words"]["before"] > 0.6
-    assert all(one["low"] <= 0.5 for one in probes.values())
+    assert all(probe["low"] <= 0.5 for probe in probes.values())
     dropped = found["dropped"]["solved by its text alone (--prune-shortcuts)"]
     assert found["shortcuts"]["dropped"] == dropped == plain["cases"] - found["cases"] > 0
     assert f"{dropped:,} cases were dropped. Text alone is not above chance" in (folder / "bias.md").read_text()
 
 
 def test_pruning_leaves_a_set_alone_that_text_tells_to_the_end(made, captions_file):
-    file = captions_file(0, [f"a cup is on the left of {place}." for place in range(200)])
+    file = captions_file(0, [f"a cup is on the left of {index}." for index in range(200)])
     found = report(made(files=(file,), prune=True)[0])
     assert (found["cases"], found["shortcuts"]["dropped"]) == (200, 0)
     assert found["shortcuts"]["why"].startswith("above chance, by words")
@@ -126,7 +126,7 @@ def test_a_probe_below_chance_is_named_and_not_called_at_chance():
 
 
 def test_if_dropping_cannot_help_nothing_is_dropped_and_the_report_says_so(made, captions_file):
-    file = captions_file(0, [f"a cup is on the left of {place}." for place in range(400)])
+    file = captions_file(0, [f"a cup is on the left of {index}." for index in range(400)])
     folder, _ = made(files=(file,))
     found = report(folder)
     assert found["cases"] == 400
@@ -403,7 +403,8 @@ def test_sets_and_swaps_are_read_back_in_their_shapes(made, sides):
     def of(candidate):
         def start(_):
             return lambda inputs: [
-                Made(image=one.image, origin=one.origin, found=Perturbed.of(candidate(one))) for one in inputs
+                Made(image=input_.image, origin=input_.origin, found=Perturbed.of(candidate(input_)))
+                for input_ in inputs
             ]
 
         return start
@@ -448,10 +449,10 @@ def test_a_folder_of_images_gives_names_their_extensions_and_graphs_their_sizes(
 
     def start(_):
         def some(graphs):
-            for one in graphs:
-                text = f"{one.width} by {one.height}"
+            for graph in graphs:
+                text = f"{graph.width} by {graph.height}"
                 foil = Foil(caption=text, foil=f"not {text}", classes=("a", "b"), why="")
-                yield Made(image=one.id, origin=one.id, found=Perturbed.of(foil))
+                yield Made(image=graph.id, origin=graph.id, found=Perturbed.of(foil))
 
         return some
 
@@ -511,7 +512,7 @@ def test_a_baseline_below_chance_is_explained(sides):
     words = [(f"x{n}", f"y{n}") for n in range(20)]
     both = words + [pair[::-1] for pair in words]
     foils = [Foil(caption=f"a {pair[0]}", foil=f"a {pair[1]}", classes=pair, why="") for pair in both]
-    items = [Item(id=str(n), image=f"{n}.jpg", origin=str(n), candidate=one) for n, one in enumerate(foils)]
+    items = [Item(id=str(n), image=f"{n}.jpg", origin=str(n), candidate=foil) for n, foil in enumerate(foils)]
     account = Account(inputs=40, used=40, candidates=40)
     blind = measured(sides, items, account, before=None, made_by={}, lm=None)["blind"]
     assert blind["high"] < blind["chance"]

@@ -43,14 +43,14 @@ def parse(text):
     tokens = tuple(
         Token(
             text=part,
-            space=" " * (place < len(parts) - 1),
+            space=" " * (index < len(parts) - 1),
             lemma=part.lower(),
             tag="NN",
             pos="NOUN",
             dep="d",
-            head=place,
+            head=index,
         )
-        for place, part in enumerate(parts)
+        for index, part in enumerate(parts)
     )
     return Parsed(text=text, tokens=tokens, chunks=((0, 1),), sentences=((0, len(tokens)),))
 

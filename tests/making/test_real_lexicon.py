@@ -92,7 +92,7 @@ def test_the_lexicon_adds_words_to_the_kinds_of_scene_graphs(made, tmp_path, kin
     refused = [json.loads((folder / "bias.json").read_text())["refused"] for folder in (tmp_path / kind, out)]
     assert cases
     assert refused[0] != refused[1]
-    assert all(one["caption"] != one["foil"] for one in cases)
+    assert all(case["caption"] != case["foil"] for case in cases)
 
 
 NAMES = "red reds panties panty sub wedge pinky love hippie hippies hoagie ducky duckies deary vis-à-vis".split()

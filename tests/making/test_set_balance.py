@@ -38,7 +38,7 @@ def test_the_distance_and_the_items_are_those_of_table_5(name):
     items, distance, valid = TABLE_5[name]
     permuted = name == "actant-swap"
     whole = of_classes(classes(record, permuted=permuted) for record in records)
-    part = of_classes(classes(one, permuted=permuted) for one in records if one["mturk"]["caption"] >= 2)
+    part = of_classes(classes(record, permuted=permuted) for record in records if record["mturk"]["caption"] >= 2)
     assert whole.items == items
     assert [one.distance for one in (whole, part)] == pytest.approx([distance, valid], abs=0.001)
 

@@ -31,7 +31,7 @@ class Judge:
 
 class Comparing(Judge):
     def against(self, originals, texts):
-        assert [number(one) for one in originals] == [number(one) for one in texts]
+        assert [number(original) for original in originals] == [number(text) for text in texts]
         return np.array([number(text) % 4 / 4 for text in texts])
 
 
@@ -84,7 +84,7 @@ def test_a_foil_that_is_dropped_is_not_judged_again_and_judges_see_batches(dropp
 
 def test_plausibility_is_the_share_of_captions_with_the_lower_perplexity(dropped):
     _, report = dropped(Judge(), lm="tiny")
-    seven = [place for place in range(240) if "7" in str(place)]
+    seven = [index for index in range(240) if "7" in str(index)]
     wins = sum(place % 2 == 0 for place in seven)  # "left" is the caption, and its foil with "right" has 9
     losses = len(seven) - wins
     assert report["plausibility"]["value"] == pytest.approx(0.5 + (wins - losses) / 480)
@@ -95,7 +95,7 @@ class Short(Judge):
     """Has no perplexity of texts that end in a multiple of 30."""
 
     def perplexity(self, texts):
-        if short := [place for place, text in enumerate(texts) if number(text) % 30 == 0]:
+        if short := [index for index, text in enumerate(texts) if number(text) % 30 == 0]:
             raise NoReplyError(short, "too few tokens")
         return super().perplexity(texts)
 

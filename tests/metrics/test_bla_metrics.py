@@ -64,11 +64,11 @@ def test_half_is_what_breaking_ties_at_random_gives_on_average(scores):
     above, right = [], []
     for case in scores.tolist():
         boundary = sorted(case)[2]
-        level = [place for place in range(4) if case[place] == boundary]
-        higher = [place for place in range(4) if case[place] > boundary]
+        level = [index for index in range(4) if case[index] == boundary]
+        higher = [index for index in range(4) if case[index] > boundary]
         drawn = [{*higher, *some} for some in combinations(level, 2 - len(higher))]
         above.append(mean(top == {0, 1} for top in drawn))
-        right.append(mean(mean((place in top) == (place < 2) for place in range(4)) for top in drawn))
+        right.append(mean(mean((index in top) == (index < 2) for index in range(4)) for top in drawn))
     assert metrics["set_acc"] == pytest.approx(mean(above), abs=1e-12)
     assert metrics["sen_acc"] == pytest.approx(mean(right), abs=1e-12)
 
@@ -119,7 +119,7 @@ def judged(shape, scores, ties="strict"):
     cases = [
         Case(
             id=str(number),
-            requests=tuple(Match(image=builders.image(1), text=f"{number}/{place}") for place in range(4)),
+            requests=tuple(Match(image=builders.image(1), text=f"{number}/{index}") for index in range(4)),
             truths=(True, True, False, False),
         )
         for number in range(len(scores))

@@ -19,7 +19,7 @@ MOST = 0.04
 
 
 def some(settings, *wanted):
-    return [one for one in settings if any(one.name.endswith(end) for end in wanted)]
+    return [setting for setting in settings if any(setting.name.endswith(end) for end in wanted)]
 
 
 LARGE = ["3 of 40, 60 of 1", "5 of 20, 100 of 1", "10 of 10, 100 of 1", "4 of 25, 200 of 1", "6 of 30, 30 of 2"]

@@ -93,8 +93,8 @@ def test_single_questions_against_scikit_learn(answers):
     said = np.array([answer for answer, _ in answers])
     truths = np.array([truth for _, truth in answers])
     found = {
-        name: one.of(None, 0.95)
-        for name, one in answer_rules.single_statistics(said, truths, np.full(len(said), np.nan)).items()
+        name: single_statistic.of(None, 0.95)
+        for name, single_statistic in answer_rules.single_statistics(said, truths, np.full(len(said), np.nan)).items()
     }
     yes = (said == 1.0) | (np.isnan(said) & ~truths)  # what says neither yes nor no counts as the wrong answer
     assert ("precision" in found) == bool(yes.any())
@@ -124,8 +124,8 @@ def test_the_figures_that_others_print_for_pope(counts, printed):
     truths = np.repeat([True, False, False, True], [tp, fp, tn, fn])
     facts = answer_rules.single_case_metrics(said, truths, np.ones(len(said), dtype=np.bool_))
     found = {
-        name: one.of(None, 0.95).value
-        for name, one in answer_rules.single_statistics(said, truths, np.full(len(said), np.nan)).items()
+        name: single_statistic.of(None, 0.95).value
+        for name, single_statistic in answer_rules.single_statistics(said, truths, np.full(len(said), np.nan)).items()
     }
     values = (facts["accuracy"].mean(), found["precision"], found["recall"], found["f1"], facts["yes_share"].mean())
     for value, expected in zip(values, printed, strict=True):

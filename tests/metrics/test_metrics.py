@@ -23,7 +23,7 @@ def verdicts(shape, replies, ties="strict", images=None, capability=None):
     cases = []
     for number, case in enumerate(replies):
         about = image(f"{number if images is None else images[number]}.jpg")
-        texts = [f"{number}/{place}" for place in range(len(case))]
+        texts = [f"{number}/{index}" for index in range(len(case))]
         if shape == "questions":
             requests = tuple(Ask(image=about, question=text) for text in texts)
             truths = ("yes", "no")

@@ -38,7 +38,7 @@ def found(scores, accepted, ties="strict"):
     values = {name: column[np.isfinite(column)] for name, column in pair_case_metrics(scores, accepted, ties).items()}
     means = {name: float(column.mean()) for name, column in values.items() if name != "tied" and column.size}
     others = pair_statistics(scores, accepted)
-    return means | {name: one.of(None, 0.95).value for name, one in others.items()}
+    return means | {name: other.of(None, 0.95).value for name, other in others.items()}
 
 
 def labelled(columns):
@@ -137,8 +137,8 @@ NAN_SCORES = {
 @pytest.mark.parametrize("ties", POLICIES)
 @pytest.mark.parametrize("rule", NAN_SCORES.values(), ids=list(NAN_SCORES))
 def test_a_score_that_is_nan_raises_wherever_it_stands(rule, ties):
-    for place in range(2):
+    for index in range(2):
         scores = np.array([[1.0, 0.5, 0.0, 0.0], [1.0, 0.5, 0.0, 0.0]])
-        scores[1, place] = NAN
+        scores[1, index] = NAN
         with pytest.raises(ValueError, match="NaN"):
             rule(scores, ties)

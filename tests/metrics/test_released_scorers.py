@@ -55,7 +55,7 @@ def test_mmvp_s_ties_are_wrong_for_the_first_text_and_right_for_the_second(quads
         right.append(says == [1, 2])
     patterns = [n // 15 for n in range(len(quads))]  # by position, as the release assigns them
     means = [np.mean([one for one, of in zip(right, patterns, strict=True) if of == p]) for p in set(patterns)]
-    groups = group_codes([{"macro": str(one)} for one in patterns])
+    groups = group_codes([{"macro": str(pattern)} for pattern in patterns])
     found = values("mmvp/vlm", Evidence(scores=np.array(quads), groups=groups))
     assert found == pytest.approx({"image": np.mean(right), "macro": np.mean(means)})
 
@@ -205,4 +205,4 @@ def test_every_metric_of_the_variant_is_one_of_the_task_and_says_how_it_differs(
 
 def test_every_pattern_of_a_variant_names_a_task():
     used = {id(definition) for task in shapes() for definition in _applying(VARIANTS, task).values()}
-    assert {id(kept) for one in VARIANTS.values() for kept in one.definitions.values()} <= used
+    assert {id(kept) for variant in VARIANTS.values() for kept in variant.definitions.values()} <= used

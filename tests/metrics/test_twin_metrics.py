@@ -27,9 +27,9 @@ def test_questions_against_a_slow_reference():
     found = question_facts(right, prior, read)
     assert set(found) == {*QUESTION_TWIN_METRICS, "read"}
     assert found["read"].tolist() == [sum(pair) / 2 for pair in read.tolist()]
-    for place in range(200):
-        for name, value in slow_question(right[place].tolist(), prior[place], read[place, 1]).items():
-            assert found[name][place] == value, (place, name)
+    for index in range(200):
+        for name, value in slow_question(right[index].tolist(), prior[index], read[index, 1]).items():
+            assert found[name][index] == value, (index, name)
     total = found["acc_counterfactual"] + found["prior_rate"] + found["other_rate"] + found["unread_rate"]
     assert total.tolist() == [1.0] * 200
 

@@ -23,7 +23,7 @@ def answered(draw, *, same):
         truth = draw(st.sampled_from(["yes", "no"]))
         other = truth if same else {"yes": "no", "no": "yes"}[truth]
         pairs.append((draw(answers), draw(answers), truth, other))
-    return pairs, [f"{place}.json" for place, size in enumerate(sizes) for _ in range(size)]
+    return pairs, [f"{index}.json" for index, size in enumerate(sizes) for _ in range(size)]
 
 
 def evidence(pairs, names):
@@ -126,8 +126,8 @@ def test_bla_by_ranks_as_the_released_code_makes_them(sets):
     right = both = neither = 0
     for scores in sets:
         ranks = [0] * 4
-        for place, sentence in enumerate(sorted(range(4), key=scores.__getitem__)):  # sorted() is stable
-            ranks[sentence] = 4 - place
+        for index, sentence in enumerate(sorted(range(4), key=scores.__getitem__)):  # sorted() is stable
+            ranks[sentence] = 4 - index
         right += sum((rank <= 2) == (sentence < 2) for sentence, rank in enumerate(ranks))
         both += ranks[0] <= 2 and ranks[1] <= 2
         neither += ranks[2] <= 2 and ranks[3] <= 2

@@ -57,7 +57,7 @@ def predicted(model, requests, size=64):
     """The score or answer of each request, or why it has none."""
     predictor = ModelPredictor(model=model, name="x", caller=Caller(name="x", size=size), seed=0)
     found = predictor.predict(requests)
-    return [found[one].problem or (found[one].answer or found[one].score) for one in requests]
+    return [found[request].problem or (found[request].answer or found[request].score) for request in requests]
 
 
 def refusing(parts, error):

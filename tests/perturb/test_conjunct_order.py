@@ -105,9 +105,9 @@ def test_every_rewording_is_what_another_template_asks_of_the_same(question):
     # "Is the thing clay or tin?" may ask for a kind, an attribute or an action: its words do not tell.
     types = CHOICES if template.type in CHOICES else [template.type]
     x, y = phrases
-    said = NounPhrase(x.clause.bare if template.relation == "that" else x.plain.bare, x.number)
+    noun_phrase = NounPhrase(x.clause.bare if template.relation == "that" else x.plain.bare, x.number)
     others = [
-        ask(other, said, y, **{**given_, "category": category})
+        ask(other, noun_phrase, y, **{**given_, "category": category})
         for kind in types
         for other in TEMPLATES[kind]
         for category in CATEGORIES

@@ -164,7 +164,7 @@ def test_any_text_has_an_answer(text):
 
 def test_rules_of_spelling():
     pairs = {"day": "days", "berry": "berries", "church": "churches", "glass": "glasses", "fez": "fezes"}
-    assert {one: regular_plural(one) for one in pairs} == pairs
+    assert {pair: regular_plural(pair) for pair in pairs} == pairs
     assert [regular_singular(many) for many in pairs.values()] == [*list(pairs)[:4], "feze"]
     for word in ("glass", "cup", "red", "ss", ""):
         assert (regular_singular(word), may_be_plural(word)) == (None, False)

@@ -17,7 +17,7 @@ def report(place):
         done = place.run(model, "--alluredir=allure", "--clean-alluredir", *arguments)
         folder = place.path / "allure"
         results = [json.loads(file.read_text()) for file in folder.glob("*-result.json")]
-        return done.ret, folder, {one["name"]: one for one in results}
+        return done.ret, folder, {result["name"]: result for result in results}
 
     return start
 
@@ -25,8 +25,8 @@ def report(place):
 def told(results):
     """What is the same in every run of the same model."""
     return {
-        name: (one["historyId"], one["testCaseId"], one["status"], one["fullName"], one["titlePath"])
-        for name, one in results.items()
+        name: (result["historyId"], result["testCaseId"], result["status"], result["fullName"], result["titlePath"])
+        for name, result in results.items()
     }
 
 
@@ -46,7 +46,7 @@ def test_the_results_are_the_same_in_every_way_to_run(report, half):
     status, folder, results = report(half)
     assert status == 1
     assert len(results) == 40 + 2
-    missed = [one for one in results.values() if one["status"] == "failed"]
+    missed = [result for result in results.values() if result["status"] == "failed"]
     assert len(missed) == 20 + 2  # the cases, the gate and the run
     shown = next(one for one in missed if one["name"].startswith("valse/"))
     assert shown["statusDetails"]["message"].startswith("missed: ")
@@ -59,12 +59,12 @@ def test_the_results_are_the_same_in_every_way_to_run(report, half):
     assert [one["message"].partition(":")[0] for one in globals_["errors"]] == ["fail"]
     for arguments in (("--items=batch",), ("-n", "2", "--items=batch"), ("--seed=3",)):
         assert told(report(half, *arguments)[2]) == told(results), arguments
-    assert all(one["steps"] == [] for one in results.values() if "steps" in one)
+    assert all(result["steps"] == [] for result in results.values() if "steps" in result)
 
 
 def test_the_times_of_cases_add_up_to_that_of_their_test(report, right):
     _, _, results = report(right, "--items=batch")
-    cases = sorted((one["start"], one["stop"]) for name, one in results.items() if name.startswith("valse/"))
+    cases = sorted((result["start"], result["stop"]) for name, result in results.items() if name.startswith("valse/"))
     assert all(stop <= start for (_, stop), (start, _) in itertools.pairwise(cases))
 
 
@@ -72,7 +72,7 @@ def test_a_case_that_raises_is_broken_with_its_traceback(place, report):
     body = "def match(self, pairs):\n    raise ValueError('no such layer')\n"
     status, _, results = report(place.model(body, "raises"))
     assert status == 1
-    broken = [one for name, one in results.items() if name.startswith("valse/")]
+    broken = [result for name, result in results.items() if name.startswith("valse/")]
     assert {one["status"] for one in broken} == {"broken"}
     assert "no such layer" in broken[0]["statusDetails"]["message"]
 
@@ -88,7 +88,7 @@ def test_a_users_own_test_keeps_its_steps_and_its_fixtures(place, report, right)
     [step] = own["steps"]
     assert (folder / step["attachments"][0]["source"]).read_text() == "text"
     befores = [
-        one["name"] for file in folder.glob("*-container.json") for one in json.loads(file.read_text())["befores"]
+        load["name"] for file in folder.glob("*-container.json") for load in json.loads(file.read_text())["befores"]
     ]
     assert befores == ["mine"]
     assert len(results) == 40 + 2 + 1

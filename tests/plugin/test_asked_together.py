@@ -161,14 +161,16 @@ def test_unread_answers_are_counted_in_every_file_whatever_the_shape(place, case
     place.run(place.model(TWINS), "--ask=together", "--results=together")
     for name, task in place.metrics("together")["tasks"].items():
         assert task["unread"] == task["judged"] == 4, name
-    assert all("no case has answers that could all be read" in one["why"] for one in decisions(place, "together"))
+    assert all(
+        "no case has answers that could all be read" in decision["why"] for decision in decisions(place, "together")
+    )
     summary = (place.path / "together" / "summary.md").read_text()
     assert summary.count("4 of 4 judged cases have an answer that names none of the choices") == 4
     assert "16 with an answer that could not be read" in vlgate("misses", place.path / "together")
 
 
 def decisions(place, folder):
-    return [one for one in place.metrics(folder)["gates"] if one["decision"] == "fail"]
+    return [metric for metric in place.metrics(folder)["gates"] if metric["decision"] == "fail"]
 
 
 def test_a_model_that_compares_but_does_not_answer_is_refused_for_two_texts_only(place, cases):

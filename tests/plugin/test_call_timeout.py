@@ -28,7 +28,7 @@ def run(data, when, how, *args, **expected):
 
 
 @pytest.mark.parametrize(
-    "how", ["python", *(pytest.param(one, marks=pytest.mark.slow) for one in HANGS if one != "python")]
+    "how", ["python", *(pytest.param(hang, marks=pytest.mark.slow) for hang in HANGS if hang != "python")]
 )
 def test_a_call_that_hangs_ends_the_process(data, how):
     result = run(data, AT_THE_EIGHTH, how, "--call-timeout=0.5", ret=1)

@@ -27,7 +27,7 @@ def pairs_of(file):
     """Each pair of records (original, perturbed), by the ids of the release."""
     records = {record["question_id"]: record for record in json.loads(file.read_text())}
     code = CODES[suffix_of(file)]
-    return [(one, records[f"{name}-{code}"]) for name, one in records.items() if f"{name}-{code}" in records]
+    return [(record, records[f"{name}-{code}"]) for name, record in records.items() if f"{name}-{code}" in records]
 
 
 def truth(record):
@@ -38,7 +38,9 @@ def reply(record, place):
     """The truth for most questions, else another word, another spelling of the truth, or a wrong choice."""
     kind = (int(record["img_id"]) * 31 + place * 7 + len(record["sent"])) % 20
     options = record["assignment"].get("category-options1") or record["assignment"].get("obj-category-options1")
-    other = {"yes": "no", "no": "yes"}.get(truth(record)) or next(one for one in options if one != truth(record))
+    other = {"yes": "no", "no": "yes"}.get(truth(record)) or next(
+        option for option in options if option != truth(record)
+    )
     if kind < 6:
         return "holding" if kind < 4 else "neither"
     return f"{truth(record)}.".capitalize() if kind == 6 else other if kind < 11 else truth(record)

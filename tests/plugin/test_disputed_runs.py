@@ -40,7 +40,7 @@ def test_disputes_are_applied_and_counted_everywhere(place, right):
     after = json.loads((out / "verdict.json").read_text())
     assert after["digests"]["plan"] != before["digests"]["plan"]
     again = judge_again(read_run(out, "out"), place.path / "thresholds.toml", require_gates=False)
-    assert [one.why for one in again.decisions] == [gate["why"]]
+    assert [decision.why for decision in again.decisions] == [gate["why"]]
 
 
 def test_an_unknown_case_refuses_the_run(place, right):

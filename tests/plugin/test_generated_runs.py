@@ -23,11 +23,11 @@ def build():
 def folder(tmp_path):
     """A data folder with graphs in GQA's format, as "7000" and so on, and the images of ten of them."""
     (tmp_path / "gqa").mkdir()
-    content = {str(7000 + place): as_gqa(graph) for place, graph in enumerate(GRAPHS)}
+    content = {str(7000 + index): as_gqa(graph) for index, graph in enumerate(GRAPHS)}
     (tmp_path / "gqa" / "train_sceneGraphs.json").write_text(json.dumps(content))
     (tmp_path / "images/gqa").mkdir(parents=True)
-    for place in range(10):
-        image_of(GRAPHS[place]).load().save(tmp_path / f"images/gqa/{7000 + place}.jpg")
+    for index in range(10):
+        image_of(GRAPHS[index]).load().save(tmp_path / f"images/gqa/{7000 + index}.jpg")
     return tmp_path
 
 

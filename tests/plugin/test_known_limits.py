@@ -17,7 +17,7 @@ def test_a_limit_that_holds_is_shown_and_fails_nothing(place, wrong):
     assert found["limit:valse/existence:acc_r"] == ("limit", "cannot")
     assert "1 cannot" in (place.path / "out/summary.md").read_text()
     files = [json.loads(file.read_text()) for file in (place.path / "allure").glob("*-result.json")]
-    [shown] = [one for one in files if one["name"] == "thresholds.toml::limit:valse/existence:acc_r"]
+    [shown] = [file for file in files if file["name"] == "thresholds.toml::limit:valse/existence:acc_r"]
     assert shown["status"] == "skipped"
     assert {"name": "threshold", "value": "<= 0.6", "excluded": True} in shown["parameters"]
 

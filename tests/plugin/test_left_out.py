@@ -212,7 +212,7 @@ QUICK = ["other-names", "other-files"]
 
 
 @pytest.mark.parametrize(
-    "how", [*QUICK, *(pytest.param(one, marks=pytest.mark.slow) for one in COPIES if one not in QUICK)]
+    "how", [*QUICK, *(pytest.param(copy, marks=pytest.mark.slow) for copy in COPIES if copy not in QUICK)]
 )
 def test_copies_of_one_image_are_one_case(place, right, how):
     COPIES[how](place)
@@ -264,7 +264,7 @@ def test_gates_name_the_rule_for_ties(data, right, ties, status):
 @pytest.mark.parametrize("model", ["constant", "random"])
 def test_no_shipped_gate_passes_for_a_model_that_does_not_look(place, model, ties):
     place.run(f"--model={model}", f"--ties={ties}", "--health=off", data=False)
-    judged = {gate: found for gate, found in place.decisions().items() if found != "not run"}
+    judged = {gate: decision for gate, decision in place.decisions().items() if decision != "not run"}
     assert len(judged) >= 3
     assert "pass" not in judged.values()
     assert json.dumps(place.metrics()["run"]["thresholds"]).endswith('thresholds.toml"')

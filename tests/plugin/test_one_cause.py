@@ -25,7 +25,10 @@ def test_forty_cases_without_a_reply_for_one_cause_are_one_line(data, workers):
     result.stdout.fnmatch_lines([line, "the first case: *record_*"])
     result.stdout.fnmatch_lines(["unscored: 40 cases in valse/existence: the answer is cut off at max_tokens=8: e.g.*"])
     result.stdout.fnmatch_lines(["*41 failed*"])  # the cases and the gate
-    assert len([one for one in blocks(result) if "thresholds.toml" not in one and "valse/existence:" not in one]) <= 1
+    assert (
+        len([block for block in blocks(result) if "thresholds.toml" not in block and "valse/existence:" not in block])
+        <= 1
+    )
     cases = ET.parse(data.path / "junit.xml").getroot().findall(".//testcase[failure]")
     assert len([case for case in cases if "record_" in case.get("name")]) == 40
     assert str(result.stdout).count("cut off") <= 6

@@ -82,7 +82,7 @@ QUICK = [("plain", "pass"), ("plain", "fail"), ("plain", "none"), ("neighbour", 
 
 def slowly(points):
     """The points of a table, those that are not about a quick run marked as slow."""
-    return [one if one[:2] in QUICK else pytest.param(*one, marks=pytest.mark.slow) for one in points]
+    return [point if point[:2] in QUICK else pytest.param(*point, marks=pytest.mark.slow) for point in points]
 
 
 RELEASABLE = {"pass": 0, "not gated": 0}
@@ -126,11 +126,11 @@ class Place:
         name, arguments = name.replace("/", "of"), RUNS[run][0]
         if name not in self.made:
             args = ["--results", name, "--thresholds", f"{gates}.toml", "--data=data", "--health=off"]
-            args += [] if any(one.startswith("--model") for one in arguments) else ["--model=good:build"]
+            args += [] if any(argument.startswith("--model") for argument in arguments) else ["--model=good:build"]
             args += ["-p", "no:cacheprovider", f"--alluredir={name}-allure", f"--junitxml={name}.xml"]
-            neighbours = [one for one in arguments if one.endswith(".py")]
+            neighbours = [argument for argument in arguments if argument.endswith(".py")]
             tests = ["--pyargs", *neighbours, "tests_vl"] if run == "stopped" else ["--pyargs", "tests_vl", *neighbours]
-            options = [one for one in arguments if one not in neighbours]
+            options = [argument for argument in arguments if argument not in neighbours]
             job = {"folder": str(self.path), "args": [*tests, *options, *args, *more], "output": f"{name}.txt"}
             job["output"] = str(self.path / job["output"])
             self.runner.stdin.write(json.dumps(job) + "\n")
@@ -172,7 +172,7 @@ def said_by(folder, name):
     """What the files of a run, its terminal, Allure and JUnit say: the verdict as each of them words it."""
     text = (folder.parent / f"{folder.name}.txt").read_text()
     results = [json.loads(file.read_text()) for file in (folder.parent / f"{name}-allure").glob("*-result.json")]
-    [whole] = [one["status"] for one in results if one["name"].startswith("results of ")]
+    [whole] = [result["status"] for result in results if result["name"].startswith("results of ")]
     suite = ET.parse(folder.parent / f"{name}.xml").getroot()
     badge = json.loads((folder / "badge.json").read_text())
     return {

@@ -76,11 +76,11 @@ SLOW = "import time; time.sleep(0.001 * len(pairs))"
 def test_a_long_run_is_announced_and_a_wrong_estimate_is_corrected(monkeypatch, seconds, took, line, correction):
     clock = iter([0.0, took])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
-    one = Estimate(Pace(cases=100, seconds=seconds), cases=1000, workers=1)
+    estimate = Estimate(Pace(cases=100, seconds=seconds), cases=1000, workers=1)
     start = line.rstrip("*")
-    assert one.line().startswith(start)
-    assert bool(one.line()) == bool(line)
-    assert one.correction() == correction
+    assert estimate.line().startswith(start)
+    assert bool(estimate.line()) == bool(line)
+    assert estimate.correction() == correction
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def write(place):
     (data / "whatsup").mkdir()
     (data / "pope/coco_pope_random.json").write_text("".join(f"{json.dumps(one)}\n" for one in asked))
     (data / "whatsup/controlled_images_dataset.json").write_text(json.dumps(photographs))
-    (place.path / "replies.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in replies))
+    (place.path / "replies.jsonl").write_text("".join(f"{json.dumps(reply)}\n" for reply in replies))
 
 
 @pytest.mark.usefixtures("pytester")

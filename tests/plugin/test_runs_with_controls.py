@@ -36,7 +36,9 @@ def control(place, folder="out"):
 
 
 def gate(place, folder="out"):
-    return {one["gate"]: one["decision"] for one in place.metrics(folder)["gates"]}["valse/existence:visual_gain"]
+    return {metric["gate"]: metric["decision"] for metric in place.metrics(folder)["gates"]}[
+        "valse/existence:visual_gain"
+    ]
 
 
 def test_a_gate_on_the_gain_is_judged_and_every_report_has_the_control(place, looking):
@@ -210,7 +212,7 @@ def match(self, pairs):
 def test_a_gate_says_that_the_model_raised_in_its_control(place):
     place.ready(GAIN.format(0.05), n=40)
     result = place.run(place.matching(**RAISING), "--controls=look")
-    [found] = [one for one in place.metrics()["gates"] if one["gate"] == "valse/existence:visual_gain"]
+    [found] = [metric for metric in place.metrics()["gates"] if metric["gate"] == "valse/existence:visual_gain"]
     assert (result.ret, found["decision"]) == (1, "inconclusive")
     assert found["why"] == (
         "the control look has no visual_gain of this task, because the model raised RuntimeError: I see nothing; "

@@ -146,7 +146,7 @@ def test_a_gate_on_a_control_says_what_decides_it_as_parts_ask_no_control(parts,
     file = parts.path / "control.toml"
     file.write_text("schema = 1\n" + GATES.format(0.5) + '[gate."valse/existence".visual_gain]\nmin = 0.05\n')
     assert merge(parts, "p1", "p2", more=["--thresholds", file]) == 1
-    gate = {one["gate"]: one for one in parts.metrics("joined")["gates"]}["valse/existence:visual_gain"]
+    gate = {metric["gate"]: metric for metric in parts.metrics("joined")["gates"]}["valse/existence:visual_gain"]
     assert gate["decision"] == "inconclusive"
     assert gate["why"].endswith(
         "has no visual_gain of this task, because parts of a run ask no control; judge this gate in a run without "

@@ -56,9 +56,9 @@ def corrections():
         for table in tomllib.loads(text, parse_float=Decimal)["table"]:
             for mark in table.get("marks", ()):
                 if "corrected" in mark:
-                    found = Correction(paper, table["id"], tuple(mark["where"].items()), (), str(mark["printed"]))
-                    (figure,) = filter(found.about, figures(paper))
-                    yield replace(found, without=(("value", float(figure.printed / SCALE[figure.unit])),))
+                    correction = Correction(paper, table["id"], tuple(mark["where"].items()), (), str(mark["printed"]))
+                    (figure,) = filter(correction.about, figures(paper))
+                    yield replace(correction, without=(("value", float(figure.printed / SCALE[figure.unit])),))
             for column in table["columns"]:
                 if headed := column.get("headed"):
                     where = (("column", column["column"]),)

@@ -34,7 +34,7 @@ def scores_that(text_0, text_1, image_0, image_1):
         lowest = min(one for one in left if not any(high == one and low in left for low, high in smaller))
         order.append(lowest)
         left.remove(lowest)
-    return [float(order.index(place)) for place in range(4)]
+    return [float(order.index(index)) for index in range(4)]
 
 
 PUBLISHED = {  # the repository's main_results.PNG: text, image and group of all, and CLIP's by type
@@ -106,7 +106,7 @@ def first_named(reply, choices):
 def test_the_recorded_answers_of_gpt_4v_to_colorswap_give_the_published_scores():
     by_text, of_texts = figures(*answers("text-gpt4v-colorswap", "image", captions, numbered))
     by_image, of_images = figures(*answers("image-gpt4v-colorswap", "caption", places, first_named))
-    group = sum(one.right and other.right for one, other in zip(of_texts, of_images, strict=True)) / 300
+    group = sum(text.right and other.right for text, other in zip(of_texts, of_images, strict=True)) / 300
     assert [round(100 * value, 2) for value in (by_text["c_acc"], by_image["c_acc"], group)] == [91.33, 76.33, 72.00]
     assert by_text["read"] == 1.0
     assert round(600 * (1 - by_image["read"])) == 1  # "Neither image aligns with the description provided."
@@ -137,15 +137,15 @@ def test_the_counts_of_the_released_files(tasks):
         "sugarcrepe-pp/replace_rel": 1406,
         "sugarcrepe-pp/swap_att": 666,
     }
-    images = {one.image.key for case in tasks["cola/multi-object"].cases for one in case.requests}
+    images = {request.image.key for case in tasks["cola/multi-object"].cases for request in case.requests}
     assert len(images) == 218
 
 
 def replied(task, answer):
     return {
-        one: Prediction(request=one, answer=answer(number))
+        request: Prediction(request=request, answer=answer(number))
         for number, case in enumerate(task.cases)
-        for one in case.requests
+        for request in case.requests
     }
 
 

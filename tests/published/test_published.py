@@ -151,8 +151,8 @@ def test_figures_of_whole_benchmarks_are_the_sums_of_their_parts():
         for metric in ("text", "image", "group"):
             found = [one for one in figures("bivlc") if (one.model, one.metric) == (model, metric)]
             *parts, whole = sorted(found, key=lambda one: one.cases)
-            assert sum(one.cases for one in parts) == whole.cases
-            total = sum(round(one.value * one.cases) for one in parts)
+            assert sum(part.cases for part in parts) == whole.cases
+            total = sum(round(part.value * part.cases) for part in parts)
             assert round(100 * total / whole.cases, 2) == float(whole.printed)
     clip = [one for one in figures("mmvp") if one.model == "OpenAI ViT-L-14 (224)"]
     right = sum(round(one.value * one.cases) for one in clip[1:])
@@ -228,6 +228,6 @@ def test_the_examples_run():
 
 def test_the_figures_of_a_paper_are_of_the_benchmark_of_its_name():
     """``beside`` reads the file of the task's benchmark only."""
-    assert {(one.paper, one.target.partition("/")[0].replace("-", "_")) for one in figures() if one.target} == {
-        (paper, paper) for paper in PAPERS
-    }
+    assert {
+        (figure.paper, figure.target.partition("/")[0].replace("-", "_")) for figure in figures() if figure.target
+    } == {(paper, paper) for paper in PAPERS}

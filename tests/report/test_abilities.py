@@ -33,7 +33,7 @@ def result(passing):
 )
 def test_the_middles_between_chance_or_text_alone_and_no_miss_decide(result, low, value, high, blind, word):
     run = RunResult(results=(result(low, value, high, blind=blind),), decisions=())
-    assert [one.word for one in abilities(run)] == [word]
+    assert [ability.word for ability in abilities(run)] == [word]
 
 
 def test_a_known_limit_that_holds_says_cannot(result):
@@ -41,7 +41,7 @@ def test_a_known_limit_that_holds_says_cannot(result):
     for outcome, word in (("cannot", "cannot"), ("not run", "can")):
         decided = Decision(gate=limit, outcome=outcome, why="")
         run = RunResult(results=(result(0.76, 0.8, 0.85),), decisions=(decided,))
-        assert [one.word for one in abilities(run)] == [word]
+        assert [ability.word for ability in abilities(run)] == [word]
 
 
 def test_each_line_has_the_figures_and_the_question_and_what_is_lacking_comes_first(result):

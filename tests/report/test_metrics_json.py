@@ -37,9 +37,9 @@ def test_every_metric_of_every_task_and_slice_is_written_to_the_last_digit(conte
         assert list(task["metrics"]) == list(result.metrics)
         assert all(same(task["metrics"][name], metric) for name, metric in result.metrics.items())
         assert list(task["slices"]) == list(result.slices)
-        for name, found in result.slices.items():
-            assert list(task["slices"][name]) == list(found)
-            assert all(same(task["slices"][name][metric], value) for metric, value in found.items())
+        for name, slice_ in result.slices.items():
+            assert list(task["slices"][name]) == list(slice_)
+            assert all(same(task["slices"][name][metric], value) for metric, value in slice_.items())
 
 
 def test_a_gate_without_a_metric_has_nulls_for_figures(content):

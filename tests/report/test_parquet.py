@@ -82,7 +82,7 @@ def test_a_column_has_one_type_whatever_the_run_holds(write, run, tmp_path):
         write(tmp_path / "one.parquet", RunResult(results=(result,), decisions=()))
         for column in pq.read_schema(tmp_path / "one.parquet"):
             types.setdefault(column.name, set()).add(str(column.type))
-    assert {column: found for column, found in types.items() if len(found) > 1} == {}
+    assert {column: type_ for column, type_ in types.items() if len(type_) > 1} == {}
 
 
 def test_a_request_of_several_cases_and_tasks_has_one_row(run, tmp_path):
@@ -132,9 +132,9 @@ def test_a_replay_of_perplexities_gives_the_same_metrics(tmp_path):
     cases = tuple(Case(id=str(n), requests=pair, truths=(True, False)) for n, pair in enumerate(requests))
     task = Task(id="x/y", capability="foil", shape="pair", cases=cases)
     replies = {
-        request: Prediction(request=request, score=10.0 + n * place)
+        request: Prediction(request=request, score=10.0 + n * index)
         for n, pair in enumerate(requests)
-        for place, request in enumerate(pair)
+        for index, request in enumerate(pair)
     }
     result = task_metrics(task, judge(Batch(task=task, positions=(0, 1, 2)), replies), (), "strict")
     [(before, after)] = replayed(RunResult(results=(result,), decisions=()), tmp_path)

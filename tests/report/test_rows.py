@@ -48,7 +48,11 @@ def test_a_task_without_a_gate_on_its_headline_shows_it_without_a_decision(run):
 
 def test_a_gate_that_is_not_run_has_a_row_with_the_figures_of_the_task(run):
     [result] = [result for result in run.results if result.task.id == "scenes/existence"]
-    idle = [replace(one, metric=None, outcome="not run") for one in run.decisions if one.gate.metric == "acc_r"]
+    idle = [
+        replace(decision, metric=None, outcome="not run")
+        for decision in run.decisions
+        if decision.gate.metric == "acc_r"
+    ]
     [row] = rows(RunResult(results=(result,), decisions=tuple(idle)))
     cell = cells(row)
     assert (cell["n"], cell["value"], cell["decision"]) == ("38", "0.789", "not run")

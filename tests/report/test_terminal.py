@@ -68,9 +68,9 @@ def test_flaws_that_no_model_can_be_right_with_are_shown_and_others_are_not(run)
     flaws = [
         Flaw(name=name, count=3, examples=("case 7",), why=f"it is {name}") for name in ("equal texts", "duplicate")
     ]
-    flawed = replace(run, results=tuple(replace(one, flaws=tuple(flaws)) for one in run.results[:2]))
+    flawed = replace(run, results=tuple(replace(result, flaws=tuple(flaws)) for result in run.results[:2]))
     text = shown(flawed)
-    both = ", ".join(one.task.id for one in run.results[:2])
+    both = ", ".join(result.task.id for result in run.results[:2])
     assert f"flaw of the data: 6 x equal texts in {both}: it is equal texts; for example case 7" in text.splitlines()
     assert "duplicate" not in text
 

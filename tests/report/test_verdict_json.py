@@ -28,7 +28,7 @@ DIGESTS = Digests(thresholds=FILE, must_hold=None, plan=f"blake2b:{'1' * 32}", r
 
 def decided(*outcomes):
     gates = [Gate(task="a/b", metric=f"m{number}", min=0.5) for number in range(len(outcomes))]
-    made = tuple(Decision(gate=gate, outcome=one, why="") for gate, one in zip(gates, outcomes, strict=True))
+    made = tuple(Decision(gate=gate, outcome=outcome, why="") for gate, outcome in zip(gates, outcomes, strict=True))
     return RunResult(results=(), decisions=made, digests=DIGESTS)
 
 
@@ -62,7 +62,7 @@ LADDER = [
 ]
 
 
-@pytest.mark.parametrize(("run", "expected"), LADDER, ids=[str(place) for place in range(len(LADDER))])
+@pytest.mark.parametrize(("run", "expected"), LADDER, ids=[str(index) for index in range(len(LADDER))])
 def test_the_first_word_of_the_ladder_that_applies_is_the_verdict(written, run, expected):
     found = written(run)
     assert found["verdict"] == expected
@@ -86,10 +86,10 @@ def test_a_case_that_could_not_be_scored_is_broken_and_one_that_was_never_asked_
     assert outcome_of(passing, card).verdict == "pass"
     result = run.results[0]
     asked = tuple(
-        replace(one, predictions=tuple(replace(reply, problem=UNASKED) for reply in one.predictions))
-        if one.state == "unscored"
-        else one
-        for one in result.verdicts
+        replace(verdict, predictions=tuple(replace(reply, problem=UNASKED) for reply in verdict.predictions))
+        if verdict.state == "unscored"
+        else verdict
+        for verdict in result.verdicts
     )
     unasked = replace(run, results=(replace(result, verdicts=asked), *run.results[1:]), incomplete="stopped")
     assert outcome_of(unasked, card).verdict == "incomplete"
@@ -162,7 +162,7 @@ def test_the_program_of_the_docs_computes_the_digest_of_the_rows_from_the_files(
 
 def test_another_fact_answer_or_state_is_another_digest(run):
     def digest(change):
-        changed = [[change(place, one) for place, one in enumerate(result.verdicts)] for result in run.results]
+        changed = [[change(index, verdict) for index, verdict in enumerate(result.verdicts)] for result in run.results]
         return rows_digest(zip((result.task.id for result in run.results), changed, strict=True))
 
     same = digest(lambda _, one: one)

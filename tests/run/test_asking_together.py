@@ -41,12 +41,12 @@ QUAD = of(
 def test_a_quad_becomes_four_choices_in_two_orders():
     case, note = rewritten(QUAD)
     texts, images = case.requests[:4], case.requests[4:]
-    assert [(one.image.key, truth) for one, truth in zip(texts, case.truths, strict=False)] == [
+    assert [(text.image.key, truth) for text, truth in zip(texts, case.truths, strict=False)] == [
         ("a", "first"), ("a", "second"), ("b", "second"), ("b", "first"),
     ]  # fmt: skip
     assert texts[0].question.index("a cup") < texts[0].question.index("a cat")
     assert texts[1].question.index("a cat") < texts[1].question.index("a cup")
-    assert all(isinstance(one, Ask) and one.choices == ("first", "second") for one in texts)
+    assert all(isinstance(text, Ask) and text.choices == ("first", "second") for text in texts)
     assert [("".join(image.key for image in one.images), one.question[-8:], truth) for one, truth in zip(
         images, case.truths[4:], strict=True
     )] == [
@@ -62,7 +62,7 @@ def test_a_question_about_one_image_is_asked_beside_the_other():
         Ask(image=image, question=text, choices=("yes", "no")) for image in (A, B) for text in ("A cup?", "A cat?")
     )
     case, _ = rewritten(of("question_quad", asked, ("yes", "no", "no", "yes")))
-    found = [("".join(image.key for image in one.images), one.question, truth) for one, truth in zip(
+    found = [("".join(image.key for image in request.images), request.question, truth) for request, truth in zip(
         case.requests, case.truths, strict=True
     )]  # fmt: skip
     assert found[:2] == [
@@ -97,7 +97,7 @@ def test_equal_images_or_texts_do_not_end_the_run():
     assert len(case.requests) == 8
     asked = tuple(Ask(image=A, question="A cup?", choices=("yes", "no")) for _ in range(2))
     case, _ = rewritten(of("twin_questions", asked, ("yes", "no")))
-    assert all(one.images == (A, A) for one in case.requests)
+    assert all(request.images == (A, A) for request in case.requests)
 
 
 def test_the_order_of_several_images_depends_on_the_seed_only():

@@ -55,7 +55,7 @@ def keys(cases):
 def graphs_task(folder, seed, graphs, tests, pairs):
     """The tasks of a folder with drawn scene graphs in GQA's format, and the options of the run."""
     (folder / "gqa").mkdir(parents=True)
-    content = {str(7000 + place): as_gqa(graph) for place, graph in enumerate(world_graphs(seed, graphs))}
+    content = {str(7000 + index): as_gqa(graph) for index, graph in enumerate(world_graphs(seed, graphs))}
     (folder / "gqa/train_sceneGraphs.json").write_text(json.dumps(content))
     options = Options(
         folder=folder,
@@ -107,8 +107,8 @@ def above_chance(task, found):
 def permuted(task, seed):
     """The task with the answers of questions with the same choices exchanged."""
     alike = {}
-    for place, case in enumerate(task.cases):
-        alike.setdefault(tuple(tuple(sorted(asked.choices)) for asked in case.requests), []).append(place)
+    for index, case in enumerate(task.cases):
+        alike.setdefault(tuple(tuple(sorted(asked.choices)) for asked in case.requests), []).append(index)
     truths = [case.truths for case in task.cases]
     for places in alike.values():
         for place, other in zip(places, np.random.default_rng(seed).permutation(places), strict=True):

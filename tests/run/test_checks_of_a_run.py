@@ -124,7 +124,7 @@ def test_a_memory_hides_nothing_if_the_first_cases_are_about_one_image():
         def match(self, pairs):
             scores = super().match(pairs) + len(pairs)
             return np.array(
-                [known.setdefault((one.image.key, one.text), s) for one, s in zip(pairs, scores, strict=True)]
+                [known.setdefault((pair.image.key, pair.text), s) for pair, s in zip(pairs, scores, strict=True)]
             )
 
     found, *_ = checked(Remembering(), each=10)

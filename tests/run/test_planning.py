@@ -189,8 +189,8 @@ def test_the_cases_of_an_image_are_near_each_other_and_in_few_batches(plan_of, i
     batches = plan_of(task, items=items).batches
     order = [position for batch in batches.values() for position in batch.positions]
     places = {image: [] for image in range(images)}
-    for place, position in enumerate(order):
-        places[position % images].append(place)
+    for index, position in enumerate(order):
+        places[position % images].append(index)
     assert all(max(of_image) - min(of_image) < 2 * BLOCK for of_image in places.values())
     cut = sum(len({place // CASES_A_BATCH for place in of_image}) > 1 for of_image in places.values())
     assert cut <= n / CASES_A_BATCH  # at most the image at the end of each batch

@@ -26,10 +26,10 @@ class Service(Mine):
 
 
 def loaded(model=None, **changes):
-    found = LoadedModel(
+    loaded_model = LoadedModel(
         name="mine:build", weights="weights.pt", fingerprint="f" * 64, model=model or Mine(), device="cpu"
     )
-    return replace(found, **changes)
+    return replace(loaded_model, **changes)
 
 
 def options(folder, **changes):

@@ -13,7 +13,9 @@ VALSE, CHECKLIST = shapes_of("valse", ()), shapes_of("vl-checklist", ())
 
 def result_of(task, replies):
     """The figures of a task whose requests get these replies, by request."""
-    return task_metrics(task, judged(task, [[replies[one] for one in case.requests] for case in task.cases]), ())
+    return task_metrics(
+        task, judged(task, [[replies[request] for request in case.requests] for case in task.cases]), ()
+    )
 
 
 def pairs(name, n, right):

@@ -72,9 +72,9 @@ def few(claimed):
     return found
 
 
-READERS = {name: one for name, one in sabotages().items() if name in SAYS}
+READERS = {name: sabotage for name, sabotage in sabotages().items() if name in SAYS}
 FINE = frozenset(TASK_SHAPES) - {"scenes/visual-inv"}  # its cases are about few images
-ASKED = few({name: one.claimed & FINE or one.claimed for name, one in READERS.items()})
+ASKED = few({name: reader.claimed & FINE or reader.claimed for name, reader in READERS.items()})
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -158,7 +158,7 @@ def test_an_unknown_defect_names_the_nearest(capsys):
 
 def test_what_broke_most_comes_first():
     stops = stopped_by(FIGURES)
-    assert [one["gate"] for one in stops] == ["scenes/attributes:acc_r", "scenes/attribute-size:acc_r"]
+    assert [stop["gate"] for stop in stops] == ["scenes/attributes:acc_r", "scenes/attribute-size:acc_r"]
     assert place_of(stops) == "scenes/attributes"
     assert place_of([]) == ""
 

@@ -108,15 +108,15 @@ SIDES = ("on", "under", "left of", "right of")
 
 def evenly(draw, n, words):
     """Return n true words, each as often as the others."""
-    return draw.sample([words[place % len(words)] for place in range(n)], n)
+    return draw.sample([words[index % len(words)] for index in range(n)], n)
 
 
 def exchanged(draw, n, words):
     """Return n true words and n false ones, in which each word is as often false as it is true."""
     true = evenly(draw, n, words)
     false = draw.sample(true, n)
-    while clash := next((place for place in range(n) if true[place] == false[place]), None):
-        other = draw.choice([place for place in range(n) if true[clash] not in (true[place], false[place])])
+    while clash := next((index for index in range(n) if true[index] == false[index]), None):
+        other = draw.choice([index for index in range(n) if true[clash] not in (true[index], false[index])])
         false[clash], false[other] = false[other], false[clash]
     return true, false
 
@@ -273,7 +273,7 @@ class Reader:
 
     def perplexity(self, asked):
         self.calls += 1
-        short = [place for place, text in enumerate(asked) if " " not in text]
+        short = [index for index, text in enumerate(asked) if " " not in text]
         if short:
             raise NoReplyError(short, "too short")
         return np.array([20.0 if "odd" in text else 10.0 for text in asked])
@@ -305,7 +305,7 @@ def test_the_probabilities_are_those_of_a_logistic_regression_of_differences():
 def test_the_trigrams_are_those_of_counting_by_hand():
     said = ["a dog runs", "a cat sleeps", "a dog sleeps", "the dog runs", "a dog runs"]
     true, folds = np.array([True, True, True, False, True]), np.array([0, 1, 1, 1, 0])
-    found = Trigrams(said)
+    trigrams = Trigrams(said)
     seen = [text.split() for text, one, fold in zip(said, true, folds, strict=True) if one and fold == 1]
     words = {word for text in said for word in text.split()} | {"<end>", "<begin>"}
     total = 0.0
@@ -320,5 +320,5 @@ def test_the_trigrams_are_those_of_counting_by_hand():
         double = after_two.count(three) / len(after_two) if after_two else single
         triple = after_both.count(three) / len(after_both) if after_both else double
         total += np.log(0.2 * single + 0.3 * double + 0.5 * triple)
-    assert found.lengths[0] == 4
-    assert found.mean_logs(true, folds)[0] == pytest.approx(total / 4)
+    assert trigrams.lengths[0] == 4
+    assert trigrams.mean_logs(true, folds)[0] == pytest.approx(total / 4)

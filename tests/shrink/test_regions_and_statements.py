@@ -76,7 +76,7 @@ def test_the_smallest_region_that_breaks_a_model_is_found():
                 wrong = abs(seen - np.array(IMAGENET_MEAN)).max() < 2
                 return Prediction(request=one, score=float(("dog" in one.text) != wrong))
 
-            return {one: reply(one) for one in requests}
+            return {request: reply(request) for request in requests}
 
     task = Task(id="t/x", capability="foil", shape="pair", cases=(case_of(),))
     batch = Batch(task=task, positions=(0,))

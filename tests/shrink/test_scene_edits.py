@@ -94,9 +94,9 @@ def test_things_stay_whole_and_apart_and_the_sizes_of_a_direction_increase():
         assert 0 < sizes[0] <= sizes[-1] <= 1
         for edit in direction:
             objects = edit.redraw(graph)["objects"]
-            for one in objects.values():
-                assert min(one["x"], one["y"]) >= 4
-                assert max(one["x"] + one["w"], one["y"] + one["h"]) <= 220
+            for object_ in objects.values():
+                assert min(object_["x"], object_["y"]) >= 4
+                assert max(object_["x"] + object_["w"], object_["y"] + object_["h"]) <= 220
             if len(objects) == 2:
                 upper, lower = objects["0"], objects["1"]
                 apart = max(

@@ -58,8 +58,8 @@ class Model:
 
 
 def strength(key, kind="blur"):
-    found = re.search(rf"{kind}([\d.]+)", key)
-    return float(found[1]) if found else 0.0
+    match = re.search(rf"{kind}([\d.]+)", key)
+    return float(match[1]) if match else 0.0
 
 
 def test_a_model_that_breaks_from_a_blur_of_two_is_found_with_two():

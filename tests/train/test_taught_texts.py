@@ -84,7 +84,7 @@ def test_a_number_is_said_as_often_of_a_scene_that_has_it_as_of_one_that_has_not
 @pytest.mark.slow
 def test_whether_a_number_is_large_does_not_tell_whether_a_text_is_true(train):
     first = train.scenes.FIRST_SEED
-    said = [one for seed in (first, first + 1) for scene in train.scenes.portion(seed) for one in scene.texts]
+    said = [text for seed in (first, first + 1) for scene in train.scenes.portion(seed) for text in scene.texts]
     for numbers in (NUMBER_WORDS[:2], NUMBER_WORDS[2:4], NUMBER_WORDS[4:]):
         truths = [truth for text, truth in said if re.search(rf"exactly ({'|'.join(numbers)})\b", text)]
         assert len(truths) > 100

@@ -172,10 +172,11 @@ def _may_have(object_class: ObjectClass, word: str) -> bool:
 def _foil(reading: Reading, phrase: NounPhrase, named: tuple[str, ObjectClass], object_class: ObjectClass) -> Foil:
     name, known = named
     word = (plural(object_class.word) or object_class.word) if phrase.plural else object_class.word
+    several = "several" if phrase.plural else "one"
     return Foil(
         caption=reading.parsed.text,
         foil=reading.parsed.edited([Edit(span=(phrase.head - name.count(" "), phrase.head + 1), text=word)]),
         classes=(known.word or name, object_class.word),
-        why=f"the image shows {'several' if phrase.plural else 'one'} {name}, and no caption mentions a {object_class.word}",
+        why=f"the image shows {several} {name}, and no caption mentions a {object_class.word}",
         tags={"supercategory": object_class.supercategory},
     )

@@ -20,7 +20,7 @@ def asked(model):
 
 
 def bugs(model):
-    return [one.bug for one in diagnose(asked(model)).findings]
+    return [finding.bug for finding in diagnose(asked(model)).findings]
 
 
 def twice(image):

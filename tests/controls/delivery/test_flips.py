@@ -26,13 +26,13 @@ def asked(model):
 def sample(tmp_path):
     """A case for each of four canaries: a thing against another one, right and judged; two of one image."""
     cases = []
-    for place, one in enumerate((*CANARIES[:3], CANARIES[0])):
-        file = tmp_path / f"{one.kind}.png"
-        file.write_bytes(as_png(one.pixels))
-        image = file_image(one.kind, file)
-        texts = one.texts()
-        made = tuple(Match(image=image, text=text) for text in (texts[0], texts[1 + place // 3]))
-        cases.append(Case(id=str(place), requests=made, truths=(True, False)))
+    for index, canary in enumerate((*CANARIES[:3], CANARIES[0])):
+        file = tmp_path / f"{canary.kind}.png"
+        file.write_bytes(as_png(canary.pixels))
+        image = file_image(canary.kind, file)
+        texts = canary.texts()
+        made = tuple(Match(image=image, text=text) for text in (texts[0], texts[1 + index // 3]))
+        cases.append(Case(id=str(index), requests=made, truths=(True, False)))
     task = Task(id="own/things", capability="foil", shape="pair", cases=tuple(cases))
     batch = Batch(task=task, positions=tuple(range(4)))
     said = asked(Remembering()).predict(request for case in cases for request in case.requests)
@@ -63,7 +63,7 @@ def test_a_model_that_ignores_exif_flips_for_re_encodings_only(sample):
 
     found = measure(sample, asked(spoilt(Remembering(), images=opened(as_stored))))
     rates = {name: metric.value for name, metric in found.metrics().items()}
-    reencoded = [one for one in VARIANTS.values() if one.family == "reencoded"]
+    reencoded = [variant for variant in VARIANTS.values() if variant.family == "reencoded"]
     flipped = np.nansum(found.columns["flip_rate_reencoded"])
     assert flipped > 0
     assert rates["flip_rate_reencoded"] == pytest.approx(flipped / 4)
@@ -114,7 +114,7 @@ class Says:
         self.own, self.changed = own, changed
 
     def answer(self, questions):
-        return [self.changed if "#delivery-" in one.image.key else self.own for one in questions]
+        return [self.changed if "#delivery-" in question.image.key else self.own for question in questions]
 
 
 def flips(task, own, changed):

@@ -33,7 +33,7 @@ def findings(model):
 @pytest.mark.parametrize("bug", ["none", *PLANTED, "wrong mean"])
 def test_a_planted_bug_is_named_and_no_other(loaded, name, bug):
     with planted(loaded(name), bug) as model:
-        assert [one.bug for one in findings(model)] == ([] if bug == "none" else [bug])
+        assert [finding.bug for finding in findings(model)] == ([] if bug == "none" else [bug])
 
 
 @pytest.mark.parametrize(

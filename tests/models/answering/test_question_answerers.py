@@ -74,7 +74,7 @@ def by_label(whole, processor, ask):
     """ViLT: the best label among the choices, by the logits of transformers."""
     inputs = processor(ask.image.load(), [ask.question], return_tensors="pt")
     row = whole(**inputs).logits[0]
-    labels = {label: row[place].item() for place, label in enumerate(cross_checkpoints.LABELS)}
+    labels = {label: row[index].item() for index, label in enumerate(cross_checkpoints.LABELS)}
     named = {choice: labels["2" if choice == "two" else choice] for choice in ask.choices or cross_checkpoints.LABELS}
     return max(named, key=named.get)
 
@@ -322,8 +322,8 @@ def test_a_checkpoint_for_retrieval_answers_no_questions(name, tmp_path):
 def test_a_vocabulary_without_names_is_refused(tmp_path):
     cross_checkpoints.save("vilt_vqa", tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
-    config["id2label"] = {str(place): f"LABEL_{place}" for place in range(7)}
-    config["label2id"] = {f"LABEL_{place}": place for place in range(7)}
+    config["id2label"] = {str(index): f"LABEL_{index}" for index in range(7)}
+    config["label2id"] = {f"LABEL_{index}": index for index in range(7)}
     (tmp_path / "config.json").write_text(json.dumps(config))
     message = refused("vilt_vqa", tmp_path, tmp_path)
     assert all(words in message for words in ("7 answers", "answers=FILE"))

@@ -63,7 +63,9 @@ class Planted(torch.nn.Module):
 
 def encoders(network, frame=whole):
     def pixels(images):
-        return torch.stack([torch.tensor(np.asarray(one.load()) / 255.0).permute(2, 0, 1).float() for one in images])
+        return torch.stack(
+            [torch.tensor(np.asarray(image.load()) / 255.0).permute(2, 0, 1).float() for image in images]
+        )
 
     rows = {"red": [1.0, 0, 0], "blue": [0, 0, 1.0]}
     return Encoders(
@@ -150,8 +152,8 @@ def test_two_streams_mix_as_a_network_that_computes_both_directions_from_the_sam
     calls = [(streams, shares(chance, sizes[streams[0]], sizes[streams[1]])) for streams in order]
     state = {"text": np.eye(texts, texts + regions), "regions": np.eye(regions, texts + regions, texts)}
     before = dict(state)
-    for place, ((who, whom), weights) in enumerate(calls):
-        if who != whom and order[place - 1] != (whom, who):
+    for index, ((who, whom), weights) in enumerate(calls):
+        if who != whom and order[index - 1] != (whom, who):
             before = dict(state)
         source = before if who != whom else state
         state[who] = (weights @ source[whom] + state[who]) / 2

@@ -16,6 +16,6 @@ def original(tmp_path_factory):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         transformers.BertForSequenceClassification(config).save_pretrained(folder)
-    words = {word: place for place, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "cat"])}
+    words = {word: index for index, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "cat"])}
     transformers.BertTokenizer(vocab=words).save_pretrained(folder)
     return folder

@@ -92,7 +92,7 @@ def test_every_shard_that_the_index_names_is_fetched(kind, original, tmp_path, s
         [*(NAMES[kind].format(number) for number in (1, 2, 3)), "model.safetensors.index.json"]
     )
     assert identity(pretrained("org/bert", tmp_path)) == f"org/bert@{COMMIT}"
-    assert loaded(str(folder), tmp_path).num_parameters() == sum(one.numel() for one in weights.values())
+    assert loaded(str(folder), tmp_path).num_parameters() == sum(weight.numel() for weight in weights.values())
 
 
 def test_pickled_shards_of_any_name_are_fetched(original, tmp_path, serve):

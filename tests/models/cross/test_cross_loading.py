@@ -91,7 +91,7 @@ def test_a_vocabulary_that_is_not_the_models(name, folder, tmp_path):
     words = content["model"]["vocab"]
     merges = {"merges": []} if "merges" in content["model"] else {}
     for size in (len(words) // 2, len(words) + 20):
-        some = dict([*words.items(), *((f"more{place}", place) for place in range(len(words), size))][:size])
+        some = dict([*words.items(), *((f"more{index}", index) for index in range(len(words), size))][:size])
         content["added_tokens"] = [token for token in content["added_tokens"] if token["content"] in some]
         file.write_text(json.dumps({**content, "model": {**content["model"], "vocab": some, **merges}}))
         assert f"its tokenizer has {size} tokens" in refused(name, tmp_path, tmp_path)

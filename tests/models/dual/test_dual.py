@@ -123,7 +123,7 @@ def test_it_agrees_with_the_library_called_by_hand(models, folders, kind):
 def test_batch_order_and_padding_make_no_difference(models, kind):
     model, order = models[kind], random.Random(0).sample(range(6), 6)
     together, texts = model.encode_images(images()), model.encode_texts(read_by(kind))
-    assert np.concatenate([model.encode_images([one]) for one in images()]) == pytest.approx(together, abs=1e-5)
+    assert np.concatenate([model.encode_images([image]) for image in images()]) == pytest.approx(together, abs=1e-5)
     assert model.encode_images([images()[place] for place in order]) == pytest.approx(together[order], abs=1e-5)
     assert np.concatenate([model.encode_texts([one]) for one in read_by(kind)]) == pytest.approx(texts, abs=1e-5)
     assert model.encode_texts([LONG, *read_by(kind)])[1:] == pytest.approx(texts, abs=1e-5)
@@ -134,7 +134,7 @@ def test_a_text_without_tokens_has_no_features(models):
     for texts in ([""], ["", "dot"], ["dot", "", " "]):
         with pytest.raises(NoReplyError, match="no tokens") as caught:
             models["tipsv2"].encode_texts(texts)
-        assert caught.value.positions == {place for place, text in enumerate(texts) if not text.strip()}
+        assert caught.value.positions == {index for index, text in enumerate(texts) if not text.strip()}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -228,7 +228,7 @@ def test_a_gpu_says_what_the_cpu_says(models, folders, kind):
 def test_what_it_learns_to_match_scores_higher(folders, kind):
     model = encoders.build(str(folders[kind]), folder=folders[kind])
     squares = [Image.new("RGB", (32, 32), color) for color in ("red", "blue")]
-    pairs = [LazyImage(key=str(number), load=lambda one=one: one) for number, one in enumerate(squares)]
+    pairs = [LazyImage(key=str(number), load=lambda one=square: one) for number, square in enumerate(squares)]
     texts = ["a red square", "a blue square"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folders[kind], padding_side="right")
     tokens = tokenizer(texts, padding="max_length", max_length=24, return_tensors="pt")["input_ids"]

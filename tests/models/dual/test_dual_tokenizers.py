@@ -64,7 +64,7 @@ def test_siglip_2s_tokenizer(tmp_path, kind, side):
     """Gemma's tokenizer with an end but no beginning token; lower case; padding on the right up to the context."""
     folder = save(kind, tmp_path / kind)
     specials = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"]
-    vocab = {token: place for place, token in enumerate([*specials, "▁", *string.ascii_letters, ".", ",", "!"])}
+    vocab = {token: index for index, token in enumerate([*specials, "▁", *string.ascii_letters, ".", ",", "!"])}
     gemma = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocab, merges=[], unk_token="<unk>", byte_fallback=True))
     gemma.normalizer = tokenizers.normalizers.Replace(" ", "▁")
     gemma.post_processor = tokenizers.processors.TemplateProcessing("$A <eos>", special_tokens=[("<eos>", 1)])

@@ -32,7 +32,7 @@ def clip(tmp_path_factory):
 
 
 def cases(make, number):
-    return [make(SceneCase(task=f"scenes/{make.__name__}", seed=SEED, number=place)) for place in range(number)]
+    return [make(SceneCase(task=f"scenes/{make.__name__}", seed=SEED, number=index)) for index in range(number)]
 
 
 def share_right(scores):

@@ -193,23 +193,23 @@ def test_heads_pool_and_predict_as_a_slow_reference():
         some_are_background = margins[21:23].mean()  # between two boxes, so that no box is on the edge
         net.roi_heads.box_predictor.cls_score.bias[-1] += some_are_background
         found = predicted(net.roi_heads, TINY, features, boxes)
-        for place, some in enumerate(boxes):  # one box at a time
+        for index, some in enumerate(boxes):  # one box at a time
             for row, box in enumerate(some):
-                inner = torchvision.ops.RoIPool(6, 1 / 16)(features[place : place + 1], [box[None]])
+                inner = torchvision.ops.RoIPool(6, 1 / 16)(features[index : index + 1], [box[None]])
                 for block in net.roi_heads.res5:
                     inner = run_bottleneck(block, inner, [(6, 6)])[0]
                 assert inner.shape[2:] == (6, 6)
                 mean = inner.mean(dim=(2, 3))
-                assert torch.allclose(found[place].features[row], mean[0], atol=1e-5)
+                assert torch.allclose(found[index].features[row], mean[0], atol=1e-5)
                 head = net.roi_heads.box_predictor
                 objects = head.cls_score(mean)[0]
                 likeliest.add(int(objects.argmax()) == TINY.objects)
                 embedded = torch.cat((mean[0], head.cls_embedding.weight[objects.argmax()]))
                 attributes = head.attr_score(head.fc_attr(embedded).relu())
-                assert torch.allclose(found[place].attribute_logits[row], attributes, atol=1e-5)
+                assert torch.allclose(found[index].attribute_logits[row], attributes, atol=1e-5)
                 best = int(objects[:-1].argmax())
                 deltas = head.bbox_pred(mean)[0, 4 * best : 4 * best + 4]
-                assert torch.allclose(found[place].deltas[row], deltas, atol=1e-5)
+                assert torch.allclose(found[index].deltas[row], deltas, atol=1e-5)
     assert likeliest == {True, False}
 
 

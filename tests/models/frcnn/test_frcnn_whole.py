@@ -37,9 +37,9 @@ def saved(tmp_path_factory):
 
 def test_a_saved_detector_is_loaded_whole(saved, tmp_path):
     source = detector_source(str(saved), tmp_path, "cpu", width=128, count=6)
-    expected = detect(lively(FIFTY, 1), FIFTY, [one.load() for one in images()[:3]], "cpu")
-    for one, other in zip(source.regions(images()[:3]), expected, strict=True):
-        same(one, other)
+    expected = detect(lively(FIFTY, 1), FIFTY, [image.load() for image in images()[:3]], "cpu")
+    for region, other in zip(source.regions(images()[:3]), expected, strict=True):
+        same(region, other)
     safe = tmp_path / "safe"
     safe.mkdir()
     (safe / "config.yaml").write_text((saved / "config.yaml").read_text())

@@ -72,7 +72,7 @@ def test_the_score_is_the_librarys_probability_of_yes_pair_by_pair(name, tmp_pat
     assert np.concatenate([model.match([pair]) for pair in PAIRS[:4]]) == pytest.approx(expected[:4], rel=1e-5)
     answers = model.answer(ASKS)
     assert set(answers) <= {*CHOICES, TIED}
-    assert [model.answer([one])[0] for one in ASKS] == answers
+    assert [model.answer([ask])[0] for ask in ASKS] == answers
 
 
 @pytest.mark.parametrize("name", ["florence2", "blip2", "mllama", "blip2_opt"])
@@ -93,10 +93,10 @@ def test_the_likelihood_of_a_reply_is_that_of_its_tokens_one_by_one(name, tmp_pa
         ids = words(space + pair.text, add_special_tokens=False)["input_ids"]
         made = dict(processor(text=asks.get(name, caption), images=pair.image.load(), return_tensors="pt"))
         total = 0.0
-        for place in range(len(ids)):
+        for index in range(len(ids)):
             with torch.no_grad():
-                likely = next_tokens(name, model, made, ids[:place]).double().log_softmax(-1)
-            total += float(likely[ids[place]])
+                likely = next_tokens(name, model, made, ids[:index]).double().log_softmax(-1)
+            total += float(likely[ids[index]])
         expected.append(total)
     assert sums.match(PAIRS[:4]) == pytest.approx(expected, rel=1e-5)
 

@@ -37,16 +37,16 @@ def plain_ids(name, text):
 def test_the_score_is_the_probability_of_yes(name):
     yes = [plain_ids(name, word)[0] for word in ("Yes", " Yes", "yes", " yes")]
     no = [plain_ids(name, word)[0] for word in ("No", " No", "no", " no") if len(plain_ids(name, word)) == 1]
-    alone = [np.exp(by_hand(name, one.image, AROUND[name].format(SHOW.format(one.text)))[0]) for one in PAIRS]
+    alone = [np.exp(by_hand(name, pair.image, AROUND[name].format(SHOW.format(pair.text)))[0]) for pair in PAIRS]
     expected = np.array([[row[yes].sum(), row[no].sum()] for row in alone])
     model = of(name)
     assert isinstance(model, Matcher)
     assert isinstance(model, Answerer)
     assert model.decision_threshold == 0.5
-    found = model.match(PAIRS)
-    assert found.dtype == np.float64
-    assert found == pytest.approx(expected[:, 0], rel=1e-5)
-    assert np.ptp(found) > 1e-4
+    match = model.match(PAIRS)
+    assert match.dtype == np.float64
+    assert match == pytest.approx(expected[:, 0], rel=1e-5)
+    assert np.ptp(match) > 1e-4
     of_both = of(name, "yes-no")
     assert of_both.match(PAIRS) == pytest.approx(expected[:, 0] / expected.sum(axis=1), rel=1e-5)
     assert of_both.decision_threshold == 0.5
@@ -59,7 +59,7 @@ def test_the_likelihood_of_a_caption(name):
     for pair in PAIRS:
         ids = plain_ids(name, (" " if " " in SPACES[name] else "") + pair.text)
         rows = by_hand(name, pair.image, asked, ids)
-        sums.append(sum(rows[place, one] for place, one in enumerate(ids)))
+        sums.append(sum(rows[index, id_] for index, id_ in enumerate(ids)))
         lengths.append(len(ids))
     model = of(name, "likelihood")
     assert model.decision_threshold is None
@@ -91,7 +91,7 @@ def likeliest(name, question):
             for space in SPACES[name]:
                 ids = plain_ids(name, space + form)
                 rows = by_hand(name, question.image, prompt, ids)
-                likely = sum(rows[place, one] for place, one in enumerate(ids))
+                likely = sum(rows[index, id_] for index, id_ in enumerate(ids))
                 total += np.exp(likely) * np.exp(rows[-1][stops]).sum()
         found.append(total)
     return CHOICES[int(np.argmax(found))]
@@ -112,7 +112,7 @@ def test_batches_order_and_longer_neighbours_make_no_difference(name, score):
     assert model.match(PAIRS[::-1]) == pytest.approx(together[::-1], rel=1e-5)
     assert model.match([*PAIRS[4:6], *PAIRS[4:5]]) == pytest.approx(together[[4, 5, 4]], rel=1e-5)
     if score == "vqascore":
-        assert [model.answer([one])[0] for one in ASKS] == model.answer(ASKS) == model.answer(ASKS[::-1])[::-1]
+        assert [model.answer([ask])[0] for ask in ASKS] == model.answer(ASKS) == model.answer(ASKS[::-1])[::-1]
 
 
 @pytest.fixture
@@ -173,9 +173,9 @@ def test_a_prompt_with_the_image_after_the_text_is_read_whole(read, monkeypatch)
         "{% for m in messages %}USER: {{ m.content[1].text }} <image>\n{% endfor %}{{ 'ASSISTANT:' }}"
     )
     counts = read(processor)
-    found = asked(Engine(model, processor)).match(PAIRS)
+    match = asked(Engine(model, processor)).match(PAIRS)
     assert counts == [9]
-    assert unshared(monkeypatch, model, processor).match(PAIRS) == pytest.approx(found, rel=1e-5)
+    assert unshared(monkeypatch, model, processor).match(PAIRS) == pytest.approx(match, rel=1e-5)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -206,7 +206,7 @@ def test_a_trained_model_says_yes_to_what_is_true():
     """Trained on the right replies about two images, it scores the true text above the false one."""
     model, processor = tiny_vlms.llava()
     squares = {colour: Image.new("RGB", (32, 32), colour) for colour in ("red", "blue")}
-    cases = [(seen, said) for seen in squares for said in squares]
+    cases = [(seen, square) for seen in squares for square in squares]
     prompts = [AROUND["llava"].format(SHOW.format(f"a {said} square")) for _, said in cases]
     inputs = processor(text=prompts, images=[[squares[seen]] for seen, _ in cases], padding=True, return_tensors="pt")
     words = [processor.tokenizer(" Yes" if seen == said else " No")["input_ids"][1] for seen, said in cases]
@@ -221,8 +221,8 @@ def test_a_trained_model_says_yes_to_what_is_true():
         Match(image=LazyImage(key=seen, load=lambda seen=seen: squares[seen]), text=f"a {said} square")
         for seen, said in cases
     ]
-    found = asked(Engine(model, processor)).match(pairs)
-    assert (found > 0.5).tolist() == [True, False, False, True]
+    match = asked(Engine(model, processor)).match(pairs)
+    assert (match > 0.5).tolist() == [True, False, False, True]
 
 
 def test_an_image_that_fails_fails_unchanged():

@@ -50,8 +50,8 @@ def test_a_reply_ends_with_any_of_the_tokens_that_end_a_turn():
 
 def test_a_family_without_a_chat_template():
     model, processor = tiny_vlms.llava(template=False)
-    found = asked(Engine(model, processor)).match(PAIRS)
-    assert found == pytest.approx(of("llava").match(PAIRS), rel=1e-5)
+    match = asked(Engine(model, processor)).match(PAIRS)
+    assert match == pytest.approx(of("llava").match(PAIRS), rel=1e-5)
     with pytest.raises(ModelLoadError, match=r"mystery without a chat template.*llava"):
         Prompter(processor, "mystery")
 
@@ -105,8 +105,8 @@ def test_a_template_without_the_image_or_the_text(template, message, tmp_path):
 def test_the_tokenizers_template_is_used_if_the_processor_has_none():
     model, processor = templated(None)
     processor.tokenizer.chat_template = tiny_vlms.QWEN_TEMPLATE
-    found = asked(Engine(model, processor)).match(PAIRS)
-    assert found == pytest.approx(of("qwen3_vl").match(PAIRS), rel=1e-6)
+    match = asked(Engine(model, processor)).match(PAIRS)
+    assert match == pytest.approx(of("qwen3_vl").match(PAIRS), rel=1e-6)
 
 
 @pytest.mark.parametrize(("name", "between"), [("llava", " "), ("qwen3_vl", ""), ("paligemma", ""), ("mistral3", "")])

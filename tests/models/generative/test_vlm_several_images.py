@@ -28,7 +28,7 @@ def by_hand(name, images, prompt, ids):
     special = Engine(model, processor).prompter.special
     rows = next_tokens(model, processed(processor, prompt, *images, add_special_tokens=special), ids)
     ends = [2, processor.tokenizer("a.", add_special_tokens=False)["input_ids"][-1]]  # the end of a turn, a full stop
-    return sum(rows[place, one] for place, one in enumerate(ids)) + np.logaddexp.reduce(rows[-1, ends])
+    return sum(rows[index, id_] for index, id_ in enumerate(ids)) + np.logaddexp.reduce(rows[-1, ends])
 
 
 @pytest.mark.parametrize("name", AROUND)
@@ -38,13 +38,13 @@ def test_the_answer_is_the_choice_that_is_likeliest_by_hand(name):
     prompter = model._engine.prompter
     assert isinstance(model, Comparer)
     expected, every = [], []
-    for one in questions:
-        text = AROUND[name].format(f"{one.question} Answer with one of: {', '.join(CHOICES)}.")
-        prompt = prompter.prompt(f"{one.question} Answer with one of: {', '.join(CHOICES)}.", 2)
+    for question in questions:
+        text = AROUND[name].format(f"{question.question} Answer with one of: {', '.join(CHOICES)}.")
+        prompt = prompter.prompt(f"{question.question} Answer with one of: {', '.join(CHOICES)}.", 2)
         assert prompt.text == text
         values = [
             np.logaddexp.reduce(
-                [by_hand(name, one.images, text, ids) for ids in prompter.replies(prompt, forms(choice))]
+                [by_hand(name, question.images, text, ids) for ids in prompter.replies(prompt, forms(choice))]
             )
             for choice in CHOICES
         ]
@@ -53,8 +53,8 @@ def test_the_answer_is_the_choice_that_is_likeliest_by_hand(name):
     assert model.compare(questions) == expected
     assert np.ptp(every, axis=0).min() > 1e-3  # the images and their order matter
     wanted = [
-        ((one.images, prompter.prompt(f"{one.question} Answer with one of: {', '.join(CHOICES)}.", 2)), ids)
-        for one in questions
+        ((question.images, prompter.prompt(f"{question.question} Answer with one of: {', '.join(CHOICES)}.", 2)), ids)
+        for question in questions
         for ids in prompter.replies(prompter.prompt("x", 2), forms("red"))[:1]
     ]
     alone = [by_hand(name, shown, prompt.text, ids) for (shown, prompt), ids in wanted]

@@ -92,7 +92,9 @@ def test_a_batch_is_filled_as_each_gap_on_its_own(pieces, kind, gaps):
     assert [len(one) for one in together] == [6, 3, 3]
     assert [[one.text for one in some] for some in together] == [[one.text for one in some] for some in alone]
     for some, others in zip(together, alone, strict=True):
-        assert [one.log_probability for one in some] == pytest.approx([one.log_probability for one in others], rel=1e-4)
+        assert [one.log_probability for one in some] == pytest.approx(
+            [other.log_probability for other in others], rel=1e-4
+        )
 
 
 def test_a_word_begins_each_filling_of_byte_pairs(pieces):

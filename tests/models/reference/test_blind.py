@@ -85,7 +85,7 @@ def naive_bayes(rows, folds):
     def likely(key, text, truth):
         own = [row for row in rows if folds[row[0]] != folds[key] and row[2] == truth]
         seen = [gram for row in own for gram in grams(row[1])]
-        return np.log(len(own) + 1) + sum(np.log((seen.count(one) + 1) / (len(seen) + size)) for one in grams(text))
+        return np.log(len(own) + 1) + sum(np.log((seen.count(gram) + 1) / (len(seen) + size)) for gram in grams(text))
 
     return likely
 
@@ -324,7 +324,7 @@ def test_several_foils_of_one_caption_give_it_away_in_cases_of_their_own():
     cases = []
     for n in range(40):
         first, *others = medoid(draw)
-        cases += [pair(f"{n}-{place}", first, other, key=f"img{n}") for place, other in enumerate(others)]
+        cases += [pair(f"{n}-{index}", first, other, key=f"img{n}") for index, other in enumerate(others)]
     assert accuracy(prepared(task_of(cases)), task_of(cases)) > 0.9
 
 

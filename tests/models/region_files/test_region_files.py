@@ -102,13 +102,13 @@ def test_the_path_of_an_image_decides_between_equal_names(tmp_path):
 def test_lines_of_any_length_are_found(tmp_path):
     lengths = [36, 36, 3, 36, 36, 1, 36]
     rows = [
-        line(f"{10**place}", regions(place, n), 5 * 10**place, 3 * 10 ** (place % 3)) for place, n in enumerate(lengths)
+        line(f"{10**index}", regions(index, n), 5 * 10**index, 3 * 10 ** (index % 3)) for index, n in enumerate(lengths)
     ]
     for end, joint in ((b"", b"\n"), (b"\n", b"\n"), (b"\r\n", b"\r\n"), (b"\n\n", b"\n\n")):
         (tmp_path / "f.tsv").write_bytes(joint.join(rows) + end)
         source = of(tmp_path / "f.tsv", count=None)
-        for place, n in enumerate(lengths):
-            same(source.regions([image(f"{10**place}.jpg")])[0], regions(place, n))
+        for index, n in enumerate(lengths):
+            same(source.regions([image(f"{10**index}.jpg")])[0], regions(index, n))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_damaged_lines_cost_their_own_cases(tmp_path):
     source = of(tmp_path / "f.tsv")
     asked = [image(key) for key in ("1", "0", "x", "2", "1")]
     replies = Caller(name="model", size=8).ask(
-        Call(called="x", method=lambda some: [one.boxes[0] for one in source.regions(some)], kind="rows"), asked
+        Call(called="x", method=lambda some: [region.boxes[0] for region in source.regions(some)], kind="rows"), asked
     )
     assert replies[1] == pytest.approx(regions(0).boxes[0])
     assert "'x', but of 6 others" in replies[2].why
@@ -221,7 +221,7 @@ def test_a_folder_with_regions_of_two_detectors_is_refused(tmp_path):
 
 def test_many_files_take_no_memory_to_tell_apart(tmp_path):
     for number in range(30):
-        shard(tmp_path / "f", [f"{number}-{one}" for one in range(64)])
+        shard(tmp_path / "f", [f"{number}-{index}" for index in range(64)])
     tracemalloc.start()
     first = of(tmp_path / "f").fingerprint
     peak = tracemalloc.get_traced_memory()[1]
@@ -240,7 +240,7 @@ def test_safetensors_that_do_not_say_what_they_hold_are_refused(tmp_path):
     from safetensors.numpy import save_file
 
     arrays = {"features": np.zeros((1, N, D), np.float32), "boxes": np.zeros((1, N, 4), np.float32)}
-    for place, (head, expected) in enumerate(
+    for index, (head, expected) in enumerate(
         (
             ({}, "does not name its images"),
             ({"images": "[1"}, "does not name its images"),
@@ -248,7 +248,7 @@ def test_safetensors_that_do_not_say_what_they_hold_are_refused(tmp_path):
             ({"images": '["1", "2"]', "detector": "d"}, "names 2 images"),
         )
     ):
-        file = tmp_path / f"{place}.safetensors"
+        file = tmp_path / f"{index}.safetensors"
         save_file(arrays, file, metadata={"schema": "vlgate regions 1"} | head)
         with pytest.raises(ModelLoadError, match=expected):
             of(file)

@@ -148,7 +148,7 @@ def test_an_image_without_features_has_no_reply(family, base, tmp_path, with_reg
     model = family.adapter.build(f"{base}?max_length=5", tmp_path)
     with pytest.raises(NoReplyError) as caught:
         model.match(PAIRS)
-    assert caught.value.positions == {place for place, pair in enumerate(PAIRS) if pair.image.key == "blue-1"}
+    assert caught.value.positions == {index for index, pair in enumerate(PAIRS) if pair.image.key == "blue-1"}
     assert len(model.cut_texts) == 0  # they are counted when the others are asked again
 
 

@@ -56,8 +56,10 @@ def test_the_pretrained_model_answers_if_its_answers_are_named(base, tmp_path):
     both = lxmert.build(f"{base}?answers=all_ans.json", tmp_path)
     assert both.match(PAIRS) == pytest.approx(lxmert.build(str(base), tmp_path).match(PAIRS))
     asked = questions("red", "blue")
-    seen = [{"visual_feats": torch.from_numpy(one.features)[None], "visual_pos": torch.from_numpy(one.boxes)[None]}
-            for one in Stub().regions([ask.image for ask in asked])]  # fmt: skip
+    seen = [
+        {"visual_feats": torch.from_numpy(region.features)[None], "visual_pos": torch.from_numpy(region.boxes)[None]}
+        for region in Stub().regions([ask.image for ask in asked])
+    ]
     texts = [ask.question for ask in asked]
     replies = region_stubs.one_by_one(base, transformers.LxmertForPreTraining, texts, seen)
     rows = [reply.question_answering_score.numpy()[0] for reply in replies]

@@ -52,7 +52,7 @@ def seen(features, box_type=0):
 
 def one_by_one(folder, kind, requests, texts, box_type=0):
     regions = Stub().regions([request.image for request in requests])
-    images = [seen(torch.from_numpy(one.features)[None], box_type) for one in regions]
+    images = [seen(torch.from_numpy(region.features)[None], box_type) for region in regions]
     return region_stubs.one_by_one(folder, kind, texts, images)
 
 

@@ -27,7 +27,7 @@ PLACES = 16
 
 
 def bert_words(length=PLACES):
-    vocabulary = {token: place for place, token in enumerate((*SPECIAL, *WORDS))}
+    vocabulary = {token: index for index, token in enumerate((*SPECIAL, *WORDS))}
     return hf.BertTokenizer(vocab=vocabulary, model_max_length=length)
 
 
@@ -36,7 +36,7 @@ def roberta_words():
     tokens = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *letters]
     merges = [("Ġ", "r"), ("Ġr", "e"), ("Ġre", "d"), ("b", "l"), ("bl", "u"), ("blu", "e"), ("r", "e"), ("re", "d")]
     tokens += ["".join(pair) for pair in merges]
-    vocabulary = {token: place for place, token in enumerate(dict.fromkeys(tokens))}
+    vocabulary = {token: index for index, token in enumerate(dict.fromkeys(tokens))}
     return hf.RobertaTokenizer(vocab=vocabulary, merges=merges, model_max_length=PLACES), len(vocabulary)
 
 

@@ -27,7 +27,7 @@ SQUARE = {"height": 32, "width": 32}
 
 def _letters(specials):
     tokens = [*specials, *LETTERS, *(letter + "</w>" for letter in LETTERS)]
-    return {token: place for place, token in enumerate(tokens)}
+    return {token: index for index, token in enumerate(tokens)}
 
 
 def _clip_tokenizer():
@@ -49,17 +49,17 @@ def _words_tokenizer():
 
 def _gemma(cls):
     tokens = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "▁", *string.ascii_letters, "."]
-    return cls(vocab={token: place for place, token in enumerate(tokens)}, merges=[])
+    return cls(vocab={token: index for index, token in enumerate(tokens)}, merges=[])
 
 
 def _bert_tokenizer():
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
-    return transformers.BertTokenizer(vocab={token: place for place, token in enumerate(tokens)}, model_max_length=12)
+    return transformers.BertTokenizer(vocab={token: index for index, token in enumerate(tokens)}, model_max_length=12)
 
 
 def _tips_tokenizer():
     tokens = ["<pad>", "<unk>", "▁", *string.ascii_lowercase, "."]
-    return transformers.Tipsv2Tokenizer(vocab={token: place for place, token in enumerate(tokens)})
+    return transformers.Tipsv2Tokenizer(vocab={token: index for index, token in enumerate(tokens)})
 
 
 def _roberta_tokenizer():

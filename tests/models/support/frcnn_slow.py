@@ -19,8 +19,8 @@ def slow_regions(state, config, image):
     features = backbone(state, config, pixels)
     boxes = proposed(state, config, features, size)
     pooled = torchvision.ops.RoIPool(config.pooled, 1 / 16)(features, [boxes])
-    for place in range(config.blocks[3]):
-        pooled = block(state, f"roi_heads.res5.{place}", pooled, dilation=2)
+    for index in range(config.blocks[3]):
+        pooled = block(state, f"roi_heads.res5.{index}", pooled, dilation=2)
     return tuple(one.numpy() for one in chosen(state, config, pooled.mean((2, 3)), boxes, size))
 
 
@@ -52,8 +52,8 @@ def backbone(state, config, pixels):
     features = normed(state, "backbone.stem.conv1", pixels, stride=2, padding=3).relu()
     features = max_pool2d(features, 3, 2, ceil_mode=True)
     for stage, blocks in zip((2, 3, 4), config.blocks, strict=False):
-        for place in range(blocks):
-            features = block(state, f"backbone.res{stage}.{place}", features, 2 if stage > 2 and place == 0 else 1)
+        for index in range(blocks):
+            features = block(state, f"backbone.res{stage}.{index}", features, 2 if stage > 2 and index == 0 else 1)
     return features
 
 
@@ -67,14 +67,14 @@ def proposed(state, config, features, size):
     found = []
     for row in range(features.shape[2]):
         for column in range(features.shape[3]):
-            for place in range(config.anchors):
-                size_of, aspect = divmod(place, len(config.aspect_ratios))
+            for index in range(config.anchors):
+                size_of, aspect = divmod(index, len(config.aspect_ratios))
                 width = config.anchor_sizes[size_of] / math.sqrt(config.aspect_ratios[aspect])
                 height = config.anchor_sizes[size_of] * math.sqrt(config.aspect_ratios[aspect])
                 x, y = 16 * column, 16 * row
                 anchor = (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
-                delta = deltas[4 * place : 4 * place + 4, row, column]
-                found.append((scores[place, row, column], delta, torch.tensor(anchor)))
+                delta = deltas[4 * index : 4 * index + 4, row, column]
+                found.append((scores[index, row, column], delta, torch.tensor(anchor)))
     found = sorted(found, key=lambda one: -float(one[0]))[: config.proposals_before]
     values, deltas, anchors = (torch.stack(part) for part in zip(*found, strict=True))
     boxes = clip_boxes_to_image(BoxCoder(config.rpn_weights, LARGEST).decode_single(deltas, anchors), size)

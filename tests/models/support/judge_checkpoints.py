@@ -27,7 +27,7 @@ def constant_classifier(folder, labels):
     )  # fmt: skip
     model = empty(transformers.BertForSequenceClassification(config))
     with torch.no_grad():
-        model.classifier.bias.copy_(torch.tensor([math.log(one) for one in labels.values()]))
+        model.classifier.bias.copy_(torch.tensor([math.log(label) for label in labels.values()]))
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
@@ -96,10 +96,10 @@ def deciding_classifier(folder, labels, says):
         for dense in (layer.attention.self.value, layer.attention.output.dense, model.bert.pooler.dense):
             dense.weight.copy_(same)
         model.classifier.bias[0] = 5
-        for place, (word, label) in enumerate(says.items()):
+        for index, (word, label) in enumerate(says.items()):
             feature = model.bert.embeddings.word_embeddings.weight[tokenizer.convert_tokens_to_ids(word)]
-            feature[2 * place], feature[2 * place + 1] = 1, -1
-            model.classifier.weight[list(labels).index(label), 2 * place] = 40 / 2**place
+            feature[2 * index], feature[2 * index + 1] = 1, -1
+            model.classifier.weight[list(labels).index(label), 2 * index] = 40 / 2**index
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

@@ -53,7 +53,7 @@ def line(key, one, height=300, width=500):
 
 
 def tsv(file, keys, **sizes):
-    file.write_bytes(b"".join(line(key, regions(place), **sizes) + b"\n" for place, key in enumerate(keys)))
+    file.write_bytes(b"".join(line(key, regions(index), **sizes) + b"\n" for index, key in enumerate(keys)))
     return file
 
 
@@ -77,12 +77,12 @@ def database(path, items):
 
 def shard(folder, keys, detector="d"):
     folder.mkdir(exist_ok=True)
-    write_shard(folder, keys, [regions(place) for place in range(len(keys))], detector)
+    write_shard(folder, keys, [regions(index) for index in range(len(keys))], detector)
     return folder
 
 
 def npz(file, keys):
-    every = [regions(place) for place in range(len(keys))]
+    every = [regions(index) for index in range(len(keys))]
     arrays = {name: np.stack([getattr(one, name) for one in every]) for name in FIELDS}
     np.savez(file, images=np.array(keys), **arrays)
     return file

@@ -49,7 +49,7 @@ class Stub:
 
     def regions(self, images):
         self.asked.append([image.key for image in images])
-        lost = [place for place, image in enumerate(images) if image.key in self._missing]
+        lost = [index for index, image in enumerate(images) if image.key in self._missing]
         if lost:
             raise NoReplyError(lost, "no features")
         seen = {}
@@ -143,7 +143,7 @@ class Lesson:
             [f"a {COLORS[color]} square" for color in said], return_tensors="pt"
         )
         self.features, self.boxes = (
-            torch.from_numpy(np.stack([getattr(one, name) for one in regions])) for name in ("features", "boxes")
+            torch.from_numpy(np.stack([getattr(region, name) for region in regions])) for name in ("features", "boxes")
         )
 
     def teach(self, model, inputs, rate, folder):

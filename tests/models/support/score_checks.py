@@ -15,7 +15,7 @@ def steady(match, requests, **tolerance):
     """Assert that neither the batch nor its order changes a score, and return the scores."""
     together = match(requests)
     assert np.ptp(together) > 0.01  # otherwise the rest would show nothing
-    assert np.concatenate([match([one]) for one in requests]) == pytest.approx(together, **tolerance)
+    assert np.concatenate([match([request]) for request in requests]) == pytest.approx(together, **tolerance)
     order = random.Random(0).sample(range(len(requests)), len(requests))
     assert match([requests[place] for place in order]) == pytest.approx(together[order], **tolerance)
     return together

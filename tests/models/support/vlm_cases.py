@@ -48,7 +48,9 @@ def of(name, score="vqascore", mode="choices"):
 def processed(processor, prompt, *images, **settings):
     with warnings.catch_warnings():  # numpy warns about PaliGemma's labels
         warnings.simplefilter("ignore", DeprecationWarning)
-        made = dict(processor(text=[prompt], images=[[one.load() for one in images]], return_tensors="pt", **settings))
+        made = dict(
+            processor(text=[prompt], images=[[image.load() for image in images]], return_tensors="pt", **settings)
+        )
     made.pop("labels", None)
     return made
 

@@ -38,9 +38,9 @@ class Slow:
         found = np.zeros_like(queries)
         for head in range(heads):
             part = slice(head * size, (head + 1) * size)
-            for place, query in enumerate(queries):
+            for index, query in enumerate(queries):
                 weights = np.array([math.exp(query[part] @ key[part] / math.sqrt(size)) for key in keys])
-                found[place, part] = sum(
+                found[index, part] = sum(
                     w * value[part] for w, value in zip(weights / weights.sum(), values, strict=True)
                 )
         return found

@@ -117,11 +117,11 @@ def test_pseudo_perplexity_masks_one_token_after_another(start):
     for text in TEXTS:
         ids = words(text, return_tensors="pt")["input_ids"]
         total = 0.0
-        for place in range(1, ids.shape[1] - 1):
+        for index in range(1, ids.shape[1] - 1):
             gap = ids.clone()
-            gap[0, place] = words.mask_token_id
+            gap[0, index] = words.mask_token_id
             with torch.no_grad():
-                total -= network_(gap).logits[0, place].log_softmax(-1)[ids[0, place]].item()
+                total -= network_(gap).logits[0, index].log_softmax(-1)[ids[0, index]].item()
         expected.append(math.exp(total / (ids.shape[1] - 2)))
     assert loaded("bert", start).model.perplexity(TEXTS) == pytest.approx(expected, rel=1e-5)
 

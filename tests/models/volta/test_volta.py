@@ -80,9 +80,9 @@ def test_batch_order_and_padding_make_no_difference(model):
 
 def test_words_and_images_change_the_score(model):
     """Another word at the end, and another image, each change the score."""
-    one = Match(image=tiny.image(0), text="a red square .")
-    assert model.match([one])[0] != model.match([Match(image=one.image, text="a red square ?")])[0]
-    assert model.match([one])[0] != model.match([Match(image=tiny.image(2), text=one.text)])[0]
+    match = Match(image=tiny.image(0), text="a red square .")
+    assert model.match([match])[0] != model.match([Match(image=match.image, text="a red square ?")])[0]
+    assert model.match([match])[0] != model.match([Match(image=tiny.image(2), text=match.text)])[0]
 
 
 VARIANTS = [
@@ -292,7 +292,7 @@ def train(config, weights):
     ids = torch.tensor([tiny.ids_of(f"a {color} square") for _ in numbers for color in tiny.COLORS])
     false = torch.tensor([int(number % 2 != color) for number in numbers for color in range(2)])
     features, boxes = (
-        torch.nn.utils.rnn.pad_sequence([torch.tensor(getattr(one, name)) for one in regions], batch_first=True)
+        torch.nn.utils.rnn.pad_sequence([torch.tensor(getattr(region, name)) for region in regions], batch_first=True)
         for name in ("features", "boxes")
     )
     made = with_overall(config, features, boxes, boxes.any(dim=-1))

@@ -40,8 +40,8 @@ def expanded(pattern):
 
 
 def counted(item):
-    found = re.fullmatch(r"(\d+)-(\d+)/(\d+)", item)
-    return [str(number) for number in range(int(found[1]), int(found[2]) + 1, int(found[3]))] if found else [item]
+    match = re.fullmatch(r"(\d+)-(\d+)/(\d+)", item)
+    return [str(number) for number in range(int(match[1]), int(match[2]) + 1, int(match[3]))] if match else [item]
 
 
 def test_the_table_is_read():

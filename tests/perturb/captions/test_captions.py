@@ -36,7 +36,7 @@ def parse(parser):
 def texts(found, caption):
     """The other texts, each behind its own caption if that is not the caption given."""
     foils = getattr(found, "candidates", ())
-    pairs = [one.foil if one.caption == caption else f"{one.caption} / {one.foil}" for one in foils]
+    pairs = [foil.foil if foil.caption == caption else f"{foil.caption} / {foil.foil}" for foil in foils]
     return pairs + list(getattr(found, "texts", ()))
 
 

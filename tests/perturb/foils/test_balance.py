@@ -83,10 +83,10 @@ def test_assigned_within_is_balanced_in_all_and_in_each_group_without_a_majority
     chosen = assigned_within(own, ["abc"] * len(own), groups, seed=seed)
     assert Counter(own[place] for place in chosen) == Counter(chosen.values())
     for group in "pq":
-        members = [place for place in range(len(own)) if groups[place] == group]
-        counts = Counter(own[place] for place in members)
+        members = [index for index in range(len(own)) if groups[index] == group]
+        counts = Counter(own[member] for member in members)
         if members and max(counts.values()) <= len(members) / 2:
-            assert Counter(chosen[place] for place in members) == counts
+            assert Counter(chosen[member] for member in members) == counts
 
 
 def test_small_groups_are_balanced_together():
@@ -124,7 +124,7 @@ def test_the_choice_is_random_and_the_seed_decides():
 @given(st.lists(st.lists(st.sampled_from("abc"), unique=True), max_size=20), seeds)
 def test_spread_gives_each_candidate_one_of_its_options(options, seed):
     chosen = spread(options, seed=seed)
-    assert set(chosen) == {place for place, some in enumerate(options) if some}
+    assert set(chosen) == {index for index, some in enumerate(options) if some}
     assert all(one in options[place] for place, one in chosen.items())
 
 

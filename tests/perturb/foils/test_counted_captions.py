@@ -20,7 +20,7 @@ def found(parser):
 
 def test_numbers_are_raised_and_lowered_with_exactly_on_both_sides(found):
     foils = found("Two dogs run on the grass.", "There are two dogs.").candidates
-    assert {(one.caption, one.foil, one.tags["direction"]) for one in foils} == {
+    assert {(foil.caption, foil.foil, foil.tags["direction"]) for foil in foils} == {
         ("Exactly two dogs run on the grass.", "Exactly one dog runs on the grass.", "lowered"),
         ("Exactly two dogs run on the grass.", "Exactly three dogs run on the grass.", "raised"),
         ("Exactly two dogs run on the grass.", "Exactly four dogs run on the grass.", "raised"),
@@ -29,7 +29,7 @@ def test_numbers_are_raised_and_lowered_with_exactly_on_both_sides(found):
 
 def test_one_becomes_several_with_its_verb(found):
     foils = found("There is one cat on the bench.", "One cat sits there.").candidates
-    assert [(one.foil, one.classes) for one in foils] == [
+    assert [(foil.foil, foil.classes) for foil in foils] == [
         ("There are exactly two cats on the bench.", ("1", "2")),
         ("There are exactly three cats on the bench.", ("1", "3")),
     ]
@@ -40,14 +40,17 @@ TOGETHER = ["Two children walk abreast.", "Two children sit side by side.", "Two
 
 @pytest.mark.parametrize("caption", ["Two children use their laptops.", "A bowl filled with two apples", *TOGETHER])
 def test_several_do_not_become_one_beside_words_that_need_several(found, caption):
-    assert {one.classes for one in found(caption, "Two children", "Two apples").candidates} == {("2", "3"), ("2", "4")}
+    assert {candidate.classes for candidate in found(caption, "Two children", "Two apples").candidates} == {
+        ("2", "3"),
+        ("2", "4"),
+    }
 
 
 @pytest.mark.parametrize(
     "caption", ["Two children are riding horses.", "Two children with the backs turned.", "Two children wear helmets"]
 )
 def test_several_do_not_become_one_with_the_things_of_several(found, caption):
-    assert {one.classes for one in found(caption, "Two children").candidates} == {("2", "3"), ("2", "4")}
+    assert {candidate.classes for candidate in found(caption, "Two children").candidates} == {("2", "3"), ("2", "4")}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +63,7 @@ def test_a_number_that_other_words_tell_is_left(found, caption):
 
 def test_digits_stay_digits(found):
     foils = found("The 5 kites are red", "There are 5 kites.").candidates
-    assert {one.foil for one in foils} == {f"Exactly {n} kites are red" for n in (3, 4, 6, 7)}
+    assert {foil.foil for foil in foils} == {f"Exactly {n} kites are red" for n in (3, 4, 6, 7)}
 
 
 def test_a_couple_bears_out_two(found):

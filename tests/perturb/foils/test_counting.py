@@ -12,7 +12,7 @@ def statements(parser):
     """300 statements of 0 to 9, small numbers more often, as people count."""
     numbers = [number for number in range(10) for _ in range(60 - 6 * number)]
     parsed = list(parser.parse(["How many wheels are on the bus?", "How many cows do you see?"]))
-    return [countable(parsed[place % 2], str(number)) for place, number in enumerate(numbers)]
+    return [countable(parsed[index % 2], str(number)) for index, number in enumerate(numbers)]
 
 
 def test_a_statement_takes_any_number_with_its_agreement(parser):
@@ -44,7 +44,7 @@ def test_a_number_that_several_have_each_is_refused(parser):
 
 
 def distributions(foils):
-    return Counter(one.classes[0] for one in foils.values()), Counter(one.classes[1] for one in foils.values())
+    return Counter(foil.classes[0] for foil in foils.values()), Counter(foil.classes[1] for foil in foils.values())
 
 
 def test_balanced_foils_have_the_captions_distribution_under_the_cap(statements):
@@ -53,7 +53,7 @@ def test_balanced_foils_have_the_captions_distribution_under_the_cap(statements)
     assert captions == others
     assert max(captions.values()) <= 25
     assert len(captions) == 10
-    assert all(one.classes[0] != one.classes[1] for one in foils.values())
+    assert all(foil.classes[0] != foil.classes[1] for foil in foils.values())
 
 
 def test_small_numbers_stay_between_0_and_3_on_both_sides(statements):
@@ -88,7 +88,7 @@ def test_a_statement_without_a_singular_never_gets_a_foil_of_one(parser):
     for seed in range(10):
         foils = balanced(made, seed=seed)
         assert len(foils) >= 6
-        assert all(one.classes[1] != "1" for place, one in foils.items() if place < 4)
+        assert all(foil.classes[1] != "1" for place, foil in foils.items() if place < 4)
 
 
 def test_no_statements_give_no_foils():

@@ -24,7 +24,7 @@ def test_the_other_word_is_of_the_same_supercategory_and_number(foils):
     found = foils("Two dogs near a gate.")
     assert found["cat"] == "Two cats near a gate."
     assert found["sheep"] == "Two sheep near a gate."
-    assert set(found) <= {one.word for one in coco_names().siblings["animal"]}
+    assert set(found) <= {sibling.word for sibling in coco_names().siblings["animal"]}
 
 
 def test_the_article_agrees(foils):

@@ -48,7 +48,7 @@ def test_all_that_can_be_paired_is_and_rings_are_longer_than_pairs():
 
 def test_a_frequent_pair_does_not_crowd_out_a_rare_one():
     classes = [("on", "under"), ("under", "on")] * 50 + [("on", "behind"), ("behind", "on")]
-    sources = [place // 1 for place in range(100)] + [0, 100]
+    sources = [index // 1 for index in range(100)] + [0, 100]
     taken = exchanged(foils_of(classes), sources, seed=1)
     assert Counter(classes[place] for place in taken)["behind", "on"] == 1
 

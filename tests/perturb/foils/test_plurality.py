@@ -98,7 +98,7 @@ def test_one_of_several_is_false_only_if_another_caption_speaks_of_several(parse
     )
     assert "another caption speaks of one" in plurals(caption, [mentions(lone)]).refused
     assert "no other caption speaks of several" in plurals(caption, [mentions(other)]).refused
-    assert any(one.classes[0] == "covers" for one in plurals(caption, [mentions(several)]).candidates)
+    assert any(candidate.classes[0] == "covers" for candidate in plurals(caption, [mentions(several)]).candidates)
     woman = next(parser.parse(["The woman puts a hot dog into a bun"]))
     assert "another caption speaks of one" in plurals(worker, [mentions(woman)]).refused
 
@@ -113,7 +113,7 @@ def test_one_thing_in_any_other_caption_refuses_the_several(parser):
         ]
     )
     for others in ([vase], [vase, vases, white]):
-        assert "another caption speaks of one" in plurals(caption, [mentions(one) for one in others]).refused
+        assert "another caption speaks of one" in plurals(caption, [mentions(other) for other in others]).refused
 
 
 def test_a_caption_with_a_slip_gives_nothing_that_is_sure(parser):
@@ -124,12 +124,14 @@ def test_a_caption_with_a_slip_gives_nothing_that_is_sure(parser):
 
 def test_doubtful_candidates_carry_their_doubt(parser):
     parsed = next(parser.parse(["Two dogs next to each other"]))
-    assert {one.tags["doubt"] for one in plurals(parsed, doubtful=True).candidates if one.classes[0] == "dogs"} == {
-        "the caption says that several are together"
-    }
+    assert {
+        candidate.tags["doubt"]
+        for candidate in plurals(parsed, doubtful=True).candidates
+        if candidate.classes[0] == "dogs"
+    } == {"the caption says that several are together"}
     sure = next(parser.parse(["Two dogs run."]))
-    assert {one.tags["doubt"] for one in plurals(sure, doubtful=True).candidates} == {"none"}
-    assert all("doubt" not in one.tags for one in plurals(sure).candidates)
+    assert {candidate.tags["doubt"] for candidate in plurals(sure, doubtful=True).candidates} == {"none"}
+    assert all("doubt" not in candidate.tags for candidate in plurals(sure).candidates)
 
 
 def test_long_texts_and_texts_without_nouns_are_refused(parser):

@@ -94,7 +94,7 @@ def test_a_thing_of_which_there_are_several_may_be_beside_another_one(parse):
 def test_sequences_are_one_preposition_and_particles_are_none(parse):
     found = prepositions(parse("A man sits on top of a car and looks out of the window next to a dog."))
     assert [one.name for one in found] == ["on top of", "out of", "next to"]
-    assert "up" not in [one.name for one in prepositions(parse("A man picks up a ball."))]
+    assert "up" not in [preposition.name for preposition in prepositions(parse("A man picks up a ball."))]
 
 
 def test_attested_sequences_are_counted_and_rare_ones_are_not_taken(parse):
@@ -153,12 +153,12 @@ def test_every_candidate_differs_from_its_caption_in_the_preposition_only(parse,
     ],
 )
 def test_what_nobody_would_say_is_no_foil(parse, caption, absurd):
-    assert absurd.isdisjoint(one.classes[1] for one in relations(parse(caption), ALL).candidates)
+    assert absurd.isdisjoint(candidate.classes[1] for candidate in relations(parse(caption), ALL).candidates)
 
 
 def test_a_small_thing_goes_where_a_person_does_not(parse):
     found = relations(parse("An apple sitting next to a vase"), ALL)
-    assert "in" in {one.classes[1] for one in found.candidates}
+    assert "in" in {candidate.classes[1] for candidate in found.candidates}
     assert relations(parse("A window in a kitchen"), ALL).refused == (ABSURD,)
 
 

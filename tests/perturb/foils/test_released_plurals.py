@@ -16,7 +16,7 @@ BAR = 0.9
 
 @pytest.mark.skipif(not RELEASED.is_file(), reason="needs plurals.json of VALSE in ../shared/data")
 def test_released_noun_phrases_directions_and_quantifiers_are_among_the_candidates(parser):
-    records = [one for one in json.loads(RELEASED.read_text("utf-8")).values() if one["mturk"]["caption"] >= 2]
+    records = [load for load in json.loads(RELEASED.read_text("utf-8")).values() if load["mturk"]["caption"] >= 2]
     missed = Counter()
     for record, parsed in zip(records, parser.parse([one["orig_caption"] for one in records]), strict=True):
         found = plurals(parsed, doubtful=True)

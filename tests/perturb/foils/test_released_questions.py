@@ -34,10 +34,10 @@ TAIL = re.compile(
 
 def parts(statement):
     """Split "There are no people in the picture." into ("people", "in the picture"), the noun in the plural."""
-    found = STATEMENT.fullmatch(statement)
-    if found is None:
+    match = STATEMENT.fullmatch(statement)
+    if match is None:
         return None
-    words = found["words"].split(" ")
+    words = match["words"].split(" ")
     cut = next((n for n in range(1, len(words)) if TAIL.fullmatch(" " + words[n])), len(words))
     head, last = words[: cut - 1], words[cut - 1]
     if singular(last) is None and plural(last) is not None:
@@ -65,15 +65,15 @@ def questions(noun, tail):
 
 def valid(name):
     records = json.loads((DATA / f"valse/data/{name}.json").read_text())
-    return [one for one in records.values() if one["mturk"]["caption"] >= 2]
+    return [record for record in records.values() if record["mturk"]["caption"] >= 2]
 
 
 def asked_back(records):
     """Yield each record with a question that it may come from, or None."""
-    for place, record in enumerate(records):
+    for index, record in enumerate(records):
         found = parts(record["caption"])
         wordings = questions(*found) if found else [None]
-        yield record, wordings[place % len(wordings)]
+        yield record, wordings[index % len(wordings)]
 
 
 def shown(*lines):
@@ -103,7 +103,7 @@ def reason(record, question, ours):
     if re.search(r" (?:that|who) ", ours[0]):
         return "a verb without an auxiliary goes into a relative clause"
     for pattern, why in MENDED.items():
-        if [re.sub(pattern, "", one) for one in ours] == [re.sub(pattern, "", one) for one in theirs]:
+        if [re.sub(pattern, "", our) for our in ours] == [re.sub(pattern, "", their) for their in theirs]:
             return why
     return "another wording"
 
@@ -168,7 +168,7 @@ def test_every_released_coreference_record_comes_out_and_the_checks_keep_the_val
 def test_visdial_dialogs_give_balanced_candidates(parser):
     data = json.loads(VISDIAL.read_text())["data"]
     found = [dialog_of(parser, data, one) for one in data["dialogs"]]
-    made = [one for each in found for one in each.candidates]
+    made = [candidate for each in found for candidate in each.candidates]
     kept = selected(made, seed=0)
     reasons = Counter(why for each in found for why in each.refused)
     shown(f"{len(made)} candidates of {len(found)} dialogs, {len(kept)} balanced; refused: {reasons.most_common()}")
@@ -183,5 +183,5 @@ def dialog_of(parser, data, record):
         for one in record["dialog"]
     )
     dialog = Dialog(caption=record["caption"], turns=turns)
-    caption, *parsed = parser.parse([dialog.caption, *(one.question for one in turns)])
+    caption, *parsed = parser.parse([dialog.caption, *(turn.question for turn in turns)])
     return coreference(dialog, caption, parsed)

@@ -156,10 +156,10 @@ SPACE = space_of(
 
 def test_a_verb_that_is_said_of_both_nouns_and_says_something_else_replaces_the_verb():
     found = action_replacements(frame("riding", "man", "car"), SPACE, Words(("ride", "wash")))
-    assert [one.foil for one in found.candidates] == ["A man pushes a car.", "A man scrubs a car."]
+    assert [candidate.foil for candidate in found.candidates] == ["A man pushes a car.", "A man scrubs a car."]
     assert found.candidates[0].classes == ("riding", "pushing")
     of_a_woman = action_replacements(frame("riding", "woman", "car"), SPACE, Words())
-    assert [one.foil for one in of_a_woman.candidates] == ["A woman looks at a car."][:0]
+    assert [candidate.foil for candidate in of_a_woman.candidates] == ["A woman looks at a car."][:0]
     assert action_replacements(frame("riding", "dog", "car"), SPACE, Words()).refused == (actions.NO_VERB,)
 
 
@@ -195,7 +195,7 @@ def test_a_masked_model_fills_the_place_of_the_verb():
     assert (gap.before, gap.after, gap.lengths) == ("A man", "a car.", (1,))
     fillings = [Filling(text=text, log_probability=-1.0) for text in ("rides", "pushes", "likes", "holds", "push")]
     found = filled_actions(riding, fillings, SPACE, Words())
-    assert [one.foil for one in found.candidates] == ["A man pushes a car."]
+    assert [candidate.foil for candidate in found.candidates] == ["A man pushes a car."]
     looking = action_gap(frame("looking", "man", "car"))
     assert (looking.before, looking.after) == ("A man", "at a car.")
 
@@ -205,18 +205,18 @@ def recovered(record):
     name = re.sub(r"_\d+\..*", "", record["dataset_idx"])
     predicate = read_predicate(name)
     one, other = (re.escape(record[field]) for field in ("classes", "classes_foil"))
-    found = re.fullmatch(
+    match = re.fullmatch(
         rf"(?:An? |The )?(?P<agent>(?:.* )?{one.rpartition(' ')[2]}) \S+ ?(?P<before>.*?) ?"
         rf"\b(?:(?:an?|the|his|her|their|its|my|your|some|such|such an?) (?P<a>(?:\S+ )?{other})|(?P<b>{other}))\.",
         record["caption"],
         re.IGNORECASE,
     )
-    if predicate is None or found is None:
+    if predicate is None or match is None:
         return None
     verb = RoleVerb(
-        name=name, base=predicate.verb.base, agent="agent", roles=("other",), before={"other": found["before"].strip()}
+        name=name, base=predicate.verb.base, agent="agent", roles=("other",), before={"other": match["before"].strip()}
     )
-    return Frame(verb=verb, agent=found["agent"], role="other", other=found["a"] or found["b"])
+    return Frame(verb=verb, agent=match["agent"], role="other", other=match["a"] or match["b"])
 
 
 def test_the_released_captions_come_out_of_their_frames():

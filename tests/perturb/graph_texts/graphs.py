@@ -29,5 +29,5 @@ def graph(*things, size=(1000, 1000), image="1"):
 
 def whole(*things, **more):
     """A graph of these objects and enough others to tell all that its image shows."""
-    others = [thing(f"other {place}", "floor", (900, 900, 9, 9)) for place in range(WHOLE)]
+    others = [thing(f"other {index}", "floor", (900, 900, 9, 9)) for index in range(WHOLE)]
     return graph(*things, *others, **more)

@@ -34,7 +34,7 @@ COORDINATION = {
 def _released(file):
     path = FOLDER / file
     records = json.loads(path.read_text()) if path.is_file() else []
-    return {str(one["image_id"]): tuple(one["caption_group"][0][field] for field in FIELDS) for one in records}
+    return {str(record["image_id"]): tuple(record["caption_group"][0][field] for field in FIELDS) for record in records}
 
 
 def _of_voices(sentences):
@@ -48,11 +48,11 @@ def _of_features(sentences):
     for number, sentence in enumerate(sentences[:2]):
         name, features = re.fullmatch(r"the (\w+) (.+)", sentence).groups()
         x, relations = 500 * number, {}
-        for place, text in enumerate(_split(features)):
+        for index, text in enumerate(_split(features)):
             verb, said = FEATURE.fullmatch(text).groups()
             *attribute, noun = said.split()
-            at = f"{number}{place}"
-            box = (x + 10, 100 + 300 * place, 100, 100)
+            at = f"{number}{index}"
+            box = (x + 10, 100 + 300 * index, 100, 100)
             things.append(thing(at, noun, box, attributes=[" ".join(attribute)] if attribute else []))
             relations[verb.replace(" ", "_")] = f"{relations.get(verb.replace(' ', '_'), '')} {at}".strip()
         things.append(thing(f"p{number}", name, (x, 0, 200, 900), **relations))
@@ -64,7 +64,7 @@ def _split(features):
 
 
 def _said(found):
-    return [(*one.true, *one.false) for one in found.candidates]
+    return [(*candidate.true, *candidate.false) for candidate in found.candidates]
 
 
 @pytest.mark.parametrize("image", ACTIVE_PASSIVE)

@@ -23,7 +23,7 @@ def _pair(relation, *, one="man", other="child", boxes=(LEFT, RIGHT), **more):
 
 
 def _said(found):
-    return [(*one.true, *one.false) for one in found.candidates]
+    return [(*candidate.true, *candidate.false) for candidate in found.candidates]
 
 
 @pytest.mark.parametrize("relation", ["lifting", "lifts", "is_lifting", "lifting_a", "lift"])
@@ -132,8 +132,8 @@ def test_at_most_three_sets_are_made_of_an_image() -> None:
 
 
 def test_true_and_false_sentences_have_the_same_words() -> None:
-    for one in (*coordination(_two()).candidates, *relative_clause(_two()).candidates):
-        assert sorted(" ".join(one.true).split()) == sorted(" ".join(one.false).split())
+    for candidate in (*coordination(_two()).candidates, *relative_clause(_two()).candidates):
+        assert sorted(" ".join(candidate.true).split()) == sorted(" ".join(candidate.false).split())
 
 
 def test_a_feature_that_the_other_person_may_have_is_not_exchanged() -> None:
@@ -153,9 +153,9 @@ def test_a_thing_that_the_other_person_holds_counts_wherever_its_box_is(relation
     woman = thing("q", "woman", RIGHT, wearing="c", riding="d", **{relation: "e"})
     facts = graph(*{**alike.objects, "q": woman, "e": cup}.values())
     [held] = [
-        one
-        for one in persons.features_of(facts.objects["p"], facts, (1000, 1000), SURE, BlaTools())
-        if isinstance(one, persons.Feature) and one.thing.id == "b"
+        feature
+        for feature in persons.features_of(facts.objects["p"], facts, (1000, 1000), SURE, BlaTools())
+        if isinstance(feature, persons.Feature) and feature.thing.id == "b"
     ]
     assert excluded(held, woman, facts, BlaTools().ontology) is apart
 

@@ -28,7 +28,7 @@ def _words(*graphs, **more):
 
 
 def _pairs(found):
-    return [(one.caption, one.foil) for one in found.candidates]
+    return [(candidate.caption, candidate.foil) for candidate in found.candidates]
 
 
 def test_an_object_is_replaced_by_one_of_its_class_that_the_collection_has_in_its_place() -> None:
@@ -37,13 +37,13 @@ def test_an_object_is_replaced_by_one_of_its_class_that_the_collection_has_in_it
         ("a horse on a truck", "a giraffe on a truck"),
         ("a horse on a truck", "a horse on a boat"),
     ]
-    assert [one.classes for one in found.candidates] == [("horse", "giraffe"), ("truck", "boat")]
+    assert [candidate.classes for candidate in found.candidates] == [("horse", "giraffe"), ("truck", "boat")]
 
 
 def test_the_place_and_size_of_the_object_are_tags() -> None:
-    tags = [dict(one.tags) for one in object_foils(FARM, _words(FARM, ZOO)).candidates]
+    tags = [dict(candidate.tags) for candidate in object_foils(FARM, _words(FARM, ZOO)).candidates]
     assert tags[0] == {"role": "subject", "size": "medium", "location": "margin"}
-    assert [one["role"] for one in tags] == ["subject", "object"]
+    assert [tag["role"] for tag in tags] == ["subject", "object"]
     unsized = object_foils(graph(*FARM.objects.values(), size=None), _words(FARM, ZOO)).candidates
     assert all("location" not in one.tags for one in unsized)
 
@@ -52,7 +52,9 @@ def test_the_place_and_size_of_the_object_are_tags() -> None:
 def test_what_the_image_may_show_replaces_nothing(shown: str) -> None:
     """A giraffe that is annotated in either number, or a part that it may have."""
     more = graph(*FARM.objects.values(), thing("3", shown, (500, 500, 9, 9)), image="farm")
-    assert all(one.classes != ("horse", "giraffe") for one in object_foils(more, _words(FARM, ZOO)).candidates)
+    assert all(
+        candidate.classes != ("horse", "giraffe") for candidate in object_foils(more, _words(FARM, ZOO)).candidates
+    )
 
 
 OFFICE = (
@@ -86,7 +88,11 @@ def test_what_often_goes_unmentioned_beside_a_thing_is_not_surely_absent() -> No
 
 def test_nouns_of_the_collection_and_common_ones_replace_others_and_no_rare_ones() -> None:
     cats = graph(thing("1", "cat", (0, 0, 50, 50), near="2"), thing("2", "car", (0, 25, 100, 75)))
-    replaced = {one.classes[1] for seed in range(9) for one in object_foils(cats, _words(cats, seed=seed)).candidates}
+    replaced = {
+        candidate.classes[1]
+        for seed in range(9)
+        for candidate in object_foils(cats, _words(cats, seed=seed)).candidates
+    }
     assert replaced
     assert replaced <= set(common_names(default_ontology()))
 
@@ -98,7 +104,11 @@ def test_who_does_something_to_one_thing_does_it_to_no_other() -> None:
             for name in ("bike", "bus", "boat")
         )
         words = _words(street, more, shore, most=9)
-        replaced = {one.classes[1] for one in object_foils(street, words).candidates if one.classes[0] == "bike"}
+        replaced = {
+            candidate.classes[1]
+            for candidate in object_foils(street, words).candidates
+            if candidate.classes[0] == "bike"
+        }
         assert replaced == made
 
 
@@ -107,7 +117,7 @@ def test_the_article_and_number_stay_so_that_one_word_differs() -> None:
         graph(thing("1", "man", (0, 0, 50, 50), eating="2"), thing("2", name, (0, 25, 100, 75)), image=name)
         for name in ("apple", "banana", "avocado", "grapes")
     )
-    replaced = {one.classes for one in object_foils(apples, _words(apples, *others)).candidates}
+    replaced = {candidate.classes for candidate in object_foils(apples, _words(apples, *others)).candidates}
     assert ("apple", "avocado") in replaced
     assert not {("apple", "banana"), ("apple", "grapes")} & replaced
 
@@ -152,11 +162,11 @@ def test_an_attribute_must_be_false_of_every_thing_of_the_name() -> None:
     white = thing("1", "car", (0, 0, 50, 50), attributes=["white"])
     for other in (thing("2", "car", (90, 0, 9, 9)), thing("2", "taxi", (90, 0, 9, 9), attributes=["old"])):
         found = attribute_foils(whole(white, other), _words())
-        assert "a white car" not in [one.caption for one in found.candidates]
+        assert "a white car" not in [candidate.caption for candidate in found.candidates]
         assert attributes.MAY_HOLD in found.refused
     colors = [thing(str(n), "car", (90, 0, 9, 9), attributes=[color]) for n, color in enumerate(["black", "red"], 2)]
     foils = attribute_foils(whole(white, *colors), _words()).candidates
-    assert {one.foil for one in foils}.isdisjoint({"a white car", "a black car", "a red car"})
+    assert {foil.foil for foil in foils}.isdisjoint({"a white car", "a black car", "a red car"})
 
 
 @pytest.mark.parametrize(
@@ -206,7 +216,7 @@ def test_a_small_graph_does_not_tell_that_there_are_no_other_chairs() -> None:
 )
 def test_what_looks_the_same_replaces_nothing(name: str, attribute: str, never: str) -> None:
     thing_graph = whole(thing("1", name, (0, 0, 50, 50), attributes=[attribute]))
-    replaced = {one.classes[1] for one in attribute_foils(thing_graph, _words(most=99)).candidates}
+    replaced = {candidate.classes[1] for candidate in attribute_foils(thing_graph, _words(most=99)).candidates}
     assert never not in replaced
     assert replaced
 
@@ -261,7 +271,9 @@ def test_another_pair_of_the_names_must_exclude_the_replacement_too() -> None:
     found = relation_foils(graph(cup, table, beside), _words())
     assert (found.candidates, found.refused) == ((), (relations.MAY_HOLD,))
     far = thing("3", "cup", (500, 60, 10, 10))
-    assert [one.classes[1] for one in relation_foils(graph(cup, table, far), _words()).candidates] == ["under"]
+    assert [candidate.classes[1] for candidate in relation_foils(graph(cup, table, far), _words()).candidates] == [
+        "under"
+    ]
 
 
 def test_what_is_straight_below_another_may_be_under_it_without_touching() -> None:
@@ -270,13 +282,13 @@ def test_what_is_straight_below_another_may_be_under_it_without_touching() -> No
     for name, left in (("below", 20), ("aside", 500)):
         other = thing("3", "cup", (left, 300, 50, 50))
         found = relation_foils(graph(cup, table, other), _words(most=8))
-        made[name] = {one.classes[1] for one in found.candidates}
+        made[name] = {candidate.classes[1] for candidate in found.candidates}
     assert made == {"below": set(), "aside": {"under"}}
 
 
 def test_no_foil_is_a_caption_of_the_image_and_none_is_made_twice() -> None:
     foils = object_foils(FARM, _words(FARM, ZOO)).candidates
-    again = checklist.checked([[one] for one in (*foils, *foils)], ["a giraffe on a truck"])
+    again = checklist.checked([[foil] for foil in (*foils, *foils)], ["a giraffe on a truck"])
     assert _pairs(again) == [("a horse on a truck", "a horse on a boat")]
     assert again.refused == (checklist.POSITIVE,) * 2
 
@@ -332,7 +344,7 @@ def test_any_graph_gives_foils_or_reasons(things: list[SceneObject]) -> None:
     words = _words(odd, FARM)
     for make in (object_foils, attribute_foils, relation_foils):
         found = make(odd, words)
-        assert all(one.caption != one.foil for one in found.candidates)
+        assert all(candidate.caption != candidate.foil for candidate in found.candidates)
 
 
 def test_an_empty_graph_gives_nothing() -> None:

@@ -150,4 +150,4 @@ def test_a_whole_graph_tells_what_the_one_man_on_the_stairs_does() -> None:
 def test_a_whole_graph_tells_on_which_side_a_dog_is() -> None:
     dog = thing("1", "dog", (0, 0, 50, 50), to_the_left_of="2")
     shown = whole(dog, thing("2", "refrigerator", (500, 0, 50, 50)))
-    assert "to the right of" in {one.classes[1] for one in relation_foils(shown, _words()).candidates}
+    assert "to the right of" in {candidate.classes[1] for candidate in relation_foils(shown, _words()).candidates}

@@ -12,7 +12,9 @@ from vlgate.perturb.images.corruptions import scale_contrast
 from vlgate.sources.scenes.scenes import shipped
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
-FAMILIES = sorted({one.family for one in PERTURBATIONS.values() if one.name == f"{one.family}-5"})
+FAMILIES = sorted(
+    {perturbation.family for perturbation in PERTURBATIONS.values() if perturbation.name == f"{perturbation.family}-5"}
+)
 MOVES = {"rotate"}  # what it moves is not lost
 
 

@@ -8,8 +8,8 @@ from vlgate.perturb.text.parsed import Edit, Parsed, Token
 def parsed(text, heads=None, **given):
     words = text.split(" ")
     tokens = tuple(
-        Token(text=word, space=" " if place < len(words) - 1 else "", lemma=word, tag="", pos="", dep="", head=head)
-        for place, (word, head) in enumerate(zip(words, heads or range(len(words)), strict=True))
+        Token(text=word, space=" " if index < len(words) - 1 else "", lemma=word, tag="", pos="", dep="", head=head)
+        for index, (word, head) in enumerate(zip(words, heads or range(len(words)), strict=True))
     )
     return Parsed(text=text, tokens=tokens, **given)
 

@@ -63,10 +63,10 @@ def disagreements(pairs: Iterable[Pair], ontology: Ontology) -> Iterator[Disagre
     lexicon = Lexicon(ontology)
     for pair in pairs:
         evaluator = known.setdefault(id(pair.graph), Evaluator(pair.graph, ontology, lexicon))
-        for place in range(2):
-            reply = evaluator.reply(pair.questions[place], pair.choices[place])
-            if reply.answer != pair.answers[place]:
-                yield Disagreement(pair, place, reply)
+        for index in range(2):
+            reply = evaluator.reply(pair.questions[index], pair.choices[index])
+            if reply.answer != pair.answers[index]:
+                yield Disagreement(pair, index, reply)
 
 
 def answer(question: str, choices: tuple[str, ...], graph: SceneGraph, ontology: Ontology) -> str | None:
@@ -121,7 +121,7 @@ class Evaluator:
         return _yes_or_no(truth, asked.negated, f"{why} ({asked.attribute})")
 
     def _choice(self, asked: Choice) -> Reply:
-        if asked.category in {one.category for one in self.ontology.attributes.values()} - {""}:
+        if asked.category in {attribute.category for attribute in self.ontology.attributes.values()} - {""}:
             strange = [choice for choice in asked.choices if asked.category not in self._categories(choice)]
             if strange:
                 return Reply(None, f"not understood: {strange[0]!r} is no {asked.category}")
@@ -179,8 +179,8 @@ class Evaluator:
 
     def _stands(self, thing: SceneObject, text: str, other: SceneObject) -> bool:
         known = self.ontology.relations
-        there = [one.name for one in thing.relations if one.object == other.id]
-        back = [one.name for one in other.relations if one.object == thing.id and one.name in known]
+        there = [relation.name for relation in thing.relations if relation.object == other.id]
+        back = [relation.name for relation in other.relations if relation.object == thing.id and relation.name in known]
         return any((known[name].text if name in known else name) == text for name in there) or any(
             known[name].inverse == text for name in back
         )

@@ -70,7 +70,9 @@ class Lexicon:
         for name, attribute in ontology.attributes.items():
             for text in {name, attribute.after} - {""} if attribute.before or attribute.after else ():
                 self.readings.setdefault(text, set()).add(name)
-        self.relations = {text for one in ontology.relations.values() for text in (one.text, one.inverse)} - {""}
+        self.relations = {
+            text for relation in ontology.relations.values() for text in (relation.text, relation.inverse)
+        } - {""}
 
     def senses(self, kind: str) -> list[Sense]:
         """All ways to read "light brown coffee table" as attributes and a noun, that in the fewest pieces first."""
@@ -182,14 +184,14 @@ def _peeled(text: str) -> tuple[str, bool]:
 
 
 def _answered(body: str, lexicon: Lexicon, negated: bool) -> Iterator[set[Question]]:
-    if found := _LACKS.fullmatch(body):
-        yield {Existence(both, "and", not negated) for both in _pairs(found["a"], found["b"], lexicon)}
+    if match := _LACKS.fullmatch(body):
+        yield {Existence(both, "and", not negated) for both in _pairs(match["a"], match["b"], lexicon)}
     for rule in _THERE:
-        if found := rule.fullmatch(body):
-            yield {Existence(things, joined, no ^ negated) for things, joined, no in _quantified(found["q"], lexicon)}
+        if match := rule.fullmatch(body):
+            yield {Existence(things, joined, no ^ negated) for things, joined, no in _quantified(match["q"], lexicon)}
     for rule in _IS_SO:
-        if found := rule.fullmatch(body):
-            yield set(_predications(found, lexicon, negated))
+        if match := rule.fullmatch(body):
+            yield set(_predications(match, lexicon, negated))
 
 
 def _quantified(text: str, lexicon: Lexicon) -> Iterator[tuple[tuple[Phrase, ...], str, bool]]:
@@ -199,7 +201,7 @@ def _quantified(text: str, lexicon: Lexicon) -> Iterator[tuple[tuple[Phrase, ...
         start, middle = frame
         if text.startswith(start):
             rest = text.removeprefix(start)
-            for at in (found.start() for found in re.finditer(middle, rest)):
+            for at in (match.start() for match in re.finditer(middle, rest)):
                 for both in _pairs(rest[:at], rest[at + len(middle) :], lexicon):
                     yield both, joined, no
 
@@ -240,12 +242,12 @@ def _chosen(body: str, choices: Sequence[str], lexicon: Lexicon) -> Iterator[set
     for head, listed in _heads(body, choices):
         kinds = any(bare(one) != one for one in listed) or not lexicon.readings.keys() >= set(listed)
         for rule in _WHICH:
-            found = rule.fullmatch(head)
-            if found is None:
+            match = rule.fullmatch(head)
+            if match is None:
                 continue
-            parts = found.groupdict()
+            parts = match.groupdict()
             kind = parts.get("k")
-            things = _some(f"{kind}{parts.get('r') or ''}", lexicon) if kind else _the(found["d"], lexicon)
+            things = _some(f"{kind}{parts.get('r') or ''}", lexicon) if kind else _the(match["d"], lexicon)
             yield {Choice(thing, tuple(choices), kinds, parts.get("c") or "") for thing in things}
 
 
@@ -271,11 +273,11 @@ def bare(text: str) -> str:
 
 
 def _phrases(text: str, lexicon: Lexicon) -> list[Phrase]:
-    found = [Phrase(text)] if lexicon.senses(text) else []
+    phrases = [Phrase(text)] if lexicon.senses(text) else []
     for at in re.finditer(r" (?=the )", text):
         before, other = text[: at.start()], text[at.end() :].removeprefix("the ")
-        for cut in (place for place, sign in enumerate(before) if sign == " "):
+        for cut in (index for index, sign in enumerate(before) if sign == " "):
             kind, relation = before[:cut], before[cut + 1 :].removeprefix("that is ").removeprefix("that are ")
             if relation in lexicon.relations and lexicon.senses(kind) and lexicon.senses(other):
-                found.append(Phrase(kind, relation, Phrase(other)))
-    return found
+                phrases.append(Phrase(kind, relation, Phrase(other)))
+    return phrases

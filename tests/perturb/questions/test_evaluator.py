@@ -21,7 +21,7 @@ def graph(*things):
         )
         for number, (name, attributes, *relations) in enumerate(things)
     ]
-    return SceneGraph(id="1", objects={one.id: one for one in objects})
+    return SceneGraph(id="1", objects={object_.id: object_ for object_ in objects})
 
 
 KITCHEN = graph(

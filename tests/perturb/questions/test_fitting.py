@@ -19,10 +19,10 @@ ONTOLOGY = default_ontology()
 def image(*things, relations=()):
     """A graph of things such as "gray elephant standing", with (position, relation, position) between them."""
     made = {}
-    for place, (name, *attributes) in enumerate(things):
-        links = tuple(Relation(name=text, object=str(other)) for at, text, other in relations if at == place)
+    for index, (name, *attributes) in enumerate(things):
+        links = tuple(Relation(name=text, object=str(other)) for at, text, other in relations if at == index)
         box = Box(x=0, y=0, w=90, h=90)
-        made[str(place)] = SceneObject(id=str(place), name=name, box=box, attributes=tuple(attributes), relations=links)
+        made[str(index)] = SceneObject(id=str(index), name=name, box=box, attributes=tuple(attributes), relations=links)
     return SceneGraph(id="image", objects=made, width=900, height=700)
 
 

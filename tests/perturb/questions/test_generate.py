@@ -286,7 +286,7 @@ OTHERS = ("car", "bicycle", "umbrella", "skateboard")
 
 def test_nothing_is_absent_where_a_graph_says_little():
     def rows(number):
-        return [thing(place, name) for place, name in enumerate(("dog", "bench", "cup", "tree", "kite")[:number])]
+        return [thing(index, name) for index, name in enumerate(("dog", "bench", "cup", "tree", "kite")[:number])]
 
     graphs = [graph("few", *rows(4)), graph("many", *rows(5)), graph("other", *map(thing, range(4), OTHERS))]
     made = Generator(Corpus(graphs, default_ontology())).make("negation-dir", size=40)

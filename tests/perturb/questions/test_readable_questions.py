@@ -22,9 +22,9 @@ BOX = Box(x=0, y=0, w=90, h=90)
 def image(*things, relations=()):
     """A graph of things such as "gray elephant standing", with (position, relation, position) between them."""
     made = {}
-    for place, (name, *attributes) in enumerate(things):
-        links = tuple(Relation(name=text, object=str(other)) for at, text, other in relations if at == place)
-        made[str(place)] = SceneObject(id=str(place), name=name, box=BOX, attributes=tuple(attributes), relations=links)
+    for index, (name, *attributes) in enumerate(things):
+        links = tuple(Relation(name=text, object=str(other)) for at, text, other in relations if at == index)
+        made[str(index)] = SceneObject(id=str(index), name=name, box=BOX, attributes=tuple(attributes), relations=links)
     return SceneGraph(id=" ".join(map(str, things)), objects=made, width=900, height=700)
 
 
@@ -68,8 +68,8 @@ def test_one_garment_is_not_all_the_clothing_beside_a_bus():
 
 def test_no_frame_asks_for_looks_or_says_that_an_image_shows_no_cup():
     """Not "what does the furniture look like, a desk or a couch", nor "do you see either no cup or no ball"."""
-    assert not [one.text for one in TEMPLATES["object-choice"] if one.text.startswith("What {does}")]
-    negated = [one.negated for one in TEMPLATES["conjunction"]]
+    assert not [template.text for template in TEMPLATES["object-choice"] if template.text.startswith("What {does}")]
+    negated = [template.negated for template in TEMPLATES["conjunction"]]
     assert not [text for text in negated if "see either {x.no}" in text or "shows either {x.no}" in text]
     assert not [text for text in negated if "show either {x.no}" in text]
 

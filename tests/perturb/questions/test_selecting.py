@@ -22,13 +22,13 @@ def graph(name, *things):
     """A graph of things: a name, its attributes, and perhaps a relation to the thing of that place."""
     objects = [
         SceneObject(
-            id=str(place),
+            id=str(index),
             name=thing,
             box=Box(x=0, y=0, w=90, h=90),
             attributes=tuple(attributes.split()),
             relations=tuple(Relation(name=text, object=other) for text, other in related),
         )
-        for place, (thing, attributes, *related) in enumerate(things)
+        for index, (thing, attributes, *related) in enumerate(things)
     ]
     return SceneGraph(id=name, objects={item.id: item for item in objects})
 
@@ -59,7 +59,7 @@ def test_no_word_tells_whether_it_is_right():
     ("relation", "images", "drawn"), [("stuck on", 1, False), ("stuck on", 2, True), ("leaning against", 1, True)]
 )
 def test_one_image_makes_no_odd_relation_usual(relation, images, drawn):
-    fence = [graph(f"{place}", ("sign", "", (relation, "1")), ("fence", "")) for place in range(images)]
+    fence = [graph(f"{index}", ("sign", "", (relation, "1")), ("fence", "")) for index in range(images)]
     views = corpus(*fence, graph("table", ("cup", "", ("on", "1")), ("table", ""))).views
     links, chance = Links(views, 0.0, default_ontology().expected.odd), Random(1)
     found = [links.draw(chance, None, Counter()) for _ in range(60)]
@@ -67,7 +67,7 @@ def test_one_image_makes_no_odd_relation_usual(relation, images, drawn):
 
 
 def test_a_rare_relation_is_drawn_as_often_as_a_frequent_one():
-    images = [graph(f"{place}", ("cup", "", ("on", "1")), ("table", "")) for place in range(60)]
+    images = [graph(f"{index}", ("cup", "", ("on", "1")), ("table", "")) for index in range(60)]
     views = corpus(*images, graph("rare", ("cup", "", ("behind", "1")), ("table", ""))).views
     links, chance, drawn = Links(views, 0.25), Random(1), Counter()
     for _ in range(100):
@@ -77,7 +77,7 @@ def test_a_rare_relation_is_drawn_as_often_as_a_frequent_one():
 
 def test_the_answers_about_an_attribute_so_far_do_not_tell_the_next():
     """If yes and no were right equally often for each word, the other questions would give every answer away."""
-    cups = [graph(f"{place}", ("cup", color)) for place in range(40) for color in [("white", "black")[place % 2]]]
+    cups = [graph(f"{index}", ("cup", color)) for index in range(40) for color in [("white", "black")[index % 2]]]
     generator, more = Generator(corpus(*cups)), []
     for seed in range(6):
         made = generator.make("antonym-dir", size=200, seed=seed).pairs

@@ -50,11 +50,11 @@ OTHERS = ("near", "on", "behind", "in front of", "next to", "beside", "above", "
 
 def world(number=240, seed=1):
     chance, graphs = Random(seed), []
-    for place in range(number):
-        scene = sorted(SCENES)[place % len(SCENES)]
+    for index in range(number):
+        scene = sorted(SCENES)[index % len(SCENES)]
         names = chance.sample([name.replace("_", " ") for name in SCENES[scene].split()], 7)
         things = [described(chance, str(at), name, len(names)) for at, name in enumerate(names)]
-        graphs.append(SceneGraph(id=f"{scene}-{place}", objects={one.id: one for one in things}, width=900, height=700))
+        graphs.append(SceneGraph(id=f"{scene}-{index}", objects={one.id: one for one in things}, width=900, height=700))
     return graphs
 
 
@@ -100,7 +100,7 @@ def is_a(noun, kind):
 
 def test_what_is_denied_was_seen_beside_something_of_the_image(pairs):
     """Not "an elephant" in a kitchen, nor "a giraffe" beside a hamburger."""
-    together = {frozenset(two) for one in GRAPHS for two in combinations({o.name for o in one.objects.values()}, 2)}
+    together = {frozenset(two) for graph in GRAPHS for two in combinations({o.name for o in graph.objects.values()}, 2)}
     denied = [(pair, name) for pair in pairs if pair.kind in {"object", "conjunction"} for name in absent(pair)]
     denied = [(pair, name) for pair, name in denied if pair.test != "ontological-inv"]
     assert len(denied) > 100
@@ -132,7 +132,7 @@ def test_garments_are_asked_about_beside_each_other(pairs):
 
 def test_nobody_has_a_color(pairs):
     """Not "is the man yellow, white, or green", nor "a white man", nor "is the man black"."""
-    colors = {name for name, one in ONTOLOGY.attributes.items() if one.category in {"color", "shade"}}
+    colors = {name for name, attribute in ONTOLOGY.attributes.items() if attribute.category in {"color", "shade"}}
     for pair in pairs:
         asked = pair.asked[0]
         if is_a(asked.x.noun, "person"):
@@ -145,7 +145,7 @@ def test_nobody_has_a_color(pairs):
 
 def test_no_word_tells_the_choice(pairs):
     """Not "the skater, skating or skiing", nor "is the boy young or old", nor "is the girl old"."""
-    sports = {name for name, one in ONTOLOGY.attributes.items() if one.category == "sport"}
+    sports = {name for name, attribute in ONTOLOGY.attributes.items() if attribute.category == "sport"}
     for pair in pairs:
         noun, asked = pair.asked[0].x.noun, pair.asked[0]
         if noun in {"skier", "skater", "snowboarder"}:
@@ -161,10 +161,10 @@ def test_a_singular_stands_before_a_bare_plural_after_both():
     chance = Random(4)
     graphs = [
         SceneGraph(
-            id=str(place),
+            id=str(index),
             objects={str(at): described(chance, str(at), name, 5) for at, name in enumerate(chance.sample(names, 5))},
         )
-        for place in range(80)
+        for index in range(80)
     ]
     generator = Generator(Corpus(graphs, ONTOLOGY))
     mixed = 0
@@ -217,16 +217,16 @@ def test_the_perturbed_ontological_question_tells_no_more_than_the_original(gene
     made = generator.make("ontological-inv", size=450, seed=2).pairs
     assert len(made) >= 350
     for half in range(2):
-        said = Counter((pair.asked[half].x.noun, pair.answers[half]) for pair in made)
+        counter = Counter((pair.asked[half].x.noun, pair.answers[half]) for pair in made)
         totals = Counter(pair.asked[half].x.noun for pair in made)
         for noun, total in totals.items():
             if total >= 40:
-                assert 0.3 <= said[noun, "yes"] / total <= 0.7, (half, noun)
+                assert 0.3 <= counter[noun, "yes"] / total <= 0.7, (half, noun)
 
 
 def test_what_few_images_show_is_asked_about_seldom():
     """Or the other images' questions would tell the answer, turned round."""
-    shown = Counter(name for one in GRAPHS for name in {item.name for item in one.objects.values()})
+    shown = Counter(name for graph in GRAPHS for name in {item.name for item in graph.objects.values()})
     rare = SceneGraph(id="rare", objects={**GRAPHS[0].objects, "9": described(Random(0), "9", "kangaroo", 7)})
     generator = Generator(Corpus([*GRAPHS, rare], ONTOLOGY))
     for test in ("negation-dir", "order-inv"):
@@ -299,7 +299,7 @@ def test_who_wears_something_is_no_kite():
     jacket = Relation(name="wearing", object="4")
     graphs = [
         SceneGraph(
-            id=f"{place}",
+            id=f"{index}",
             objects={
                 str(at): SceneObject(
                     id=str(at),
@@ -308,10 +308,10 @@ def test_who_wears_something_is_no_kite():
                     relations=(jacket,) if name == "teddy bear" else (),
                 )
                 for at, name in enumerate(names)
-                if name in {"teddy bear", "jacket"} or place % 3 == at % 3
+                if name in {"teddy bear", "jacket"} or index % 3 == at % 3
             },
         )
-        for place in range(60)
+        for index in range(60)
     ]
     made = Generator(Corpus(graphs, ONTOLOGY, least_objects=2)).make("rephrase-inv", size=200, seed=1).pairs
     worn = [pair.choices[0] for pair in made if pair.kind == "object-choice-related"]
@@ -323,7 +323,7 @@ def test_relations_and_landmarks_tell_things_apart(pairs):
     related = [(pair, pair.asked[0].x) for pair in pairs if pair.asked[0].x.other and pair.answers[0] != "no"]
     assert related
     for pair, phrase in related:
-        same = [one for one in pair.graph.objects.values() if one.name == phrase.other.noun]
+        same = [object_ for object_ in pair.graph.objects.values() if object_.name == phrase.other.noun]
         unlike = [one for one in same if not set(phrase.other.attributes) <= set(one.attributes)]
         assert len(same) - len(unlike) == 1, pair.questions
 

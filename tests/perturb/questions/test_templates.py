@@ -94,7 +94,7 @@ def cases(kind):
 
 
 def fitting(kind, x, y, words):
-    return [one for one in TEMPLATES[kind] if fits(one, x, y, category=words.get("category", ""))]
+    return [template for template in TEMPLATES[kind] if fits(template, x, y, category=words.get("category", ""))]
 
 
 def every_question(kind):
@@ -110,13 +110,13 @@ def test_as_many_as_in_the_paper():
 
 @pytest.mark.parametrize("kind", COUNTS)
 def test_numbered_and_typed(kind):
-    assert [one.id for one in TEMPLATES[kind]] == list(range(COUNTS[kind]))
-    assert {one.type for one in TEMPLATES[kind]} == {kind}
-    assert all(bool(one.negated) == (kind in VERIFYING) for one in TEMPLATES[kind])
+    assert [template.id for template in TEMPLATES[kind]] == list(range(COUNTS[kind]))
+    assert {template.type for template in TEMPLATES[kind]} == {kind}
+    assert all(bool(template.negated) == (kind in VERIFYING) for template in TEMPLATES[kind])
 
 
 def test_object_templates_by_relation():
-    relations = [one.relation for one in TEMPLATES["object"]]
+    relations = [template.relation for template in TEMPLATES["object"]]
     assert [relations.count(relation) for relation in ("none", "plain", "that")] == [18, 18, 18]
 
 
@@ -133,7 +133,7 @@ def test_two_templates_never_say_the_same(kind):
     for x, y, words in cases(kind):
         templates = fitting(kind, x, y, words)
         for negated in (False, True) if kind in VERIFYING else (False,):
-            questions = [ask(one, x, y, **words, negated=negated) for one in templates]
+            questions = [ask(template, x, y, **words, negated=negated) for template in templates]
             assert len(set(questions)) == len(questions) >= 4
 
 
@@ -156,20 +156,24 @@ def test_negated_questions_negate(kind):
 def test_operands_are_denied_and_not_the_sentence(kind):
     """As in the release: "either no cup or no ball", "neither a cup nor a ball"."""
     operands = re.compile(r"either \{x.no\} or \{y.no\}|neither|\{x.no\} and \{y.no\}|\{x.a\}, \{y.a\}, or both")
-    assert [one.negated for one in TEMPLATES[kind] if not operands.search(one.negated)] == []
+    assert [template.negated for template in TEMPLATES[kind] if not operands.search(template.negated)] == []
 
 
 def test_either_or_is_never_heard_as_a_choice():
-    assert [one.text for one in TEMPLATES["disjunction"] if "either" not in one.text] == []
+    assert [template.text for template in TEMPLATES["disjunction"] if "either" not in template.text] == []
 
 
 @pytest.mark.parametrize("form", ["What would you call", "sort of", "type of", "kind of", "more {choices}"])
 def test_forms_of_the_release(form):
-    assert [one.text for kind in CATEGORIES for one in TEMPLATES[kind] if form in one.text]
+    assert [template.text for kind in CATEGORIES for template in TEMPLATES[kind] if form in template.text]
 
 
 def test_nobody_is_asked_for_the_kind_of_a_person():
-    texts = [one.text for one in TEMPLATES["object-choice"] if fits(one, ALONE[0]) or fits(one, RELATED[0])]
+    texts = [
+        template.text
+        for template in TEMPLATES["object-choice"]
+        if fits(template, ALONE[0]) or fits(template, RELATED[0])
+    ]
     assert texts
     assert not [text for text in texts if re.search(r"(?:kind|sort|type) of", text)]
 
@@ -177,9 +181,9 @@ def test_nobody_is_asked_for_the_kind_of_a_person():
 def test_a_list_of_materials_is_not_heard_as_more_things():
     """Not "the table that is near the bowl, glass or wood"."""
     asked = [
-        ask(one, RELATED[0], category="material", choices=("glass", "wood"))
-        for one in TEMPLATES["attribute-choice"]
-        if fits(one, RELATED[0], category="material")
+        ask(template, RELATED[0], category="material", choices=("glass", "wood"))
+        for template in TEMPLATES["attribute-choice"]
+        if fits(template, RELATED[0], category="material")
     ]
     assert len(asked) >= 4
     assert [text for text in asked if re.search("made of(?:,)? glass or wood", text) is None] == []
@@ -187,13 +191,13 @@ def test_a_list_of_materials_is_not_heard_as_more_things():
 
 def test_no_negation_begins_with_what_is_missing():
     """Not "can no cup be seen", "is either no cup or no ball visible" nor "can you see either no cup or no ball"."""
-    negated = [one.negated for kind in VERIFYING for one in TEMPLATES[kind]]
+    negated = [template.negated for kind in VERIFYING for template in TEMPLATES[kind]]
     odd = re.compile(r"(?:Can|Would|\{(?:Is|Does)\})(?: you \w+)?(?: either)? \{x\.no\}")
     assert [text for text in negated if odd.match(text)] == []
 
 
 def test_no_negation_that_people_answer_the_other_way():
-    negated = [one.negated for templates in TEMPLATES.values() for one in templates]
+    negated = [template.negated for templates in TEMPLATES.values() for template in templates]
     assert not [
         text
         for text in negated
@@ -204,7 +208,7 @@ def test_no_negation_that_people_answer_the_other_way():
 @pytest.mark.parametrize("kind", ["attribute-choice", "action-choice"])
 def test_ten_templates_for_every_category(kind):
     for category in (*CATEGORIES[kind], "unheard of"):
-        assert sum(not one.categories or category in one.categories for one in TEMPLATES[kind]) >= 10
+        assert sum(not template.categories or category in template.categories for template in TEMPLATES[kind]) >= 10
 
 
 def test_the_agreement_follows_the_first_phrase():
@@ -215,7 +219,7 @@ def test_the_agreement_follows_the_first_phrase():
 
 
 def test_which_phrases_fit():
-    by_relation = {one.relation: one for one in TEMPLATES["object"]}
+    by_relation = {template.relation: template for template in TEMPLATES["object"]}
     alone, near, with_tables = ALONE[0], RELATED[0], RELATED[1]
     for relation, expected in {
         "none": (True, False, False),
@@ -231,7 +235,7 @@ def test_which_phrases_fit():
 
 
 def test_categories_fit_their_words():
-    made = next(one for one in TEMPLATES["attribute-choice"] if one.categories == {"material"})
+    made = next(template for template in TEMPLATES["attribute-choice"] if template.categories == {"material"})
     assert fits(made, ALONE[0], category="material")
     assert not fits(made, ALONE[0], category="color")
     assert not fits(made, ALONE[0])

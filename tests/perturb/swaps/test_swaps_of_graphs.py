@@ -21,11 +21,11 @@ BOX = Box(x=0, y=0, w=9, h=9)
 def graph(name, *things, relations=()):
     """A graph of things such as "red cup", and relations by their positions: (0, "on", 1)."""
     objects = {}
-    for place, thing in enumerate(things):
+    for index, thing in enumerate(things):
         *attributes, noun = thing.split()
-        joined = tuple(Relation(name=text, object=str(b)) for a, text, b in relations if a == place)
-        objects[str(place)] = SceneObject(
-            id=str(place), name=noun, box=BOX, attributes=tuple(attributes), relations=joined
+        joined = tuple(Relation(name=text, object=str(b)) for a, text, b in relations if a == index)
+        objects[str(index)] = SceneObject(
+            id=str(index), name=noun, box=BOX, attributes=tuple(attributes), relations=joined
         )
     return SceneGraph(id=name, objects=objects, complete=True)
 
@@ -63,7 +63,7 @@ def test_a_symmetric_relation_gives_no_pair():
 
 
 def test_on_drawn_scenes_each_caption_is_true_of_its_image_and_false_of_the_other():
-    graphs = {one.id: one for one in world_graphs(3, 300)}
+    graphs = {world_graph.id: world_graph for world_graph in world_graphs(3, 300)}
     found = swaps(*graphs.values())
     assert len(found) > 30
     assert {swap.tags["collapsed_tag"] for swap in found} == {"Object", "Relation"}
@@ -123,8 +123,8 @@ def test_what_changes_places_is_tagged_as_in_the_paper():
     }
     for tag, facts in tags.items():
         scenes = [
-            Scene(image=image, facts=frozenset(said), several=frozenset(), captions=(whole(image, said),))
-            for image, said in zip("12", facts, strict=True)
+            Scene(image=image, facts=frozenset(fact), several=frozenset(), captions=(whole(image, fact),))
+            for image, fact in zip("12", facts, strict=True)
         ]
         [swap] = mine(scenes, VOCABULARY).candidates
         assert swap.tags["collapsed_tag"] == tag

@@ -22,7 +22,7 @@ def labels(result, name):
 
 
 def of_layer(results, layer):
-    return [one for one in results.values() if labels(one, "layer") == [layer]]
+    return [result for result in results.values() if labels(result, "layer") == [layer]]
 
 
 def attached(folder, result):
@@ -89,10 +89,10 @@ def test_the_gates_come_first_with_the_page_of_the_run(folder, results, run):
     gates = [*of_layer(results, "run"), *of_layer(results, "gate")]
     assert len(gates) == 1 + len(run.decisions)
     first = min(one["start"] for one in of_layer(results, "case"))
-    assert all(one["stop"] <= first for one in gates)
-    assert all(min([one["titlePath"][0], "bla"]) == one["titlePath"][0] for one in gates)
-    for one in gates:
-        assert attached(folder, one) == {"text/html": b"<title>the page</title>"}
+    assert all(gate["stop"] <= first for gate in gates)
+    assert all(min([gate["titlePath"][0], "bla"]) == gate["titlePath"][0] for gate in gates)
+    for gate in gates:
+        assert attached(folder, gate) == {"text/html": b"<title>the page</title>"}
     sources = [one["source"] for result in gates for one in result["attachments"]]
     assert len(set(sources)) == len(sources)  # Allure 3 shows a file once
 
@@ -104,8 +104,10 @@ def test_the_run_says_how_it_ended(results):
 
 
 def test_every_result_has_one_history_whatever_was_measured(tmp_path, folder, run, card, options, moments):
-    later = {key: replace(one, start=one.start + 9_000, stop=one.stop + 9_000) for key, one in moments.items()}
-    better = replace(run, decisions=tuple(replace(one, outcome="pass") for one in run.decisions))
+    later = {
+        key: replace(moment, start=moment.start + 9_000, stop=moment.stop + 9_000) for key, moment in moments.items()
+    }
+    better = replace(run, decisions=tuple(replace(decision, outcome="pass") for decision in run.decisions))
     write_report(tmp_path, better, replace(card, name="another"), options, later)
 
     def read(place):
@@ -119,7 +121,9 @@ def test_every_result_has_one_history_whatever_was_measured(tmp_path, folder, ru
 
 
 def test_a_later_run_into_the_same_folder_hides_the_earlier_one(tmp_path, run, passing, card, options, moments):
-    later = {key: replace(one, start=one.start + 9_000, stop=one.stop + 9_000) for key, one in moments.items()}
+    later = {
+        key: replace(moment, start=moment.start + 9_000, stop=moment.stop + 9_000) for key, moment in moments.items()
+    }
     write_report(tmp_path, run, card, options, moments)
     write_report(tmp_path, passing, card, options, later)
     assert json.loads((tmp_path / "executor.json").read_text())["reportName"] == "lxmert:unc-nlp: gates pass"
@@ -134,9 +138,10 @@ def test_a_later_run_into_the_same_folder_hides_the_earlier_one(tmp_path, run, p
 def passing(run):
     """The same run without the cases that have no reply, and with gates that pass."""
     results = [
-        task_metrics(one.task, [said for said in one.verdicts if said.state == "judged"], ()) for one in run.results
+        task_metrics(result.task, [verdict for verdict in result.verdicts if verdict.state == "judged"], ())
+        for result in run.results
     ]
-    decisions = tuple(replace(one, outcome="pass") for one in run.decisions)
+    decisions = tuple(replace(decision, outcome="pass") for decision in run.decisions)
     return replace(run, results=tuple(results), decisions=decisions)
 
 
@@ -151,15 +156,15 @@ def test_every_result_that_is_not_green_has_a_category(folder, results):
     import re
 
     categories = json.loads((folder / "categories.json").read_text())
-    for one in results.values():
-        if one["status"] != "passed":
-            said = one["statusDetails"]["message"]
+    for result in results.values():
+        if result["status"] != "passed":
+            said = result["statusDetails"]["message"]
             found = [
                 known["name"]
                 for known in categories
-                if one["status"] in known["matchedStatuses"] and re.fullmatch(known["messageRegex"], said, re.DOTALL)
+                if result["status"] in known["matchedStatuses"] and re.fullmatch(known["messageRegex"], said, re.DOTALL)
             ]
-            assert len(found) == 1, (one["name"], found)
+            assert len(found) == 1, (result["name"], found)
 
 
 def test_many_cases_are_a_result_for_each_task_and_a_sample(run, moments):
@@ -208,7 +213,7 @@ def test_allure_3_shows_gates_and_cases_apart_with_the_categories_of_allure_2(no
     said = rules(node, folder)
     assert said["shown"] == {"gates": 3, "cases": 18}
     assert said["name"] == "lxmert:unc-nlp: broken"
-    assert said["categories"] == [one["name"] for one in json.loads((folder / "categories.json").read_text())]
+    assert said["categories"] == [load["name"] for load in json.loads((folder / "categories.json").read_text())]
 
 
 def test_the_quality_gate_of_allure_3_fails_if_a_gate_does_or_a_case_has_no_reply(node, folder, written):

@@ -29,10 +29,10 @@ def replies(task, missed=every_third):
     found = {}
     for number, case in enumerate(task.cases):
         miss = missed(number)
-        for place, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True)):
+        for index, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True)):
             if isinstance(request, Ask | Compare):
                 other = next((choice for choice in request.choices if choice != truth), "maybe")
-                found[request] = Prediction(request=request, answer=other if miss and place else truth)
+                found[request] = Prediction(request=request, answer=other if miss and index else truth)
             else:
                 found[request] = Prediction(request=request, score=(1.0 if truth else 0.5) * (-number if miss else 1))
     return found

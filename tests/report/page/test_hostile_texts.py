@@ -119,7 +119,7 @@ def test_texts_of_users_have_their_own_direction(page):
 def test_an_id_of_an_element_has_no_blank_or_quote(page):
     ids = [attrs["id"] for _, attrs in Reading(page).elements if "id" in attrs]
     assert len(ids) == len(set(ids))
-    assert not [one for one in ids if set(one) & set(" \"'<>&")]
+    assert not [id_ for id_ in ids if set(id_) & set(" \"'<>&")]
 
 
 def test_the_newly_broken_cases_and_the_name_of_the_earlier_run_are_texts(page):

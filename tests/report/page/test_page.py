@@ -29,7 +29,7 @@ def test_the_first_words_say_whether_the_release_may_ship_and_why_not(page, resu
     shown = Reading(page)
     body = shown.text[shown.text.index("vlgate report") :]
     assert body.index("This release may not ship: 1 gate fails.") < 60
-    [failed] = [one for one in result.decisions if one.outcome == "fail"]
+    [failed] = [decision for decision in result.decisions if decision.outcome == "fail"]
     assert f"{failed.gate.id}: {failed.why}" in body[:300]
     body = body[body.index("What the model can and cannot do") :]
     assert body.index("Cannot") < body.index("Unknown") < body.index("Can ") < body.index("Gates")

@@ -140,7 +140,7 @@ def test_buttons_copy_the_command_the_prompt_and_the_images(page):
         assert page.run(f"return {button}.textContent") == "Copied"
         copied.append(page.run(CLIPBOARD))
     assert copied[0].startswith("pytest --pyargs ")
-    assert copied[1].splitlines() == [one.partition(" ")[2] for one in prompts]  # without the letter of the image
+    assert copied[1].splitlines() == [prompt.partition(" ")[2] for prompt in prompts]  # without the letter of the image
     assert copied[2] == [
         sum(width for width, _ in sizes),
         max(height for _, height in sizes),

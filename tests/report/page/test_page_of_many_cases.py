@@ -36,7 +36,7 @@ def test_the_answer_is_that_of_the_gates(decisions, why, tone, sentence, tests):
     said = answer({"gates": list(map(gate, decisions))}, outcome)
     assert said.tone == tone
     assert said.sentence.endswith(sentence)
-    assert len(said.reasons) == bool(why) + sum(one in {"fail", "inconclusive"} for one in decisions)
+    assert len(said.reasons) == bool(why) + sum(decision in {"fail", "inconclusive"} for decision in decisions)
 
 
 def slow_margin(headline, row):

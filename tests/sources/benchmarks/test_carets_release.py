@@ -117,8 +117,8 @@ def test_the_files_of_each_task_are_those_of_default_yml():
     for line in (REAL / "carets/configs/default.yml").read_text().splitlines():
         if line.strip() == "files:":
             listed.append([])
-        elif found := re.fullmatch(r"\s+- (\S+\.json)", line):
-            listed[-1].append(found[1])
+        elif match := re.fullmatch(r"\s+- (\S+\.json)", line):
+            listed[-1].append(match[1])
     ours = [list(test.files(default_yml=True)) for test in TASKS.values() if test.types]
     assert sorted(ours) == sorted(listed)
     paper = [file for test in TASKS.values() for file in test.files(default_yml=False)]

@@ -132,7 +132,7 @@ def test_the_truth_of_a_statement_as_a_spreadsheet_writes_it(tmp_path, written, 
 def test_texts_in_cells_stay_as_they_are(tmp_path):
     tabled(tmp_path, PAIR | {"id": " 007 ", "caption": "3", "foil": '["a"]', "image": " photos/1.jpg "})
     [((_, _, identity), (requests, *_))] = whole(tmp_path).items()
-    assert (identity, [one.text for one in requests]) == ("007", ["3", '["a"]'])
+    assert (identity, [request.text for request in requests]) == ("007", ["3", '["a"]'])
     assert requests[0].image.key == "photos/1.jpg"
 
 

@@ -86,9 +86,9 @@ def test_slices_are_balanced(world, name, tag, expected):
 
 
 def test_the_direction_of_a_word_is_drawn_whatever_the_answer_is(world):
-    found = Counter((case.tags["direction"], case.tags["answer"]) for case in world["scenes/ontological-inv"].cases)
-    assert len(found) == 4
-    assert min(found.values()) >= 10
+    counter = Counter((case.tags["direction"], case.tags["answer"]) for case in world["scenes/ontological-inv"].cases)
+    assert len(counter) == 4
+    assert min(counter.values()) >= 10
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -226,8 +226,8 @@ def test_the_shipped_images_are_those_that_are_made(made, world):
     for name in ("scenes/actant-swap", "scenes/visual-inv", "scenes/mirror-inv", "scenes/occlusion-dir"):
         [task] = [task for task in made if task.id == name]
         for case, same in zip(task.cases[:6], world[name].cases[:6], strict=True):
-            for one, other in zip(case.requests, same.requests, strict=True):
-                assert one.image.load().tobytes() == other.image.load().tobytes()
+            for request, other in zip(case.requests, same.requests, strict=True):
+                assert request.image.load().tobytes() == other.image.load().tobytes()
 
 
 def test_the_version_changes_with_the_content(made, monkeypatch, tmp_path):

@@ -151,8 +151,8 @@ def test_both_splits_of_colorswap_as_json_or_parquet(tmp_path, form):
     assert counts(found) == {"colorswap/test": 30, "colorswap/train": 70}
     case = found["colorswap/test"].cases[1]
     assert (case.id, case.tags) == ("3", {"image_source": "midjourney", "caption_source": "human"})
-    assert [one.image.key for one in case.requests[::2]] == ["img_3_1.png", "img_3_2.png"]
-    assert [colour(one.image) for one in case.requests[::2]] == [RED, BLUE]
+    assert [request.image.key for request in case.requests[::2]] == ["img_3_1.png", "img_3_2.png"]
+    assert [colour(request.image) for request in case.requests[::2]] == [RED, BLUE]
 
 
 def test_two_forms_of_a_split_are_an_error_that_names_both(tmp_path):
@@ -313,7 +313,7 @@ def test_mmvp_s_image_is_the_number_of_its_row(tmp_path, number):
     picture(tmp_path / "MMVP/MMVP Images/4.jpg")
     [task] = tasks("mmvp", tmp_path).values()
     assert (len(task.cases), task.cases[1].id) == (150, "3-4")
-    assert [one.image.key for one in task.cases[1].requests] == ["3.jpg", "4.jpg"]
+    assert [request.image.key for request in task.cases[1].requests] == ["3.jpg", "4.jpg"]
     assert task.cases[1].requests[1].image.where.endswith("MMVP Images/4.jpg")
 
 

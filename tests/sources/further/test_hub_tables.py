@@ -30,7 +30,7 @@ def colour(image):
 
 
 def asked(case):
-    return [(one.image.key, one.question, one.choices) for one in case.requests]
+    return [(request.image.key, request.question, request.choices) for request in case.requests]
 
 
 # --- POPE ---------------------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def test_sugarcrepe_of_the_hub(tmp_path, place):
     releases.write(tmp_path / place, releases.sugarcrepe_table(ROWS), row_group_size=2)
     [task] = tasks("sugarcrepe", tmp_path).values()
     assert (task.id, task.shape, task.note) == ("sugarcrepe/swap_obj", "pair", "")
-    assert [[one.text for one in case.requests] for case in task.cases] == [[a, b] for a, b, _ in ROWS]
+    assert [[request.text for request in case.requests] for case in task.cases] == [[a, b] for a, b, _ in ROWS]
     assert {case.truths for case in task.cases} == {(True, False)}
     assert [case.requests[0].image.key for case in task.cases] == [
         "000000331352.jpg",
@@ -214,7 +214,7 @@ def test_the_options_of_naturalbench_are_a_and_b_whatever_the_punctuation(tmp_pa
     releases.write_table(tmp_path / "naturalbench/train.parquet", [group])
     [task] = tasks("naturalbench", tmp_path).values()
     [case] = task.cases
-    assert [(one.question, one.choices) for one in case.requests[::2]] == [(question, ("a", "b"))] * 2
+    assert [(request.question, request.choices) for request in case.requests[::2]] == [(question, ("a", "b"))] * 2
     assert case.truths == ("a", "b", "b", "a")
 
 
@@ -245,8 +245,8 @@ def winoground_cases(folder):
 def test_winoground_s_images_may_be_plain_bytes(tmp_path, kind):
     rows = [winoground_row(n) for n in range(3)]
     table = pa.Table.from_pylist(rows)
-    for place, column in enumerate(("image_0", "image_1"), 1):
-        table = table.set_column(place, column, pa.array([row[column]["bytes"] for row in rows], kind))
+    for index, column in enumerate(("image_0", "image_1"), 1):
+        table = table.set_column(index, column, pa.array([row[column]["bytes"] for row in rows], kind))
     releases.write(tmp_path / "winoground/data/test.parquet", table, row_group_size=2)
     task = winoground_cases(tmp_path)
     assert [[colour(case.requests[place].image) for place in (0, 2)] for case in task.cases] == [[RED, BLUE]] * 3

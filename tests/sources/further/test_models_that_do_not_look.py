@@ -127,7 +127,7 @@ MODELS = {  # the place at which a request is asked, to the score and to which o
 def replies(task, model):
     asked = list(dict.fromkeys(request for case in task.cases for request in case.requests))
     places = {place: turn for turn, place in enumerate(hashed_order(asked, 0))}
-    said = [MODELS[model](places[place]) for place in range(len(asked))]
+    said = [MODELS[model](places[index]) for index in range(len(asked))]
     return {
         request: Prediction(request=request, answer=request.choices[number % len(request.choices)])
         if isinstance(request, Ask)
@@ -146,7 +146,7 @@ def benchmark(request, tmp_path_factory):
 
 def test_every_further_benchmark_is_here():
     elsewhere = "carets counterfactual scenes valse vl-checklist winoground bla sugarcrepe foil-it scene-graphs own"
-    assert {one.__name__.replace("_", "-") for one in WRITERS} == set(SOURCES) - set(elsewhere.split())
+    assert {writer.__name__.replace("_", "-") for writer in WRITERS} == set(SOURCES) - set(elsewhere.split())
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -26,7 +26,9 @@ def colour(image):
 
 
 def said(case):
-    return [(one.image.key, one.question if isinstance(one, Ask) else one.text) for one in case.requests]
+    return [
+        (request.image.key, request.question if isinstance(request, Ask) else request.text) for request in case.requests
+    ]
 
 
 RED, BLUE = [255, 0, 0], [0, 0, 255]
@@ -72,8 +74,8 @@ def test_naturalbench_crosses_two_questions_with_two_images(tmp_path):
     releases.write_table(tmp_path / "naturalbench/data/train-00000.parquet", rows)
     found = tasks("naturalbench", tmp_path)
     [case] = found["naturalbench/yes-no"].cases
-    assert [one.question for one in case.requests] == ["Is the dog asleep?", "Is the dog at play?"] * 2
-    assert [one.image.key for one in case.requests] == ["naturalbench_0_0"] * 2 + ["naturalbench_0_1"] * 2
+    assert [request.question for request in case.requests] == ["Is the dog asleep?", "Is the dog at play?"] * 2
+    assert [request.image.key for request in case.requests] == ["naturalbench_0_0"] * 2 + ["naturalbench_0_1"] * 2
     assert (case.truths, case.requests[0].choices) == (("yes", "no", "no", "yes"), ("yes", "no"))
     [case] = found["naturalbench/multiple-choice"].cases
     assert (case.truths, case.requests[0].choices) == (("a", "b", "b", "a"), ("a", "b"))
@@ -108,7 +110,7 @@ def test_sugarcrepe_pp_keeps_the_texts_as_they_are(tmp_path):
     releases.write_json(tmp_path / "sugarcrepe-pp/data/swap_obj.json", [record])
     [task] = tasks("sugarcrepe-pp", tmp_path).values()
     assert (task.id, task.shape, task.cases[0].truths) == ("sugarcrepe-pp/swap_obj", "two_true", (True, True, False))
-    assert [one.text for one in task.cases[0].requests] == ["A cat sits. ", "A cat.", "A dog."]
+    assert [request.text for request in task.cases[0].requests] == ["A cat sits. ", "A cat.", "A dog."]
 
 
 def test_vsr_names_its_release(tmp_path):
@@ -119,7 +121,7 @@ def test_vsr_names_its_release(tmp_path):
         "relation": "beside",
     }
     releases.write_lines(
-        tmp_path / "vsr/data/splits/zeroshot/test.jsonl", [record | {"label": one % 2} for one in range(731)]
+        tmp_path / "vsr/data/splits/zeroshot/test.jsonl", [record | {"label": index % 2} for index in range(731)]
     )
     [task] = tasks("vsr", tmp_path).values()
     assert (task.id, task.shape, task.note) == (
@@ -164,7 +166,7 @@ def test_aro_cuts_regions_out_and_leaves_symmetric_relations_out_of_the_publishe
     image = np.asarray(first.requests[0].image.load())
     assert (image.shape, image.min(axis=(0, 1)).tolist()) == ((40, 30, 3), RED)
     assert first.requests[0].image.key != third.requests[0].image.key
-    assert [one.text for one in first.requests] == ["the man is wearing the hat", "the hat is wearing the man"]
+    assert [request.text for request in first.requests] == ["the man is wearing the hat", "the hat is wearing the man"]
 
 
 def questions_csv(rows, header):

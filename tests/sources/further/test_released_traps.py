@@ -30,15 +30,15 @@ def verdicts(task, reply, **how):
     """What becomes of each case; ``reply`` gives the score or answer of (number of the case, place in the case)."""
     said = {}
     for number, case in enumerate(task.cases):
-        for place, request in enumerate(case.requests):
-            found = reply(number, place)
+        for index, request in enumerate(case.requests):
+            found = reply(number, index)
             kept = {"answer": found} if isinstance(found, str) else {"score": float(found)}
             said[request] = Prediction(request=request, **kept)
     return judge(Batch(task=task, positions=tuple(range(len(task.cases))), **how), said)
 
 
 def figures(task, reply, **how):
-    return {name: one.value for name, one in metrics(columns(task.shape, verdicts(task, reply, **how))).items()}
+    return {name: metric.value for name, metric in metrics(columns(task.shape, verdicts(task, reply, **how))).items()}
 
 
 RELATIONS = ("wearing", "next to", "to the left of", "near", "riding")

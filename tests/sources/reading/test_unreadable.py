@@ -42,7 +42,7 @@ def valse(n):
 
 def foil_it(number):
     records = [{"image_id": n, "id": n, "foil_id": n, "caption": f"a dog {n}", "foil": False} for n in range(number)]
-    false = [{**one, "foil": True, "caption": f"a cat {one['id']}", "target_word": "dog"} for one in records]
+    false = [{**record, "foil": True, "caption": f"a cat {record['id']}", "target_word": "dog"} for record in records]
     images = [{"id": n, "file_name": f"COCO_val2014_{n:012}.jpg"} for n in range(number)]
     return {"images": images, "annotations": [*records, *false]}
 

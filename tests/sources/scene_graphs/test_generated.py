@@ -43,7 +43,7 @@ def own(graph, image):
             "name": thing.name,
             "box": [thing.box.x, thing.box.y, thing.box.w, thing.box.h],
             "attributes": list(thing.attributes),
-            "relations": [{"name": one.name, "object": one.object} for one in thing.relations],
+            "relations": [{"name": relation.name, "object": relation.object} for relation in thing.relations],
         }
         for thing in graph.objects.values()
     ]
@@ -54,7 +54,7 @@ def own(graph, image):
 def folder(tmp_path):
     """A data folder with graphs in GQA's format, as "7000" and so on, and no image."""
     (tmp_path / "gqa").mkdir()
-    content = {str(7000 + place): as_gqa(graph) for place, graph in enumerate(GRAPHS)}
+    content = {str(7000 + index): as_gqa(graph) for index, graph in enumerate(GRAPHS)}
     (tmp_path / "gqa" / "train_sceneGraphs.json").write_text(json.dumps(content))
     return tmp_path
 
@@ -153,18 +153,18 @@ def test_with_few_images_all_graphs_are_used(folder, there):
 
 def test_one_hundred_images_are_enough_whatever_the_number_of_graphs(tmp_path):
     (tmp_path / "gqa").mkdir()
-    content = {str(7000 + place): as_gqa(GRAPHS[place % len(GRAPHS)]) for place in range(5 * ENOUGH)}
+    content = {str(7000 + index): as_gqa(GRAPHS[index % len(GRAPHS)]) for index in range(5 * ENOUGH)}
     (tmp_path / "gqa" / "val_sceneGraphs.json").write_text(json.dumps(content))
     (tmp_path / "images/vg").mkdir(parents=True)
-    for place in range(ENOUGH):
-        (tmp_path / f"images/vg/{7000 + place}.jpg").touch()
+    for index in range(ENOUGH):
+        (tmp_path / f"images/vg/{7000 + index}.jpg").touch()
     note = tasks(tmp_path, wanted=lambda name: name == "scene-graphs/order-inv")["order-inv"].note
     assert note == f"made from the {ENOUGH} of {5 * ENOUGH} scene graphs whose images are there"
 
 
 def test_a_users_own_images_are_found_by_their_paths_only(tmp_path):
     (tmp_path / "scene-graphs").mkdir()
-    content = {"graphs": [own(graph, f"mine/{7000 + place}.png") for place, graph in enumerate(GRAPHS)]}
+    content = {"graphs": [own(graph, f"mine/{7000 + index}.png") for index, graph in enumerate(GRAPHS)]}
     (tmp_path / "scene-graphs" / "mine.json").write_text(json.dumps(content))
     put_images(tmp_path, 50, "images/vg")
     assert not any(image.where for image in images_of(tasks(tmp_path)["order-inv"]))
@@ -184,7 +184,7 @@ def test_a_twin_of_another_size_is_not_taken_for_a_graph_without_a_size(tmp_path
     def listed(**size):
         content = [
             {
-                "image_id": 7000 + place,
+                "image_id": 7000 + index,
                 **size,
                 "objects": [
                     {
@@ -196,7 +196,7 @@ def test_a_twin_of_another_size_is_not_taken_for_a_graph_without_a_size(tmp_path
                 ],
                 "relationships": [],
             }
-            for place, graph in enumerate(GRAPHS)
+            for index, graph in enumerate(GRAPHS)
         ]
         (tmp_path / "vg" / "scene_graphs.json").write_text(json.dumps(content))
         return tasks(tmp_path)["negation-dir"]
@@ -242,7 +242,7 @@ def test_files_that_give_nothing_to_ask_are_an_error(folder, content, says):
 
 def test_questions_are_asked_in_a_users_words(tmp_path):
     (tmp_path / "scene-graphs").mkdir()
-    graphs = [own(graph, f"{place}.png") for place, graph in enumerate(GRAPHS)]
+    graphs = [own(graph, f"{index}.png") for index, graph in enumerate(GRAPHS)]
     for graph in graphs:
         graph["objects"][0] |= {"name": "zorbot", "attributes": ["zorbing"], "box": [0, 0, 90, 90]}
     words = {"nouns": [{"name": "zorbot", "parents": ["device"]}], "attributes": [{"name": "zorbing", "rank": 5}]}

@@ -147,7 +147,7 @@ def test_a_file_of_the_release_is_missing(tmp_path, name):
     ],
 )
 def test_the_files_of_the_release_are_out_of_step(tmp_path, name, ids, said):
-    records = [{"image_id": one, "attributes": [], "relationships": [], "width": 640, "height": 480} for one in ids]
+    records = [{"image_id": id_, "attributes": [], "relationships": [], "width": 640, "height": 480} for id_ in ids]
     with pytest.raises(DataError) as caught:
         list(read_graphs(release(tmp_path, **{name: records}), faults="leave out", left_out=Counter()))
     assert str(caught.value).startswith(f"{tmp_path / name}.json: {said} there; ")
@@ -198,12 +198,12 @@ def graphs(draw):
     width, height = draw(st.tuples(SIDES, SIDES) | st.tuples(st.none(), st.none()))
     ids = draw(st.lists(IDS, max_size=5, unique=True))
     objects = {}
-    for place, one in enumerate(ids):
+    for place, id_ in enumerate(ids):
         x, y = draw(st.integers(0, (width or 900) - 1)), draw(st.integers(0, (height or 900) - 1))
         w, h = (draw(st.floats(0.5, (side or 900) - at)) for at, side in ((x, width), (y, height)))
         links = [(draw(st.sampled_from(("on", "near", "to the left of"))), other) for other in ids[place + 1 :]]
-        objects[one] = SceneObject(
-            id=one,
+        objects[id_] = SceneObject(
+            id=id_,
             name=draw(NAMES),
             box=Box(x=x, y=y, w=w, h=h),
             attributes=tuple(draw(st.lists(NAMES, max_size=3, unique=True))),

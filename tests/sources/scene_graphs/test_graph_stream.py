@@ -87,7 +87,7 @@ def test_every_cut_is_an_error(file, whole):
 @settings(max_examples=20)
 @given(st.integers(0, 2500), st.sampled_from(("}", "]", ":", ",,", "x", "\x00", "NaN")))
 def test_a_syntax_error_is_named_with_its_place(tmp_path_factory, number, wrong):
-    before = "{" + "".join(f'"{one}": {json.dumps(GRAPH)},\n' for one in range(number)) + '"é": '
+    before = "{" + "".join(f'"{index}": {json.dumps(GRAPH)},\n' for index in range(number)) + '"é": '
     file = tmp_path_factory.getbasetemp() / "wrong.json"
     said = problem(file, before + wrong)
     assert f" at line {number + 1}, column {7 + (number == 0)}, which reads {wrong!r}" in said
@@ -137,7 +137,7 @@ def test_a_graph_that_does_not_end(file, part, share, monkeypatch):
 
 def test_a_long_file_of_short_graphs_is_not_too_long(file, monkeypatch):
     monkeypatch.setattr(stream, "MOST_BYTES", 2**16)
-    file.write_text(json.dumps({str(one): GRAPH for one in range(8000)}))
+    file.write_text(json.dumps({str(index): GRAPH for index in range(8000)}))
     assert file.stat().st_size > 2 * (2**16 + stream.CHUNK)
     assert sum(1 for _ in read_graphs(file)) == 8000
     assert MOST_BYTES == 8 * 2**20
@@ -156,7 +156,7 @@ def test_a_pair_of_surrogates_at_the_end_of_a_piece(file, shift):
 def test_memory_does_not_grow_with_the_file(file):
     peaks = []
     for number in (400, 2500):
-        file.write_text(json.dumps({str(one): {"objects": dict.fromkeys("abcde", THING)} for one in range(number)}))
+        file.write_text(json.dumps({str(index): {"objects": dict.fromkeys("abcde", THING)} for index in range(number)}))
         tracemalloc.start()
         assert sum(1 for _ in read_graphs(file)) == number
         peaks.append(tracemalloc.get_traced_memory()[1])
