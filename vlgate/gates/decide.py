@@ -54,10 +54,22 @@ class Coverage:
 
 
 def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: Ties = "strict") -> Decision:
-    """Decide one gate of one task."""
-    # With basis ``lower`` the unfavourable end of the interval decides: a ``min`` passes if ``low`` reaches it, fails
-    # if even ``high`` does not, and is inconclusive otherwise. A known limit fails if even ``low`` is above its
-    # ``max``, and is ``cannot`` otherwise.
+    """Decide one gate of one task.
+
+    With basis ``lower`` the unfavourable end of the interval decides: a ``min`` passes if ``low`` reaches it, fails if
+    even ``high`` does not reach it, and is inconclusive otherwise. Near 0 and 1 intervals miss too often on that side,
+    so a share fails only if the exact binomial test says so, too; see ``tails``. With basis ``value`` the value alone
+    decides. A gate cannot pass if cases are unscored or deselected, if the share of skipped cases, including those lost
+    to records that cannot be read, is above ``max_skipped``, if that of disputed ones is above ``max_disputed``, if
+    there are fewer than ``min_cases`` different cases, or for an ``auroc`` of statements cases of the rarer truth, if
+    the model gives the metric for none of the cases or only for some of them, or if exact ties count as right. A figure
+    of a control is about a sample of the cases.
+
+    A known limit fails if the model is better than ``max``: if even the lower end of the interval is above it.
+    Otherwise the outcome is ``cannot``, or inconclusive for the same reasons as that of a gate.
+
+    Returns: the decision with its reason.
+    """
     metric = metrics.get(gate.metric)
     if metric is None:
         return Decision(gate=gate, outcome="inconclusive", why=_without(gate, coverage) + _disputed(coverage))
@@ -189,8 +201,14 @@ def _more_cases(gate: Gate, metric: Metric, bounds: Collection[float]) -> str:
 def expand(
     rules: Sequence[Gate], tasks: Mapping[str, Shape], model: str = ""
 ) -> tuple[list[Gate], list[tuple[Gate, str]]]:
-    """Return one gate per rule and task of the run that has its metric, and the other rules, each with the reason."""
-    # If several rules match the same task and metric, an exact task id wins over a pattern.
+    """Make one gate per rule and task of the run, if the rule matches the task and the task has the rule's metric.
+
+    If several rules match the same task and metric, an exact task id wins over a pattern. Two patterns that match the
+    same task and metric are an error in the file, unless a rule names the task by its id.
+
+    Returns: the gates and limits, in the order of the rules and tasks, and the rules that match no task of the run or
+        are about another model, each with the reason.
+    """
     name = model.partition("?")[0]
     found: dict[tuple[str, str, str], tuple[bool, Gate]] = {}
     idle = []

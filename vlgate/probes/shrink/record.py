@@ -67,7 +67,18 @@ Value = str | float | bool | None | tuple[str, ...]  # the types of a record's v
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrunk:
-    """The search of one case; ``ending``, ``calls``, ``budget``, ``changes`` and ``note`` are those of ``Search``."""
+    """The search of one case.
+
+    ``ending``, ``calls``, ``budget``, ``changes`` and ``note`` are those of ``Search``; ``says`` describes the search.
+    If a change was found, ``steps`` holds its moves (family, kind, strength, says, distance) and ``distance`` the sum
+    of their distances. ``requests`` then has one entry per request of the case: the truth, and the image, text, choices
+    and reply before and after the change, and as ``picture`` and ``changed_picture`` the files of the images in the
+    folder of the run. ``why`` and ``why_changed`` are the sentences of the two verdicts. ``margin`` is the smallest
+    lead of a true text over the false ones that it is compared with, for questions the share of right answers, and
+    ``margin_changed`` that after the change. ``cause`` says which finds it belongs with: ``edit``, ``what`` and
+    ``faculty``. ``shape`` and ``capability`` are those of the task, ``model`` is the one that was asked, and ``seed``
+    that of the search. ``no_parts`` says why no region of a photograph was covered.
+    """
 
     task: str
     case: str
