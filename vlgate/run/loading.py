@@ -32,7 +32,7 @@ from vlgate.record.options import DEFAULT_BATCH, Options
 from vlgate.run.cluster import load_on_cluster
 from vlgate.run.planning import EMBEDDED
 from vlgate.run.remembering import cache_use, keep_checks, kept_checks, remembering, unloaded
-from vlgate.sources.graphs.generated import GENERATED
+from vlgate.sources.graphs.generated import GENERATED, find_graphs
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_tasks
 from vlgate.types import Answerer, Ask, Case, Compare, Comparer, Prepared, Request, Task
@@ -119,7 +119,7 @@ def lessons(tasks: Sequence[Task], options: Options) -> dict[str, Sequence[Lesso
     if tests:  # the import takes 0.1 s, because it loads the ontology and the generator
         from vlgate.sources.graphs.annotated import further_cases, half_of
 
-        for test, halves in further_cases(read, tests).items():
+        for test, halves in further_cases(read, tests, find_graphs(read.folders)).items():
             by_task[f"{_GRAPHS}/{test}"] = [
                 Lesson(cases=cases, judges=lambda key, half=half: half_of(key) != half)  # type: ignore[misc]
                 for half, cases in enumerate(halves)

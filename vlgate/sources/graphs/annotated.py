@@ -16,7 +16,6 @@ from vlgate.perturb.questions import Corpus, Generator
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.checks import SizeOf
 from vlgate.sources.graphs.files import read_graphs, vocabulary_of
-from vlgate.sources.graphs.generated import GENERATED, find_graphs
 from vlgate.sources.graphs.question_cases import cases_of, task_of
 from vlgate.sources.reading import image_finder
 from vlgate.sources.reading.image_paths import ImagePaths
@@ -42,15 +41,11 @@ class Annotated:
     note: str  # for reports
 
 
-def tasks(options: ReadOptions, wanted: Collection[str]) -> Iterator[Task]:
-    files = find_graphs(options.folders) if wanted else []
-    if not files:
-        return
+def tasks(options: ReadOptions, tests: Sequence[Test], files: Sequence[Path]) -> Iterator[Task]:
     with collector_paused():
         source = annotated(files, options)
         generator = generator_of(source, vocabulary_of(files), files)
         left_out = {**source.left_out, **generator.corpus.left_out}
-        tests = [test for test in GENERATED if test in wanted]
         made = {test: generator.make(test, size=options.pairs, seed=options.seed) for test in tests}
         number = f"{len(source.graphs):,}"
         if not any(questions.pairs for questions in made.values()):
@@ -150,13 +145,14 @@ def half_of(key: str) -> int:
     return _hash(key) % len(HALVES)
 
 
-def further_cases(options: ReadOptions, tests: Collection[Test]) -> dict[Test, tuple[tuple[Case, ...], ...]]:
-    """Make further questions from each half of the graphs in the data folders: the cases of each half by test.
+def further_cases(
+    options: ReadOptions, tests: Collection[Test], files: Sequence[Path]
+) -> dict[Test, tuple[tuple[Case, ...], ...]]:
+    """Make further questions from each half of the graphs in the files: the cases of each half by test.
 
     A test is absent if a half gives fewer than ``LEAST`` cases of it. The seed should not be that of the judged cases.
     """
-    files = find_graphs(options.folders) if tests else []
-    if not files:
+    if not tests or not files:
         return {}
     with collector_paused():
         source, ontology = annotated(files, options), vocabulary_of(files)

@@ -39,13 +39,13 @@ def find_graphs(folders: Sequence[Path]) -> list[Path]:
 # If the graphs give no question for one of several wanted tests, its task has no cases and says why.
 def read(options: ReadOptions) -> Iterator[Task]:
     wanted = [test for test in GENERATED if options.wanted(f"scene-graphs/{test}")]
-    if not wanted or not find_graphs(options.folders):
+    if not wanted or not (files := find_graphs(options.folders)):
         return
     # Every run asks every source for the names of its tasks. The ontology, the templates and the reader are imported
     # only in a run that wants one of these tasks and has scene graphs.
     from vlgate.sources.graphs.annotated import tasks
 
-    yield from tasks(options, wanted)
+    yield from tasks(options, wanted, files)
 
 
 TASK_SHAPES: Mapping[str, Shape] = {f"scene-graphs/{test}": "questions" for test in GENERATED}
