@@ -35,8 +35,7 @@ vlgate shortcuts RUN
 ```
 
 `vlgate shortcuts` asks three text-only probes which cases are solved without the image.
-[The guide](guides/text-shortcuts.md) shows it on a run, with the metric over the cases that no probe solves, and
-the file of disputes for label errors. No run does this by default.
+[The guide](guides/text-shortcuts.md) shows it on a run.
 
 ## The probes
 
@@ -49,36 +48,29 @@ the file of disputes for label errors. No run does this by default.
 
 Of a question, `form` reads the words and the order of choices. `likelihood` takes trigrams of the true texts about
 other images, interpolated with fixed weights (Jelinek and Mercer 1980). `--lm NAME` takes a causal model of
-transformers instead, from a repository or a folder: it knows more language than the data hold.
+transformers instead, from a repository or a folder.
 
-A conditional logit model (McFadden 1974) turns a probe's features into the probability of each candidate: caption
-and foil, or the answers to a question. The **score** of a case is the probability of the truth, from 0 to 1; of
-several comparisons, such as a set of four sentences, the lowest. A probe **solves**
-a case if the score is at least 0.75, half-way from chance to certainty.
+A conditional logit model (McFadden 1974) turns a probe's features into the probability of each candidate. The
+**score** of a case is the probability of the truth; of several comparisons, the lowest. A probe **solves** a case
+if the score is at least 0.75.
 
-- Everything is cross-fitted by image, in ten folds, and the probabilities are learnt from features that do not know the
-  fold either (nested cross-validation). Without nesting, the probes exceeded chance on random truths by 0.04 at 60
-  cases.
-- Exact balance must not be learnt: if each of six words is true equally often, a word that is rarely
-  true elsewhere is true here. So words and likely texts may only speak for a candidate, never against it, and a fold's
-  weights count only if they raise the log-likelihood of the other folds by more than their number (Akaike
-  1974). Without that, `likelihood` reached 0.71 on such a task of 40 cases.
-- With random truths, and with truths balanced exactly over two to twelve words, the probes are at chance
-  (within 0.02 at 40 to 1,000 cases: `benchmarks/shortcuts_at_chance.py`), and solve next to nothing.
-  The column *by luck* has the share that at least one probe solves if the truths of the same texts are drawn at random.
-- A task with fewer than ten images has no folds, and no scores.
-- In a 2x2 such as Winoground's, each caption is true of one image and false of the other, so a text preference is
-  wrong about one of the two images, and no case is solved.
+- Everything is cross-fitted by image, in ten folds (nested cross-validation).
+- If each of six words is true equally often, a word that is rarely true elsewhere is true here. So that the probes do
+  not learn such balance, words and likely texts speak only for a candidate, and a fold's weights count only if they
+  raise the log-likelihood of the other folds by more than their number (Akaike 1974).
+- With random truths, and with truths balanced exactly over two to twelve words, the probes are within 0.02 of chance
+  at 40 to 1,000 cases (`benchmarks/shortcuts_at_chance.py`).
+- A task with fewer than ten images has no scores.
+- In a 2x2 such as Winoground's, each caption is true of one image and false of the other, so text solves no case.
 
 ## Cases that nobody solves blind
 
 `vlgate shortcuts RUN` prints the metric of a run over three sets of cases: all, those that no probe solves, and those
 without a sure probe.
 
-The second set is a selection. A model that ignores text artefacts is not penalised: a guessing model stays at chance
-(a test holds it). But cases that a probe gets *wrong* stay while solved ones go, so text alone, and a model with the
-same habits, reaches less there, maybe below chance. The column *text alone* has the best probe's figure on the
-same cases. The third set drops a probe's sure cases whether right or wrong, and has no such effect.
+The second set is a selection: cases that a probe gets *wrong* stay while solved ones go. A guessing model stays at
+chance, but text alone, and a model with the same habits, reaches less. The column *text alone* has the best probe's
+figure on the same cases. The third set drops a probe's sure cases whether right or wrong, and has no such effect.
 
 ## What was found
 
@@ -92,19 +84,18 @@ python scripts/write_shortcuts.py --data DIR
 ```
 
 The column of a probe has its accuracy on all cases, with the 95 % interval. *any*, *all three* and *none* have the
-share of cases that at least one probe, all three, and no probe solve.
+share of cases that at least one probe, all three, and no probe solve, *by luck* the share of *any* with random truths.
 
 {table}
 
 {not_run}
 
-Winoground's captions are missing, because its release is gated. As in every 2x2, no case can be solved by
-text alone: `scenes/word-swap`, the drawn task of its shape, has {swaps}.
+Winoground's captions are missing, because its release is gated. `scenes/word-swap`, the drawn task of its shape,
+has {swaps}.
 
 ## The surest cases
 
-The case of each task with the highest combined certainty of all three probes, and the words that only its true and
-only its false text has.
+The case of each task of which all three probes together are surest, and the words of only one of its texts.
 
 {examples}
 """

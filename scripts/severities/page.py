@@ -8,16 +8,15 @@ TEXT = """\
 # Severities
 
 Nine perturbations of images have severities from 1 to 5, after ImageNet-C (Hendrycks and Dietterich 2019). Each
-severity leaves the image readable, so a miss tells something about the model; higher severities are harder.
+severity leaves the image readable.
 
 <!-- Written by scripts/write_severities.py; change the code, then run it. -->
 
 ## What can still be read
 
-A model that had not seen the originals read contact sheets of perturbed images: it named things of the drawn scenes
-and described photographs of COCO. Its answers were compared with the scene graph and with COCO's captions. The samples
-are small. Severities at which a third of the photographs or more could not be described, or a quarter of the things
-not be named, were replaced: 4 and 5 of ImageNet-C's contrast, and 5 of its two blurs.
+A model that had not seen the originals named things of drawn scenes and described photographs of COCO on contact
+sheets of perturbed images. The samples are small. Severities at which a third of the photographs or more could not be
+described, or a quarter of the things not be named, were replaced:
 
 | perturbation | strength | things named | photographs described | now |
 |---|---|---|---|---|
@@ -37,18 +36,16 @@ not be named, were replaced: 4 and 5 of ImageNet-C's contrast, and 5 of its two 
 | shot-noise | severity 5 | 20 of 20 | | as it was |
 | brightness, jpeg | severity 5 | 16 of 16 | | as it was |
 
-The tests hold a number instead: the structure common to the drawn scenes and the perturbed ones (the
-contrast and structure of SSIM, Wang et al. 2004, in `scripts/severities/structure.py`). It falls with each severity,
-and stays above {readable:.2f}, unlike that of each replaced severity 5. A rotation moves the structure and
-leaves it whole; at severity 5, 2 % of the drawn things lose more than half of themselves at the edge.
+The structure common to a drawn scene and its perturbed copy (contrast and structure of SSIM, Wang et al. 2004, in
+`scripts/severities/structure.py`) falls with each severity, and stays above {readable:.2f}. At severity 5 of a
+rotation, 2 % of the drawn things lose more than half of themselves at the edge.
 
-The suite's tasks use none of these: `visual-inv` hides the background with `blur3`, `blur6`, `blur9`, `mask` and
-`crop`, which leave the objects of the question intact.
+The suite's tasks use none of these severities.
 
 ## Accuracy
 
-The two trained models, asked about the same 240 drawn cases at each severity; 0 is the unchanged image. The cases
-are those of `existence`, `foil-it`, `attributes` and `attribute-state`, and chance is 0.5.
+The two trained models, asked about the same 240 drawn cases of `existence`, `foil-it`, `attributes` and
+`attribute-state` at each severity; 0 is the unchanged image, and chance is 0.5.
 
 ![Accuracy over severity, for each perturbation](images/severities.svg)
 
@@ -59,14 +56,13 @@ better figures at the higher one (McNemar's exact test, at 5 % for all fifteen p
 |---|---|---|---|---|---|---|---|---|
 {curves}
 
-The trained models fail on readable images. `tiny-lxmert` finds regions by their contrast with the
-background, so it is at chance from the first severity of contrast on. At the severities 4 and 5 of Gaussian
-noise it is near chance, as in shot noise from 3 on. `tiny-clip` sees images reduced to 192 x 192 pixels, which
-pixelation and JPEG hardly change.
+The trained models fail on readable images. `tiny-lxmert` finds regions by their contrast with the background.
+`tiny-clip` sees images reduced to 192 x 192 pixels, which pixelation and JPEG hardly change.
 
 ## Hidden backgrounds
 
-The questions of `visual-inv`, sixteen of each of twelve seeds, asked of `tiny-lxmert` before and after.
+`visual-inv` hides the background with these, and leaves the objects of the question intact. `tiny-lxmert` answers
+before and after:
 
 | perturbation | questions | unchanged | perturbed |
 |---|---|---|---|
