@@ -263,7 +263,7 @@ def test_the_coverage_of_independent_cases_is_summed_over_the_binomial_distribut
 
 
 def test_the_shipped_foil_tasks_keep_the_intervals_of_independent_cases():
-    foils = ReadOptions(folders=(), seed=0, wanted=lambda name: scenes.SHAPES[name] == "pair")
+    foils = ReadOptions(folders=(), seed=0, wanted=lambda name: scenes.TASK_SHAPES[name] == "pair")
     tasks = list(scenes.read(foils))
     assert tasks
     for task in tasks:
