@@ -347,6 +347,7 @@ def test_no_threshold_stands_in_a_test_of_the_suite():
     assert numbers == []
 
 
+@pytest.mark.slow
 def test_no_test_imports_another_test_module():
     found = [
         f"{file.relative_to(ROOT)} imports {one.name}"

@@ -39,6 +39,7 @@ def wheel(tmp_path_factory):
     return build(unpacked, "wheel", folder)
 
 
+@pytest.mark.slow
 def test_the_top_level_is_ours_alone(wheel):
     with zipfile.ZipFile(wheel) as content:
         names = content.namelist()
@@ -56,6 +57,7 @@ def test_the_top_level_is_ours_alone(wheel):
     assert len(names) == len(set(names))
 
 
+@pytest.mark.slow
 def test_the_suite_runs_from_the_wheel_alone(wheel, tmp_path):
     site = tmp_path / "site"
     with zipfile.ZipFile(wheel) as content:

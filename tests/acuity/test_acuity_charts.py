@@ -50,6 +50,7 @@ def intact():
     return drawn(Reader(reading=READING))
 
 
+@pytest.mark.slow
 def test_a_model_that_is_always_right_has_no_threshold(intact):
     assert {chart.word for chart in intact.charts} == {"beyond the range"}
     assert {(chart.level, chart.interval) for chart in intact.charts} == {(None, (None, None))}

@@ -208,6 +208,7 @@ def test_a_size_that_is_none(text):
         parsed_size(text)
 
 
+@pytest.mark.slow
 def test_processes_that_make_a_file_at_the_same_moment_wait_for_each_other(tmp_path):
     code = "import sys, time; from pathlib import Path; from vlgate.asking.cache.store import connect\n"
     code += "time.sleep(max(0, float(sys.argv[1]) - time.time()))\n"

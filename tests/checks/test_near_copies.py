@@ -92,6 +92,7 @@ def test_a_model_that_gets_names_is_asked_other_texts_about_the_same_names():
     assert keys == {f"{number}.jpg" for number in range(6)}
 
 
+@pytest.mark.slow
 def test_a_model_whose_every_reply_is_chance_is_not_suspected_of_looking_at_the_batch():
     found = [batch_invariance(predictor(remembering(KEYS["pixels"], chance(salt)))) for salt in range(60)]
     assert {check.outcome for check in found} == {"ok"}

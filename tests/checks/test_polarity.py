@@ -56,6 +56,7 @@ def test_a_model_that_sees_is_ok_and_one_that_is_reversed_is_suspect():
     assert "reversed" in reversed_.why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_a_random_model_is_ok_and_reported_to_be_at_chance(seed):
     found = check_polarity(Asked(lambda r, _: hashed(str(seed), r.image.key, r.text)), [pairs(200)], seed)

@@ -3,9 +3,12 @@
 import subprocess
 import sys
 
+import pytest
+
 FORMATS = ("csv", "jsonl", "every-eval-ever", "lm-eval")
 
 
+@pytest.mark.slow
 def test_they_need_no_torch(folder, tmp_path):
     gates = tmp_path / "gates.toml"
     gates.write_text('schema = 1\n[gate."scenes/relations".acc_r]\nmin = 0.2\n')

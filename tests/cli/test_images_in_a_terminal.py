@@ -42,6 +42,7 @@ def session(folder, *, answers):
     return seen.decode(errors="replace")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not NEEDED, reason="textual-image is not installed; it comes with the extra terminal")
 def test_an_image_is_drawn_in_a_terminal_that_can(folder):
     seen = session(folder, answers=True)
@@ -49,6 +50,7 @@ def test_an_image_is_drawn_in_a_terminal_that_can(folder):
     assert ".png" not in seen
 
 
+@pytest.mark.slow
 def test_an_image_is_a_file_in_a_terminal_that_cannot(folder):
     seen = session(folder, answers=False)
     [file] = re.findall(r"image \S+: (/\S+\.png)", seen)

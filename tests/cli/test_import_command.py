@@ -60,6 +60,7 @@ def test_all_is_joined_and_the_next_command_is_the_last_line(folder, capsys):
     assert written == replies[::2] + replies[1::2]
 
 
+@pytest.mark.slow
 def test_the_replay_gives_the_figures_that_were_recorded(folder, capsys):
     assert run("replies.jsonl", "--data=data") == 0
     command = capsys.readouterr().out.splitlines()[-1].removeprefix("next: pytest ").split()

@@ -120,6 +120,7 @@ def ci(request, folder):
     return {"github": Github, "gitlab": Gitlab}[request.param](folder)
 
 
+@pytest.mark.slow
 def test_the_first_run_is_kept_and_a_broken_model_is_stopped_but_a_good_one_is_not(ci):
     status, said = ci.push("first")
     assert (status, "1 not compared: first run" in said) == (0, True), said
@@ -149,6 +150,7 @@ def test_a_release_warns_if_the_committed_baseline_must_be_replaced_by_hand(ci):
     assert (status, "a committed baseline comes first; commit " in said) == (0, True), said
 
 
+@pytest.mark.slow
 def test_a_first_run_that_does_not_pass_is_no_baseline(ci):
     assert ci.push("first", broken=30)[0] == 1
     assert not list(ci.folder.glob("**/blessed.json"))

@@ -254,6 +254,7 @@ def test_rows_of_another_run_are_refused(place, tasks, vlgate):
     assert f"vlgate judge {folder}: metrics.json has acc_r of valse/relations as 0.650000 of 40, but" in said
 
 
+@pytest.mark.slow
 def test_results_get_the_decisions_the_rows_and_the_page(place, tasks, capsys, vlgate):
     folder = place.write(verdicts_of(tasks))
     to = place.path / "judged"

@@ -66,6 +66,7 @@ def test_the_seed_decides_the_bytes(questions, tmp_path):
     assert a == b != c
 
 
+@pytest.mark.slow
 def test_the_bytes_do_not_depend_on_the_process(gqa, tmp_path):
     for seed in ("1", "2"):
         code = "import sys; from vlgate.cli import main; sys.exit(main(sys.argv[1:]))"

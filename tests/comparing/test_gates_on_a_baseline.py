@@ -195,6 +195,7 @@ def test_a_line_that_names_no_case_is_refused_with_its_number(before, line):
 ELSEWHERE = [("valse/existence", "record_5"), ("valse/plurality", "record_7")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("held", "args", "outcome"),
     rest_slow(
@@ -224,6 +225,7 @@ def test_cases_that_must_hold_without_data(before, capsys, held, args, outcome):
     assert main([*judged, *required]) == result.ret
 
 
+@pytest.mark.slow
 def test_cases_that_must_hold_may_not_be_deselected(before, capsys):
     before.valse(file="plurals.json")
     (before.path / "held.jsonl").write_text('{"task": "valse/existence", "case": "record_5"}')
@@ -236,6 +238,7 @@ def test_cases_that_must_hold_may_not_be_deselected(before, capsys):
     assert "run:must_hold" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_two_folders_are_compared_without_a_model(before, capsys, vlgate):
     run(before, [1, 5, 9])
     capsys.readouterr()
@@ -250,6 +253,7 @@ def test_two_folders_are_compared_without_a_model(before, capsys, vlgate):
     assert "1 newly broken, 2 fixed" in vlgate("compare", "out", "before")
 
 
+@pytest.mark.slow
 def test_a_blessed_run_is_a_baseline_and_its_right_cases_can_be_held(before, capsys):
     arguments = ["bless", "before", "--to", "kept", "--must-hold", "held.jsonl"]
     assert main(arguments) == 0
@@ -267,6 +271,7 @@ def test_a_blessed_run_is_a_baseline_and_its_right_cases_can_be_held(before, cap
     assert main([*arguments, "--overwrite"]) == 0
 
 
+@pytest.mark.slow
 def test_a_run_whose_gates_do_not_pass_is_blessed_only_with_a_reason(before, vlgate):
     before.thresholds(gate("min = 0.999"))
     before.run(before.model(worse(range(3, 9)), "newer"))
@@ -405,6 +410,7 @@ def test_the_command_judge_knows_a_first_run(first, capsys, vlgate):
     assert main(["judge", "again", "--thresholds", "thresholds.toml", "--baseline=first"]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["./first", "first/"])
 def test_a_folder_of_that_name_is_compared_with_by_its_path(before, name):
     (before.path / "before").rename(before.path / "first")
@@ -422,6 +428,7 @@ def test_an_ini_file_cannot_say_that_every_run_is_the_first(first):
     result.stderr.fnmatch_lines(["*vlgate_baseline = first: *write --baseline=first on the command line*"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parts", "joined", "status"),
     rest_slow(

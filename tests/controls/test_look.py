@@ -67,6 +67,7 @@ def measured_by(asked, task, ties="strict"):
     return LOOK.measure(Sample(task=task, verdicts=judge(batch, score(asked, batch)), ties=ties), asked)
 
 
+@pytest.mark.slow
 def test_models_that_ignore_the_image_gain_nothing(tasks):
     length = Toy(lambda text, _: "yes" if len(text) % 2 else "no")
     length.match = lambda some: np.array([float(len(pair.text)) for pair in some])

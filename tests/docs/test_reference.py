@@ -19,6 +19,7 @@ SCRIPT = ROOT / "scripts" / "write_reference.py"
 ORDERS = np.array(list(permutations([1.0, 2.0, 4.0, 8.0])))
 
 
+@pytest.mark.slow
 def test_the_reference_pages_are_what_the_code_says():
     done = subprocess.run([sys.executable, SCRIPT, "--check"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}run `make docs` and commit docs/reference"

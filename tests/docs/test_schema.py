@@ -127,6 +127,7 @@ def test_a_run_of_the_embedded_scenes_fits(run):
     assert all("flaws" in task for task in written["tasks"].values())
 
 
+@pytest.mark.slow
 def test_a_run_with_variants_slices_averages_and_an_unscored_case_fits(run, valse):
     written = run(valse, "--model=replay:replies.jsonl", "--protocol=valse_paper_ties", "--health=off", "--seed=7")
     VALIDATOR.validate(written)
@@ -137,6 +138,7 @@ def test_a_run_with_variants_slices_averages_and_an_unscored_case_fits(run, vals
     assert [gate["decision"] for gate in written["gates"]] == ["inconclusive"]
 
 
+@pytest.mark.slow
 def test_a_run_with_deselected_and_skipped_cases_fits(run, valse, pytester):
     (pytester.path / "mine.py").write_text(TRUE_TEXTS)
     chosen = "existence:record_1 or existence:record_2"

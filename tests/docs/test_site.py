@@ -40,6 +40,7 @@ def site(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_the_site_loads_nothing_from_another_server(site):
     pages = sorted(site.rglob("*.html"))
     assert site / "index.html" in pages
@@ -55,6 +56,7 @@ def test_the_pages_at_the_root_of_the_repository_are_on_the_site(site):
     assert 'id="layers"' in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["nowhere.md", "concepts.md#nowhere", "../nowhere.md", "/concepts.md"])
 def test_a_broken_link_stops_the_build(link, tmp_path):
     shutil.copytree(ROOT / "docs", tmp_path / "docs")

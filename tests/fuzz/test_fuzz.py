@@ -83,6 +83,7 @@ def outcome(reader, folder, file):
     return "read"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not STATM.exists(), reason="needs Linux")
 @pytest.mark.parametrize("name", READERS)
 def test_every_mutant_is_read_or_refused(tmp_path, name):

@@ -54,6 +54,7 @@ def test_the_same_model_passes_in_new_samples(misses):
         assert np.mean([found[n, share] for n in SIZES]) >= 1 - 2 * misses, share
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [[4] * 25, [20] * 4 + [1] * 60])
 def test_it_passes_if_images_repeat_and_their_cases_are_alike(sizes):
     random, groups = np.random.default_rng(7), numbered(np.repeat(np.arange(len(sizes)), sizes))

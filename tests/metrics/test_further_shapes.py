@@ -26,6 +26,7 @@ def test_a_choice_is_right_if_nothing_else_scores_as_high(scores, name):
     assert found["tied"].tolist() == [float(row[0] == max(row[1:])) for row in scores.tolist()]
 
 
+@pytest.mark.slow
 @given(some((6, 4)), st.sampled_from(["strict", "half", "credit"]))
 def test_a_case_with_fewer_candidates_is_judged_as_if_there_were_no_others(scores, ties):
     padded = np.column_stack([scores, np.full((6, 2), np.nan)])

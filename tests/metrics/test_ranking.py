@@ -58,6 +58,7 @@ def test_acc_r_counts_the_captions_above_their_foils(drawn, ties):
     assert found(scores, accepted, ties)["acc_r"] == pytest.approx(counted / len(scores), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(pairs())
 def test_the_metrics_of_classification_are_those_of_scikit_learn(drawn):
     scores, accepted = drawn

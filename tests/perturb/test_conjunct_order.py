@@ -127,6 +127,7 @@ def test_a_question_of_every_template_is_read_again(question):
         assert rewordings(text, given_["choices"]) != ()
 
 
+@pytest.mark.slow
 @given(ANY)
 def test_the_nearest_comes_first_and_the_order_is_always_the_same(question):
     _, _, given_, text = question

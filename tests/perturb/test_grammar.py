@@ -180,6 +180,7 @@ def test_the_dictionary_is_not_read_before_it_is_asked(code):
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
+@pytest.mark.slow
 def test_the_dictionary_is_read_without_spacy():
     code = (
         "import sys\n"

@@ -68,6 +68,7 @@ def test_the_times_of_cases_add_up_to_that_of_their_test(report, right):
     assert all(stop <= start for (_, stop), (start, _) in itertools.pairwise(cases))
 
 
+@pytest.mark.slow
 def test_a_case_that_raises_is_broken_with_its_traceback(place, report):
     body = "def match(self, pairs):\n    raise ValueError('no such layer')\n"
     status, _, results = report(place.model(body, "raises"))

@@ -25,6 +25,7 @@ def test_a_value_that_could_be_taken_for_a_test_path_is_joined(tmp_path, given, 
     assert joined(given, tmp_path) == made
 
 
+@pytest.mark.slow
 def test_new_results_with_a_space_are_those_of_the_whole_run(place, right, workers):
     place.ready(n=12)
     result = place.pytester.runpytest_subprocess(

@@ -135,6 +135,7 @@ def test_workers_and_parts_ask_the_same(place, cases):
     assert one == two
 
 
+@pytest.mark.slow
 def test_the_texts_of_what_is_asked_together_are_not_examined(place, cases):
     """The flaws and text-only rules of a task are of its own texts, not of questions about positions."""
     cases(20)

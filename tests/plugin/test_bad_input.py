@@ -149,6 +149,7 @@ SHORTER = "np.array([-float(len(pair.text)) for pair in pairs])"
 SEVEN = "any('There are 7 dogs.' == pair.text for pair in pairs)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "says"),
     [

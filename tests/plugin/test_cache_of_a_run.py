@@ -44,6 +44,7 @@ def contents(data, folder="out"):
     return found | {"cache": json.loads((data.path / folder / "environment.json").read_text())["cache"]}
 
 
+@pytest.mark.slow
 def test_a_warm_run_calls_no_model_and_writes_the_same_bytes(data):
     model = data.model(MODEL)
     cold = run(data, model, "--cache=kept")
@@ -60,6 +61,7 @@ def test_a_warm_run_calls_no_model_and_writes_the_same_bytes(data):
     cold.stdout.fnmatch_lines([f"cache: 80 replies kept in {data.path / 'kept'}"])
 
 
+@pytest.mark.slow
 def test_a_part_of_it_is_there(data):
     model = data.model(MODEL)
     run(data, model, "--cache=kept", "--limit=15")
@@ -147,6 +149,7 @@ def test_a_driver_that_is_killed_leaves_no_worker_behind(data):
     assert run(data, data.model(MODEL), "--cache=kept").ret == 0
 
 
+@pytest.mark.slow
 def test_another_fingerprint_or_other_code_is_asked(data):
     run(data, data.model(MODEL, name="one_model"), "--cache=kept")
     for name, body in (("two", MODEL.replace("a model", "another model")), ("three", MODEL + "\nmore = 1\n")):

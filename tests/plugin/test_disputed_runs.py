@@ -16,6 +16,7 @@ def write(place, *lines, name="disputes.jsonl"):
     (place.path / name).write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 
+@pytest.mark.slow
 def test_disputes_are_applied_and_counted_everywhere(place, right):
     place.ready('[defaults]\nmax_disputed = 0.1\n[gate."valse/*".acc_r]\nmin = 0.5\n', n=40)
     assert place.run(right).ret == 0
@@ -91,6 +92,7 @@ def test_with_workers_and_of_a_sample_the_share_is_that_of_the_whole_task(place,
     assert place.metrics()["gates"][0]["why"].startswith("5 of 80 cases are disputed")
 
 
+@pytest.mark.slow
 def test_a_gate_on_a_comparison_is_inconclusive_too(place, right):
     place.ready('[gate."valse/*".acc_r]\nmax_broken = 2\n', n=40)
     write(place, *many(9, "ambiguous"))

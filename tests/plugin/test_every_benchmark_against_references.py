@@ -70,6 +70,7 @@ def agrees(metrics, expected):
         assert metrics[name]["value"] == pytest.approx(value, abs=1e-12), name
 
 
+@pytest.mark.slow
 def test_sugarcrepe(found):
     for file in sorted((DATA / "sugarcrepe/data").glob("*.json")):
         rows = json.loads(file.read_text()).values()
@@ -79,6 +80,7 @@ def test_sugarcrepe(found):
         agrees(task["metrics"], {"acc_r": mean(right)})
 
 
+@pytest.mark.slow
 def test_vl_checklist(found):
     tasks = 0
     for config in sorted((DATA / "vl-checklist/corpus/v1").rglob("*.yaml")):
@@ -209,6 +211,7 @@ PLAIN = {
 }
 
 
+@pytest.mark.slow
 def test_every_slice_of_every_task_from_the_run_s_own_cases(out, found):
     rows = defaultdict(list)
     for row in pq.read_table(out / "cases.parquet").to_pylist():

@@ -51,6 +51,7 @@ def log(place):
     return (place.path / "log.txt").read_text().splitlines()
 
 
+@pytest.mark.slow
 def test_the_worst_missed_cases_are_explained_and_how_much_is_asked_is_said_before(place, model):
     place.run(model)
     before = len(log(place))

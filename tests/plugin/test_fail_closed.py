@@ -21,6 +21,7 @@ def test_brackets_in_the_path_hide_no_batch(nodeid, name):
     assert batch_name(nodeid) == name
 
 
+@pytest.mark.slow
 def test_a_second_test_of_the_same_cases_fails_the_run(data, wrong, workers):
     (data.path / "test_flattering.py").write_text(
         "import pytest\n"
@@ -43,6 +44,7 @@ def test_suites_add_up(place, right):
     assert set(place.metrics()["tasks"]) == {"valse/existence", "valse/plurality"}
 
 
+@pytest.mark.slow
 def test_a_data_folder_in_addopts_leaves_the_rootdir_alone(place, pytester, right, monkeypatch):
     place.ready('[gate."valse/*".acc_r]\nmin = 0.99\n')
     (place.path / "pytest.ini").write_text("[pytest]\n")
@@ -52,6 +54,7 @@ def test_a_data_folder_in_addopts_leaves_the_rootdir_alone(place, pytester, righ
     assert place.metrics()["run"]["thresholds"] == str(place.path / "thresholds.toml")
 
 
+@pytest.mark.slow
 def test_ini_paths_are_relative_to_the_ini_file(place, pytester, right, monkeypatch):
     place.valse()
     (place.path / "gates.toml").write_text('schema = 1\n[gate."valse/*".acc_r]\nmin = 0.5\n')
@@ -85,6 +88,7 @@ def test_a_decision_threshold_that_is_not_a_number_is_refused(place, threshold):
     place.run(model, ret=4, says="*decision_threshold=*make it a finite number*")
 
 
+@pytest.mark.slow
 def test_no_file_of_an_earlier_run_remains_if_a_run_crashes(data, right):
     assert data.run(right).ret == 0
     dying = data.matching(first="os._exit(0)", name="dying_model")
@@ -99,6 +103,7 @@ def test_a_minimum_that_text_alone_reaches_is_reported(data, right):
     )
 
 
+@pytest.mark.slow
 def test_a_reversed_score_fails_the_run_by_its_own_name(place, workers):
     place.thresholds('[gate."scenes/foil-it".acc_r]\nmax = 0.99\n')
     (place.path / "reversed_model.py").write_text(

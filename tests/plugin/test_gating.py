@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 
+@pytest.mark.slow
 def test_a_model_that_is_right_passes(data, right, workers):
     result = data.run(right, *workers, ret=0)
     result.assert_outcomes(passed=41)
@@ -13,6 +14,7 @@ def test_a_model_that_is_right_passes(data, right, workers):
     assert data.metrics()["gates"][0]["decision"] == "pass"
 
 
+@pytest.mark.slow
 def test_a_gate_that_fails_fails_the_run_by_its_own_name(data, wrong, workers):
     result = data.run(wrong, *workers, "--junitxml=junit.xml", "--alluredir=allure", ret=1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - fail: acc_r is 0.0000*"])
@@ -43,6 +45,7 @@ def test_a_verbose_run_names_the_missed_and_the_gates(place, wrong):
     result.stdout.fnmatch_lines(["*record_0] MISSED*", "thresholds.toml::valse/existence:acc_r FAILED*"])
 
 
+@pytest.mark.slow
 def test_a_run_without_junit_allure_or_xdist_is_the_same_run(data, wrong):
     result = data.run(wrong, "-p", "no:xdist", "-p", "no:allure_pytest", "-p", "no:junitxml", subprocess=True, ret=1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r*"])

@@ -56,6 +56,7 @@ def test_the_oracle_is_right_everywhere(run, arguments):
     assert {task["unscored"] for task in found.values()} == {0}
 
 
+@pytest.mark.slow
 def test_missing_images_end_the_run_early_or_leave_cases_skipped(run):
     result, found = run("--model=looks:build", out="fail")
     assert (result.ret, found) == (4, {})
@@ -66,6 +67,7 @@ def test_missing_images_end_the_run_early_or_leave_cases_skipped(run):
     assert any(task["judged"] for task in found.values())
 
 
+@pytest.mark.slow
 def test_the_summary_counts_what_was_left_out(run, folder, pytester):
     file = folder / "gqa" / "train_sceneGraphs.json"
     content = json.loads(file.read_text())

@@ -122,6 +122,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.slow
 def test_no_text_of_a_file_or_a_model_reaches_a_terminal_or_a_page_as_a_command(hostile, capfd):
     capfd.readouterr()
     for command in COMMANDS:

@@ -22,6 +22,7 @@ def two_tasks(place):
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["-k", "conftest", "PYTEST_ADDOPTS"])
 def test_a_task_that_was_left_out_as_a_whole_is_inconclusive(two_tasks, right, workers, how, monkeypatch):
     if how == "conftest":
@@ -94,6 +95,7 @@ def test_a_judged_gate_satisfies_the_requirement(two_tasks, right):
     assert "run:require-gates" not in two_tasks.decisions()
 
 
+@pytest.mark.slow
 def test_thresholds_of_the_folder_where_the_user_starts_come_first(place, pytester, wrong, monkeypatch):
     place.valse()
     (place.path / "pytest.ini").write_text("[pytest]\n")

@@ -26,6 +26,7 @@ def match(self, pairs):
 """
 
 
+@pytest.mark.slow
 def test_after_an_interruption_nothing_more_is_asked(data):
     data.run(data.model(INTERRUPTED), "--batch-size=8", "--items=batch", "--device=cpu", subprocess=True, ret=2)
     assert (data.path / "calls").read_text() == "1"
@@ -43,6 +44,7 @@ CUT = "self.cut_texts |= {pair.text for pair in pairs if len(pair.text) > 17}"
 OTHER = "fingerprint = os.environ.get('PYTEST_XDIST_WORKER', 'main')"
 
 
+@pytest.mark.slow
 def test_texts_that_the_model_did_not_read_to_the_end_are_counted_and_named_in_the_sentences(place, workers):
     place.ready(n=12)
     result = place.run(place.matching(first=CUT, head="cut_texts = set()"), "--device=cpu", *workers)

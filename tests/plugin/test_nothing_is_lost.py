@@ -52,12 +52,14 @@ def test_a_failed_check_of_a_worker_is_said_too(data):
     assert (data.task()["judged"], data.metrics()["complete"]) == (40, False)
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_checks_loses_no_figures(data):
     data.run(later(data, "raise KeyboardInterrupt"), subprocess=True, ret=pytest.ExitCode.INTERRUPTED)
     assert (data.task()["judged"], data.metrics()["complete"]) == (40, False)
     assert "interrupted" in data.metrics()["why"]
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_in_the_checks_loses_no_figures(data):
     data.run(later(data, "os._exit(7)"), subprocess=True)
     found = data.metrics()
@@ -65,6 +67,7 @@ def test_a_process_that_ends_in_the_checks_loses_no_figures(data):
     assert "checks" in found["why"]
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_says_so(data):
     model = data.matching(first="Model.asked += 1\n    if Model.asked == 11: raise KeyboardInterrupt", head="asked = 0")
     result = data.run(model, "--batch-size=2", "--items=pair", subprocess=True)
@@ -84,6 +87,7 @@ def test_a_run_that_stops_at_the_first_failure_says_so(data):
     assert data.task()["unscored"] > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "build",
     [
@@ -103,6 +107,7 @@ def test_a_model_that_cannot_be_loaded_ends_with_status_4_and_two_lines(data, wo
     assert not (data.path / "out" / "metrics.json").exists()
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_no_half_file_and_says_so(data, right):
     (data.path / "conftest.py").write_text(
         "import os\n"
@@ -115,6 +120,7 @@ def test_a_full_disk_leaves_no_half_file_and_says_so(data, right):
     assert not list(data.path.glob("out/*"))
 
 
+@pytest.mark.slow
 def test_a_limit_on_the_size_of_files_leaves_no_half_file(data, right):
     (data.path / "conftest.py").write_text(
         "import resource\ndef pytest_sessionstart():\n    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
@@ -144,6 +150,7 @@ SAYS = {7: no_reply, 8: raises, 9: skips, 10: pytest.fail, 11: warns, 12: writes
 """
 
 
+@pytest.mark.slow
 def test_half_a_surrogate_pair_loses_no_other_case_whatever_says_it(data, workers):
     texts = "[one.text for one in pairs]"
     says = f"for n, say in SAYS.items():\n        if f'There are {{n}} dogs.' in {texts}: say({HALF_TEXT})"

@@ -2,6 +2,8 @@
 
 import xml.etree.ElementTree as ET
 
+import pytest
+
 CUT = """
 def match(self, pairs):
     from vlgate.errors import NoReplyError
@@ -17,6 +19,7 @@ def failed(result):
     return [line for line in result.outlines if line.startswith("FAILED ") and "thresholds.toml" not in line]
 
 
+@pytest.mark.slow
 def test_forty_cases_without_a_reply_for_one_cause_are_one_line(data, workers):
     result = data.run(data.model(CUT), "--items=pair", "--junitxml=junit.xml", *workers, ret=1)
     assert len(failed(result)) == 1
@@ -53,6 +56,7 @@ def test_a_case_that_fails_alone_keeps_its_own_name(data):
     result.stdout.fnmatch_lines(["FAILED *valse/existence:record_7* - *seven*", "*2 failed*"])
 
 
+@pytest.mark.slow
 def test_a_model_that_raises_everywhere_is_shown_once(data, workers):
     body = "def match(self, pairs):\n    raise ValueError(f'no weights for {pairs[0].text!r}')"
     result = data.run(data.model(body), "--items=pair", *workers)

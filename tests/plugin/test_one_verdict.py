@@ -200,6 +200,7 @@ def expected_of(word, gates):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("run", "gates"), slowly(MADE))
 def test_the_exit_status_and_all_files_of_a_run_say_the_same(place, run, gates):
     folder, status = place.run(run, gates)

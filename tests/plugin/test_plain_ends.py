@@ -15,6 +15,7 @@ def test_data_without_a_thresholds_file_are_not_gated_by_the_shipped_one(place, 
     assert place.metrics()["run"]["thresholds"] is None
 
 
+@pytest.mark.slow
 def test_the_shipped_thresholds_gate_the_embedded_scenes(place):
     result = place.run("--suite=scenes/foil-it", "--limit=40", "--health=off", data=False)
     result.stdout.fnmatch_lines(["gates from *thresholds.toml; results in *"])
@@ -46,6 +47,7 @@ def test_a_task_that_came_out_empty_is_listed_with_its_reason(place):
 HALF = "-float(len(pair.text)) if pair.image.key[-5] in '02468' else 0.0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", ["pair", "batch"])
 def test_it_counts_cases_in_every_mode(place, items, workers):
     place.ready('[gate."valse/existence".acc_r]\nmin = 0.1\n', n=40)
@@ -97,6 +99,7 @@ def properties(node):
     return {one.get("name"): one.get("value") for one in node.findall("properties/property")}
 
 
+@pytest.mark.slow
 def test_a_run_in_ci(place, right, monkeypatch, workers):
     place.ready(GATE, n=40)
     job = place.path / "job.md"

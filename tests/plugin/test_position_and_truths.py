@@ -74,6 +74,7 @@ def pytest_configure(config):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     ["record.update(caption=record['foil'], foil=record['caption'])", "record['image_file'] = 'v7w_100.jpg'"],
@@ -133,6 +134,7 @@ def model():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("conftest", "says"),
     [
@@ -151,12 +153,14 @@ def test_a_fixture_of_the_users_cannot_replace_the_model(data, wrong, workers, c
     assert data.task()["judged"] == 0
 
 
+@pytest.mark.slow
 def test_a_model_that_ends_the_process_does_not_end_it_with_success(data):
     result = data.run(data.matching(first="os._exit(0)"), subprocess=True, ret=1)
     result.stderr.fnmatch_lines(["*ended the process*"])
     assert not (data.path / "out" / "metrics.json").exists()
 
 
+@pytest.mark.slow
 def test_children_of_the_process_can_end_with_success(data):
     ends = "child = os.fork()\n    if child == 0: os._exit(0)\n    assert os.waitpid(child, 0)[1] == 0"
     assert data.run(data.matching(first=ends), subprocess=True).ret == 0

@@ -220,6 +220,7 @@ def test_a_gate_says_that_the_model_raised_in_its_control(place):
     )
 
 
+@pytest.mark.slow
 def test_the_time_of_a_control_is_said_for_a_short_run_too(place):
     place.ready(n=12)
     body = """

@@ -12,6 +12,7 @@ def match(self, pairs):
 REASON = "in {} of 80 replies yes and no together have less than half of the probability of the first word"
 
 
+@pytest.mark.slow
 def test_gates_on_first_words_that_are_neither_yes_nor_no_are_inconclusive(data, workers):
     result = data.run(data.model(WEAK.format(name="all", which="True")), *workers, ret=1)
     [gate] = data.metrics()["gates"]
@@ -55,6 +56,7 @@ def test_known_limits_and_falls_are_inconclusive_too(data):
     }
 
 
+@pytest.mark.slow
 def test_the_cache_and_judging_again_and_merging_know_it_too(data, tmp_path, capsys):
     from vlgate.cli import main
 

@@ -58,6 +58,7 @@ def test_a_list_that_a_user_typed_ends_with_0(ready, monkeypatch, option):
     assert not (ready.path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_list_of_addopts_does_if_no_gate_is_required(ready, monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "--collect-only")
     assert start(ready, "--no-require-gates").ret == 0
@@ -104,6 +105,7 @@ def test_a_plugin_that_ends_the_session_does_not_end_it_with_0(ready, monkeypatc
     assert result.ret not in {0, -6}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ci", ["true", "false"])
 def test_a_run_without_the_suite_says_how_to_name_it(place, monkeypatch, workers, ci):
     monkeypatch.setenv("CI", ci)

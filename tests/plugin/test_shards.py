@@ -60,6 +60,7 @@ def edit(folder, **changes):
     (folder / "part.json").write_text(json.dumps({**content, "seal": seal(content)}))
 
 
+@pytest.mark.slow
 def test_joined_parts_are_the_bytes_of_one_run(parts, right, capsys):
     assert parts.run(right, "--results=whole").ret == 0
     capsys.readouterr()
@@ -84,6 +85,7 @@ def test_a_matrix_of_one_part_is_joined(data, right, capsys):
     assert "whole: holds no part.json, because the run had no --shard" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_thresholds_file_without_gates_is_judged_as_in_a_run(data, right, capsys, monkeypatch):
     data.thresholds("")
 
@@ -157,6 +159,7 @@ def test_a_gate_on_a_control_says_what_decides_it_as_parts_ask_no_control(parts,
     assert gate["why"] in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_cases_without_a_reply_fail_their_part_and_the_whole(data):
     model = data.matching("-len(pair.text) + 0 * pair.image.load().width")
     (data.path / "data/images/vg/103.jpg").write_bytes(b"no image")

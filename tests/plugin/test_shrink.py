@@ -144,6 +144,7 @@ def test_a_case_that_is_wrong_without_a_change_is_not_searched(place, asked):
     assert len(asked.log()) == 8
 
 
+@pytest.mark.slow
 def test_searches_together_with_other_tests_change_no_figure_and_no_gate(data, asked, workers):
     result = data.run(asked.model(BLURRED), "-m", "shrink or foil", "--shrink-cases=2", *workers, ret=0)
     result.stdout.fnmatch_lines(["valse/existence:record_*: broken by blur with sigma 2 (*", "*41 passed, 2 broken*"])
@@ -233,6 +234,7 @@ def score(self, green, text):
 HELD = 'schema = 1\n[defaults]\nmust_hold = "kept/must-hold.jsonl"\n'
 
 
+@pytest.mark.slow
 def test_the_model_that_broke_fails_the_kept_cases_and_a_right_one_passes_them(place, vlgate, monkeypatch):
     place.ready(n=4)
     model = place.model(DARK, name="dark_model")

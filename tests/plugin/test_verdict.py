@@ -10,6 +10,7 @@ from vlgate.cli import main
 GATES = '[gate."valse/*".acc_r]\nmin = {}\n'
 
 
+@pytest.mark.slow
 def test_one_process_and_two_write_the_same_bytes(data, right):
     assert data.run(right, "--results=one").ret == 0
     assert data.run(right, "--results=two", "-n", "2").ret == 0

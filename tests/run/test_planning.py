@@ -108,6 +108,7 @@ def test_the_plan_is_the_same_each_time(whole):
     assert list(again.batches.items()) == list(whole.batches.items())
 
 
+@pytest.mark.slow
 def test_another_seed_is_another_world(whole):
     assert make_plan(options(seed=1)).tasks != whole.tasks
 

@@ -112,6 +112,7 @@ def test_spoilt_weights_are_caught(name, shipped_gates):
     assert outcome(spoilt.build(name), WEIGHTS[name], file, limit=45) == "fail"
 
 
+@pytest.mark.slow
 def test_the_intact_model_passes_its_own_gates():
     intact, file = tiny.build_clip(), sabotages()["tiny-clip/colours"].thresholds
     tasks = [task for name, task in WEIGHTS.items() if name.startswith("tiny-clip")]
@@ -136,6 +137,7 @@ FIGURES = {
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("terminal", "display"), [(True, ":0"), pytest.param(True, "", marks=SLOW), pytest.param(False, ":0", marks=SLOW)]
 )

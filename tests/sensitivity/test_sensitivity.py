@@ -29,6 +29,7 @@ def found():
     return asked(Options(folder=Path.cwd(), suite=suite, thresholds=None, results=Path("none")), tuple(SAYS))
 
 
+@pytest.mark.slow
 def test_every_cell_is_as_claimed(found):
     assert found.problems == []
     assert len(found.cells) == len(SOME) * len(SAYS)

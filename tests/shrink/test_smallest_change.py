@@ -70,6 +70,7 @@ def test_a_model_that_breaks_from_a_blur_of_two_is_found_with_two():
     assert [reply.request.image.key for reply in found.find.verdict.predictions] == ["1.jpg#blur2"] * 2
 
 
+@pytest.mark.slow
 @settings(max_examples=20, suppress_health_check=NESTED)
 @given(st.sampled_from(["blur", "crop", "jpeg", "turn", "contrast"]), st.integers(1, 20), st.integers(0, 3))
 def test_the_threshold_of_a_single_change_is_found_exactly(kind, place, seed):
@@ -205,6 +206,7 @@ print(found.find and found.find.says, found.calls, [r.image.key for r in model.a
 """
 
 
+@pytest.mark.slow
 def test_what_else_is_imported_does_not_change_the_search():
     """Hypothesis mixes the constants of a program's modules into what it draws."""
     said = {

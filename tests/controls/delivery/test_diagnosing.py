@@ -35,6 +35,7 @@ def test_a_planted_bug_is_named_and_no_other(bug):
     assert bugs(model) == [bug]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [Remembering(), build()], ids=["remembering", "bag-of-words"])
 def test_an_intact_model_has_no_finding_and_recognises_every_canary(model):
     found = diagnose(asked(model))

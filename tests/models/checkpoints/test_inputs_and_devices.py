@@ -35,6 +35,7 @@ def test_what_is_prepared_is_what_is_decoded():
     assert prepared([image(3), image(1)], lambda image: image.getpixel((0, 0))[0]) == [3, 1]
 
 
+@pytest.mark.slow
 def test_the_first_image_that_fails_is_the_one_that_is_named():
     last = threading.Event()
 

@@ -122,6 +122,7 @@ def next_tokens(name, model, made, before):
     return model(**longer, use_cache=False).logits[0, -1]
 
 
+@pytest.mark.slow
 def test_a_family_whose_images_change_each_other_in_a_batch_is_refused(tmp_path):
     """Emu3 pads images of different sizes, and its image tokenizer reads the padding."""
     folder = saved("emu3", tmp_path / "emu3")

@@ -15,6 +15,7 @@ from vlgate.models.generative.prompts import Prompter
 from vlgate.models.text import text_only
 
 
+@pytest.mark.slow
 def test_a_checkpoints_settings_for_chatting_are_ignored():
     """Sampling, beams, penalties and suppressed tokens of generation_config.json change no reply."""
     for setting in (

@@ -61,6 +61,7 @@ def test_the_answer_is_the_choice_that_is_likeliest_by_hand(name):
     assert model._engine.likelihoods(wanted, ended=True) == pytest.approx(np.array(alone), rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TAKES_SEVERAL)
 def test_a_family_sees_each_of_two_images_alone_as_in_a_batch(name):
     model = of(name)

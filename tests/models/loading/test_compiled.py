@@ -78,6 +78,7 @@ def pairs(n):
     return [Match(image=image, text="x" * (number + 3)) for number in range(n)]
 
 
+@pytest.mark.slow
 def test_a_compiled_model_gives_the_same_scores_under_another_fingerprint(compiled_parts):
     net, one = model()
     plain = {n: one.match(pairs(n)) for n in (1, 5, 3, 8)}

@@ -158,6 +158,7 @@ def test_a_file_of_weights(tmp_path, saved, model):
         assert np.array_equal(found.encode_images(images()), model.encode_images(images()))
 
 
+@pytest.mark.slow
 def test_the_fingerprint_is_that_of_the_content(tmp_path, saved, model):
     def fingerprint(weights, **options):
         return load(f"open_clip:{weights}", folder=tmp_path, device="cpu", **options).fingerprint

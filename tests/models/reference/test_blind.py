@@ -151,6 +151,7 @@ def test_preparing_again_forgets(revealing):
     assert caught.value.positions == {0, 1}
 
 
+@pytest.mark.slow
 def test_odd_texts():
     odd = ["", " ", "\0", "!!!", "été ΣΑΣ", "a\nb", "x" * 10_000]
     cases = [pair(n, odd[n % 7], odd[(n + 3) % 7]) for n in range(100)]

@@ -104,6 +104,7 @@ def by_hand(folder, question, colour):
     return processor.decode(made[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True)
 
 
+@pytest.mark.slow
 def test_it_answers_as_the_model_itself_does(service, checkpoint):
     model = build(f"{service}/v1#{checkpoint}?concurrency=2&max_tokens=4")
     assert "1 for yes and 0 for no" in model.note

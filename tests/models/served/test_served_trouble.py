@@ -64,6 +64,7 @@ def test_busy_services_are_asked_again(chat, slept):
     assert len(slept) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slept")
 def test_a_service_that_hangs_is_given_up_and_then_asked_once_only(chat):
     model = model_of(chat, "?timeout=1&retries=1&concurrency=1")

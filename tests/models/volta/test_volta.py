@@ -179,6 +179,7 @@ def test_half_precision_is_near(folders, dtype, monkeypatch):
         assert whole.fingerprint != half.fingerprint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uniter", "vilbert"])
 def test_it_is_compiled_whole(folders, kind, monkeypatch):
     graphs = []

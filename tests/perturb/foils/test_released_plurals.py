@@ -14,6 +14,7 @@ RELEASED = Path(__file__).resolve().parents[4] / "shared/data/valse/data/plurals
 BAR = 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not RELEASED.is_file(), reason="needs plurals.json of VALSE in ../shared/data")
 def test_released_noun_phrases_directions_and_quantifiers_are_among_the_candidates(parser):
     records = [load for load in json.loads(RELEASED.read_text("utf-8")).values() if load["mturk"]["caption"] >= 2]

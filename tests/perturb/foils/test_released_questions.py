@@ -139,6 +139,7 @@ def test_the_released_counting_captions_and_foils_come_out(parser):
     assert other <= 0.01
 
 
+@pytest.mark.slow
 def test_every_released_coreference_record_comes_out_and_the_checks_keep_the_valid_ones(parser):
     records = list(json.loads((DATA / "valse/data/coreference-standard.json").read_text()).values())
     turns = [
@@ -165,6 +166,7 @@ def test_every_released_coreference_record_comes_out_and_the_checks_keep_the_val
     assert sum(kept) / len(kept) > 0.86 > share
 
 
+@pytest.mark.slow
 def test_visdial_dialogs_give_balanced_candidates(parser):
     data = json.loads(VISDIAL.read_text())["data"]
     found = [dialog_of(parser, data, one) for one in data["dialogs"]]

@@ -338,6 +338,7 @@ _THINGS = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(_THINGS, max_size=3))
 def test_any_graph_gives_foils_or_reasons(things: list[SceneObject]) -> None:
     odd = SceneGraph(id="odd", objects={one.id: one for one in things})

@@ -176,6 +176,7 @@ def test_an_ontological_pair_goes_up_or_down_whatever_the_answer_is(made):
     assert min(found[one, answer] for one in ("hypernym", "hyponym") for answer in ("yes", "no")) >= SIZE / 6
 
 
+@pytest.mark.slow
 def test_the_words_of_ontological_originals_say_nothing_about_the_answer(generator):
     made = generator.make("ontological-inv", size=2000, seed=1)
     words = Counter((pair.rule.split(": ")[1].split(" to ")[0], pair.answers[0]) for pair in made.pairs)

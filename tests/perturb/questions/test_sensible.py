@@ -98,6 +98,7 @@ def is_a(noun, kind):
     return kind in ONTOLOGY.certain(noun)
 
 
+@pytest.mark.slow
 def test_what_is_denied_was_seen_beside_something_of_the_image(pairs):
     """Not "an elephant" in a kitchen, nor "a giraffe" beside a hamburger."""
     together = {frozenset(two) for graph in GRAPHS for two in combinations({o.name for o in graph.objects.values()}, 2)}
@@ -238,6 +239,7 @@ def test_what_few_images_show_is_asked_about_seldom():
         assert all(number <= shown[noun] ** 2 / 2 for noun, number in asked.items() if shown[noun] > 1)
 
 
+@pytest.mark.slow
 def test_the_shares_of_the_release_and_the_uniform_ones(generator):
     def shares(generator):
         made = generator.make("order-inv", size=900, seed=6).pairs

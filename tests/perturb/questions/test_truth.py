@@ -45,11 +45,13 @@ def agrees(pairs):
     assert [kind for kind in wrong if wrong[kind] > BAR_OF_A_KIND * 2 * asked[kind]] == [], listed
 
 
+@pytest.mark.slow
 def test_answers_about_drawn_scenes(drawn):
     assert {(pair.test, pair.kind) for pair in drawn} == {(test, kind) for test in TESTS for kind in makeup(test, SIZE)}
     agrees(drawn)
 
 
+@pytest.mark.slow
 def test_answers_about_real_scenes(real):
     assert {pair.test for pair in real} == set(TESTS)
     agrees(real)

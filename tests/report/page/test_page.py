@@ -55,6 +55,7 @@ def test_nothing_is_fetched_and_only_its_own_script_and_style_may_run(page):
     assert not shown.all("link")
 
 
+@pytest.mark.slow
 def test_the_command_makes_the_same_page_from_the_files_without_torch(folder, page, tmp_path):
     for name in ("metrics.json", "cases.parquet", "environment.json", "verdict.json"):
         shutil.copy(folder / name, tmp_path / name)

@@ -161,6 +161,7 @@ def test_a_folder_without_its_rows_is_refused(written, task, tmp_path, capsys):
     assert "holds no cases.parquet; name the results folder of a run that ended" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_page_is_written_again_without_what_takes_long_to_import(written, task, tmp_path):
     """The command has two seconds for the page of the default run; pandas and the other commands take one."""
     written(run_of(task))

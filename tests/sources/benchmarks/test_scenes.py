@@ -164,6 +164,7 @@ def test_the_same_seed_gives_the_same_bytes(world):
     assert image.load().tobytes() == same.load().tobytes() == pickle.loads(pickle.dumps(image)).load().tobytes()
 
 
+@pytest.mark.slow
 def test_another_seed_gives_another_world(world):
     other = tasks(1)
     for name in TASKS:
@@ -215,6 +216,7 @@ def made():
     return list(make(TASKS, SHIPPED_SEED))
 
 
+@pytest.mark.slow
 def test_the_shipped_tasks_are_those_that_are_made(made, world):
     assert contents(made) == read_contents()
     assert made == list(world.values())

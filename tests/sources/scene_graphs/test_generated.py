@@ -108,6 +108,7 @@ def test_the_seed_decides(folder):
     assert all(first[test].cases != second[test].cases for test in TESTS)
 
 
+@pytest.mark.slow
 def test_every_process_makes_the_same_plan(folder):
     code = (
         "import sys; from pathlib import Path\n"

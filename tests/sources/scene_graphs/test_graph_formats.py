@@ -223,6 +223,7 @@ def test_what_is_written_as_gqa_is_read(tmp_path_factory, many):
     assert [list(graph.objects) for graph in read_graphs(file)] == [list(graph.objects) for graph in many]
 
 
+@pytest.mark.slow
 @given(MANY, st.booleans())
 def test_what_is_written_as_own_json_is_read(tmp_path_factory, many, lines):
     written = [as_own(graph) for graph in many]

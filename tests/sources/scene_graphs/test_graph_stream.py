@@ -84,6 +84,7 @@ def test_every_cut_is_an_error(file, whole):
         problem(file, content[:length])
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.integers(0, 2500), st.sampled_from(("}", "]", ":", ",,", "x", "\x00", "NaN")))
 def test_a_syntax_error_is_named_with_its_place(tmp_path_factory, number, wrong):
@@ -153,6 +154,7 @@ def test_a_pair_of_surrogates_at_the_end_of_a_piece(file, shift):
     assert graph.objects["1"].name == name
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(file):
     peaks = []
     for number in (400, 2500):
