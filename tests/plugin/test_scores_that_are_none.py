@@ -1,5 +1,7 @@
 """Scores that say nothing: first words that are neither yes nor no, and replies that are a yes or a no only."""
 
+import pytest
+
 WEAK = """
 decision_threshold = 0.5
 fingerprint = "{name}"
