@@ -57,6 +57,7 @@ def test_the_pages_at_the_root_of_the_repository_are_on_the_site(site):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["nowhere.md", "concepts.md#nowhere", "../nowhere.md", "/concepts.md"])
 def test_a_broken_link_stops_the_build(link, tmp_path):
     shutil.copytree(ROOT / "docs", tmp_path / "docs")

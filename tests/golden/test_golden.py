@@ -24,6 +24,7 @@ def other_versions():
     return [f"{key} {facts.get(key)}" for key in here if key != "processor" and facts.get(key) != here[key]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_outputs_are_as_they_were_written(name, capsys):
     if reason := golden.missing(name):
