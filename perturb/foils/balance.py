@@ -19,7 +19,8 @@ from vlgate.seeds import quick_generator
 # and seed decide the result. Nothing here knows what a class is: a number, a preposition, a verb, "yes".
 
 T = TypeVar("T", bound=Hashable)
-_ENOUGH = 30  # the cases that a gate needs by default
+ENOUGH = 30
+"""The cases that a gate needs by default."""
 
 
 def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
@@ -47,7 +48,7 @@ def even_within(
     """Keep equally many candidates of each class that is wanted, in all and as far as possible within each group."""
     # A group is whatever may give the class away to a model that sees no image: of the VisDial questions whether the
     # image is in colour, nine in ten are answered with yes. In a group each class is kept as often as the rarest one,
-    # or once more if that would leave fewer than ``_ENOUGH``.
+    # or once more if that would leave fewer than ``ENOUGH``.
     if len(groups) != len(classes):
         raise ValueError(f"len(groups)={len(groups)!r} must be len(classes)={len(classes)!r}")
     counts = Counter(zip(groups, classes, strict=True))
@@ -55,7 +56,7 @@ def even_within(
         room = {key: min(counts[key[0], one] for one in wanted) + more for key in counts if key[1] in wanted}
         kept = _taken(list(zip(groups, classes, strict=True)), room, f"{seed}/even_within")
         chosen = even([classes[index] for index in kept], wanted, seed=seed, limit=limit)
-        if len(chosen) >= _ENOUGH:
+        if len(chosen) >= ENOUGH:
             break
     return tuple(kept[n] for n in chosen)
 
@@ -297,7 +298,8 @@ class _Exchanges:
             pools = self.pools.setdefault(exchange(foils[index]), {True: deque(), False: deque()})
             pools[likelier].append(index)
 
-    def rarity(self, pair: Exchange) -> tuple[float, int]:
+    def order(self, pair: Exchange) -> tuple[float, int]:
+        """The most one-sided exchanges come first, then the rarest: their few foils of one side go with many."""
         sizes = sorted(sum(map(len, self.pools[way].values())) for way in (pair, pair[::-1]))
         return (-sizes[1] / sizes[0], sizes[0])
 
@@ -325,8 +327,10 @@ class _Exchanges:
             return False
         source = self._sources[there[0]]
         if self._sources[back[0]] == source:  # the other foil must be of another source
-            taken = {*self.chosen, source}
-            other = next((index for index in back if self._sources[index] not in taken), None)
+            free = (
+                index for index in back if self._sources[index] != source and self._sources[index] not in self.chosen
+            )
+            other = next(free, None)
             if other is None:
                 return False
             back.remove(other)
@@ -353,10 +357,10 @@ def exchanged(
     exchanges = _Exchanges(foils, sources, leads, random)
     both_ways = [pair for pair in exchanges.pools if pair[0] < pair[1] and pair[::-1] in exchanges.pools]
     random.shuffle(both_ways)
-    # The rarest exchanges are served first; equally rare ones, such as those of one noun with "some" and with "a number
-    # of", take turns in an order that the seed decides.
-    rarity = {pair: exchanges.rarity(pair) for pair in both_ways}
-    groups = [list(turns) for _, turns in groupby(sorted(both_ways, key=rarity.__getitem__), key=rarity.__getitem__)]
+    # The most one-sided exchanges are served first; equal ones, such as those of one noun with "some" and with
+    # "a number of", take turns in an order that the seed decides.
+    order = {pair: exchanges.order(pair) for pair in both_ways}
+    groups = [list(turns) for _, turns in groupby(sorted(both_ways, key=order.__getitem__), key=order.__getitem__)]
     for take in (exchanges.mixed, exchanges.alike, exchanges.alike):
         for group in groups:
             turns = group

@@ -1,6 +1,6 @@
 """The shapes of cases: what is asked, which rule says what is right, its metrics, and the sentence that explains it.
 
-A new shape is one row of ``SHAPES``; all other rooms read it here.
+A new shape is one row of ``SHAPES``; asking, judging, metrics and gates need no more.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from vlgate.making.kinds.kind import UNPAIRED, Item, Made, MakeSome, Selected, W
 from vlgate.making.sets.folder import valse
 from vlgate.perturb.foils import coreference, how_many
 from vlgate.perturb.foils.actions import actant_swap, action_gap, action_replacements, filled_actions, space_of
-from vlgate.perturb.foils.balance import matched
+from vlgate.perturb.foils.balance import ENOUGH, matched
 from vlgate.perturb.foils.candidates import Foil, Gap, Perturbed
 from vlgate.perturb.foils.frames import Frame, frame_of, role_verb
 from vlgate.perturb.foils.how_many import INSTRUMENTS, countable
@@ -122,7 +122,6 @@ COREFERENCE = kind_of("coreference", _coreference, _coreference_release, _half_y
 
 NO_TEMPLATE = "the verb has no template; add imsitu_space.json to --from"
 NO_ROLES = "the image lacks the agent or every other role"
-_ENOUGH = 30  # cases that a gate needs by default
 NO_ACTORS = "no case has persons or animals in both roles"
 FEW_ACTORS = "persons or animals have both roles in four of five cases, and half of the captions are the likelier text"
 """Why a swap of an actor and a thing is not chosen: "the ground walks on a man" is told from the text alone."""
@@ -192,7 +191,7 @@ def _actors_first(items: Sequence[Item], seed: int) -> Selected:
         if (more, fewer) == (few, most):
             break
         few, most = more, fewer
-    if len(sure) + most + few < _ENOUGH:  # a set of fewer stays as it is, and its report says what text alone tells
+    if len(sure) + most + few < ENOUGH:  # a set of fewer stays as it is, and its report says what text alone tells
         few, most = min(len(things), len(sure) + len(told)), len(told)
     kept = {item.id for item in (*sure, *told[:most], *things[:few])}
     left = tuple(item for item in items if item.id in kept)
