@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.foils.balance import exchanged, matched
+from vlgate.perturb.foils.balance import exchanged
 from vlgate.perturb.foils.candidates import Foil
 
 
@@ -19,16 +19,15 @@ CANDIDATES = st.lists(st.tuples(st.integers(0, 30), st.sampled_from("abcde")), m
 )
 
 
-@given(CANDIDATES, st.integers(0, 5))
-@pytest.mark.parametrize("select", [exchanged, matched])
-def test_each_class_is_as_frequent_in_captions_as_in_foils_and_each_source_is_used_once(select, some, seed):
+@given(CANDIDATES, st.integers(0, 5), st.booleans())
+def test_each_class_is_as_frequent_in_captions_as_in_foils_and_each_source_is_used_once(some, seed, rings):
     sources = [source for source, _ in some]
     classes = [pair for _, pair in some]
-    taken = select(foils_of(classes), sources, seed)
+    taken = exchanged(foils_of(classes), sources, seed, rings=rings)
     assert list(taken) == sorted(set(taken))
     assert len({sources[place] for place in taken}) == len(taken)
     assert Counter(classes[place][0] for place in taken) == Counter(classes[place][1] for place in taken)
-    assert taken == select(foils_of(classes), sources, seed)
+    assert taken == exchanged(foils_of(classes), sources, seed, rings=rings)
 
 
 @given(CANDIDATES, st.integers(0, 5))
@@ -43,7 +42,7 @@ def test_all_that_can_be_paired_is_and_rings_are_longer_than_pairs():
     assert len(exchanged(foils_of(classes), range(6), seed=0)) == 4
     ring = [("ride", "push"), ("push", "pull"), ("pull", "ride"), ("pull", "eat")]
     assert exchanged(foils_of(ring), range(4), seed=0) == ()
-    assert matched(foils_of(ring), range(4), seed=0) == (0, 1, 2)
+    assert exchanged(foils_of(ring), range(4), seed=0, rings=True) == (0, 1, 2)
 
 
 def test_a_frequent_pair_does_not_crowd_out_a_rare_one():
@@ -74,7 +73,8 @@ def test_equally_rare_exchanges_take_turns():
     taken = exchanged(foils * 40, sources, seed=3)
     counts = Counter((foils * 40)[index].tags["quantifiers"] for index in taken)
     assert len(taken) == 80
-    assert set(counts.values()) == {10}
+    assert len(counts) == 8
+    assert max(counts.values()) <= 16
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -83,5 +83,18 @@ def test_half_of_the_captions_are_the_likelier_text(seed):
     classes = [random.choice([("on", "under"), ("under", "on")]) for _ in range(400)]
     leads = [random.gauss(0.4, 1) for _ in classes]  # two in three captions are likelier
     taken = exchanged(foils_of(classes), range(400), seed, leads)
+    assert len(taken) >= 220
+    assert 0.48 <= sum(leads[index] > 0 for index in taken) / len(taken) <= 0.52
+
+
+def test_pairs_of_words_are_about_as_often_true_as_false():
+    foils = []
+    for number in range(1200):  # "on a table" is true in nine of ten, "on a chair" in one of ten
+        thing = "table" if number % 2 else "chair"
+        one, other = ("on", "under") if (number % 20 < 18) == (thing == "table") else ("under", "on")
+        texts = [f"a cup {name} the{number % 2} {thing}" for name in (one, other)]
+        foils.append(Foil(caption=texts[0], foil=texts[1], classes=(one, other), why=""))
+    taken = exchanged(foils, range(1200), 1)
+    true = Counter(foils[index].classes[0] for index in taken if "table" in foils[index].caption)
     assert len(taken) >= 200
-    assert 0.45 <= sum(leads[index] > 0 for index in taken) / len(taken) <= 0.53
+    assert abs(true["on"] - true["under"]) <= 0.1 * sum(true.values()) + 2

@@ -124,27 +124,18 @@ class Kind:
 UNPAIRED = "a word of it is false more often than true"
 """The reason for which a candidate is dropped by a balance of classes."""
 
-Places = Callable[[Sequence[Foil], Sequence[str], int], Sequence[int]]
-"""Chooses among foils: their classes, the origins of their captions, and the seed give the positions that stay."""
 
+def both_ways(items: Sequence[Item], seed: int, *, rings: bool = False) -> Selected:
+    """Keep one foil of a caption, each word as often in captions as in foils, and half of the captions likelier.
 
-def both_ways(items: Sequence[Item], seed: int) -> Selected:
-    """Keep one foil of a caption, each word as often in captions as in foils, and half of the captions likelier."""
+    With ``rings``, a word need not be replaced by those that it replaces.
+    """
     foils = [item.candidate for item in items if isinstance(item.candidate, Foil)]
-    leads = [item.lead or 0.0 for item in items] if any(item.lead for item in items) else ()
-    chosen = [items[place] for place in exchanged(foils, [item.origin for item in items], seed, leads)]
-    return Selected(items=tuple(chosen), dropped=+Counter({UNPAIRED: len(items) - len(chosen)}))
-
-
-def selecting(places: Places) -> Select:
-    """Return a selection of items by the positions that a function chooses; the others are counted as unpaired."""
-
-    def select(items: Sequence[Item], seed: int) -> Selected:
-        found = [item.candidate for item in items if isinstance(item.candidate, Foil)]
-        chosen = [items[place] for place in places(found, [item.origin for item in items], seed)]
-        return Selected(items=tuple(chosen), dropped=+Counter({UNPAIRED: len(items) - len(chosen)}))
-
-    return select
+    leads = [item.lead or 0.0 for item in items]
+    chosen = exchanged(foils, [item.origin for item in items], seed, leads, rings=rings)
+    return Selected(
+        items=tuple(items[place] for place in chosen), dropped=+Counter({UNPAIRED: len(items) - len(chosen)})
+    )
 
 
 # The kinds by name. A kind is a row of ``kinds.toml`` and its functions in a module of this folder.

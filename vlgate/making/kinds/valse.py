@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from vlgate.making.inputs.records import Answer, Dialog
 from vlgate.making.inputs.records import Frame as FrameInput
-from vlgate.making.kinds.kind import UNPAIRED, Item, Made, MakeSome, Selected, Work, kind_of, selecting
+from vlgate.making.kinds.kind import UNPAIRED, Item, Made, MakeSome, Selected, Work, both_ways, kind_of
 from vlgate.making.sets.folder import valse
 from vlgate.perturb.foils import coreference, how_many
 from vlgate.perturb.foils.actions import actant_swap, action_gap, action_replacements, filled_actions, space_of
-from vlgate.perturb.foils.balance import ENOUGH, matched
+from vlgate.perturb.foils.balance import ENOUGH, half_likelier, most, one_of_each
 from vlgate.perturb.foils.candidates import Foil, Gap, Perturbed
 from vlgate.perturb.foils.frames import Frame, frame_of, role_verb
 from vlgate.perturb.foils.how_many import INSTRUMENTS, countable
 from vlgate.perturb.ontology.wordnet import WordRelations
-from vlgate.seeds import quick_generator
+from vlgate.seeds import generator, quick_generator
 
 # Kinds that are made of how-many questions and of dialogs: VALSE's existence, counting and coreference.
 
@@ -99,18 +100,21 @@ def _coreference_release(items: Sequence[Item]) -> Mapping[str, str]:
     return files
 
 
-EXISTENCE = kind_of(
-    "existence",
-    _existence,
-    valse("existence.json", "existence"),
-    selecting(lambda foils, _, seed: how_many.selected_existence(foils, seed=seed)),
-)
+def _half_zero(items: Sequence[Item], seed: int) -> Selected:
+    foils = [item.candidate for item in items if isinstance(item.candidate, Foil)]
+    chosen = how_many.selected_existence(foils, seed=seed)
+    dropped = +Counter({UNPAIRED: len(items) - len(chosen)})
+    return Selected(items=tuple(items[place] for place in chosen), dropped=dropped)
 
+
+EXISTENCE = kind_of("existence", _existence, valse("existence.json", "existence"), _half_zero)
+
+_rings = partial(both_ways, rings=True)
 COUNTING_BALANCED, COUNTING_SMALL, COUNTING_ADVERSARIAL = (
     kind_of(name, _counting(name), valse(file, "counting"), select)  # ``select`` balances what the checks leave
     for name, file, select in (
-        ("counting-balanced", "counting-hard.json", selecting(matched)),
-        ("counting-small", "counting-small-quant.json", selecting(matched)),
+        ("counting-balanced", "counting-hard.json", _rings),
+        ("counting-small", "counting-small-quant.json", _rings),
         ("counting-adversarial", "counting-adversarial.json", None),
     )
 )
@@ -172,34 +176,21 @@ def _replacement(work: Work) -> MakeSome:
 
 def _actors_first(items: Sequence[Item], seed: int) -> Selected:
     """Keep few cases of an actor and a thing, which text alone tells, and half of the captions the likelier text."""
-    groups: dict[tuple[bool, bool], list[Item]] = {
-        (both, likely): [] for both in (True, False) for likely in (True, False)
-    }
-    for item in quick_generator(f"{seed}/actors").sample(items, len(items)):
-        groups[item.candidate.tags["actors"] == "both", (item.lead or 0.0) > 0].append(item)
-    sure, told = groups[True, False], groups[True, True]
-    things = [*groups[False, False], *groups[False, True]]
-    if not sure and not told:
+    both = [item.candidate.tags["actors"] == "both" for item in items]
+    if not any(both):
         return Selected(items=tuple(items), note=NO_ACTORS)
-    most = len(told) if any(item.lead for item in items) else 0
-    few = 0
     # the rule "a person or an animal does it" is right in (both / 2 + others) / all: 0.6 with a fifth of others
-    for _ in range(len(items)):
-        more = min(len(things), (len(sure) + most) // 4)
-        likely = sum((item.lead or 0.0) > 0 for item in things[:more])
-        fewer = min(most, int(0.9 * (len(sure) + more - 2 * likely)))
-        if (more, fewer) == (few, most):
-            break
-        few, most = more, fewer
-    if len(sure) + most + few < ENOUGH:  # a set of fewer stays as it is, and its report says what text alone tells
-        few, most = min(len(things), len(sure) + len(told)), len(told)
-    kept = {item.id for item in (*sure, *told[:most], *things[:few])}
-    left = tuple(item for item in items if item.id in kept)
-    return Selected(items=left, dropped=+Counter({FEW_ACTORS: len(items) - len(left)}))
+    few = {index: -0.25 if acting else 1 for index, acting in enumerate(both)}
+    rows = [*one_of_each([item.id for item in items]), *half_likelier([item.lead or 0.0 for item in items]), (few, 0)]
+    chosen = most(generator(f"{seed}/actors").random(len(items)), rows, ())
+    if len(chosen) < ENOUGH:  # a set of fewer stays as it is, and its report says what text alone tells
+        things = [index for index, acting in enumerate(both) if not acting]
+        chosen = (*(index for index, acting in enumerate(both) if acting), *things[: sum(both)])
+    return Selected(
+        items=tuple(items[index] for index in sorted(chosen)), dropped=+Counter({FEW_ACTORS: len(items) - len(chosen)})
+    )
 
 
-ACTION_REPLACEMENT = kind_of(
-    "action-replacement", _replacement, valse("action-replacement.json", "actions"), selecting(matched)
-)
+ACTION_REPLACEMENT = kind_of("action-replacement", _replacement, valse("action-replacement.json", "actions"), _rings)
 
 ACTANT_SWAP = kind_of("actant-swap", _swap, valse("actant-swap.json", "actions"), _actors_first)
