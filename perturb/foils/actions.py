@@ -24,21 +24,25 @@ NOT_OTHER = "every verb that fits may be true as well"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The verbs of a collection by name; the verbs and roles that nouns are the other role of; the verbs of agents."""
+    """The verbs of a collection by name; the verbs and roles that nouns are the other role of; the verbs of agents.
+
+    The nouns of adults are "person", and those of children "child".
+    """
 
     verbs: Mapping[str, RoleVerb]
     said_of: Mapping[str, tuple[tuple[RoleVerb, str], ...]]
     said_by: Mapping[str, frozenset[str]]
 
 
-def space_of(frames: Iterable[Frame]) -> Space:
+def space_of(frames: Iterable[Frame], things: WordRelations) -> Space:
     verbs: dict[str, RoleVerb] = {}
     said_of: dict[str, dict[tuple[str, str], tuple[RoleVerb, str]]] = {}
     said_by: dict[str, set[str]] = {}
     for frame in frames:
         verbs.setdefault(frame.verb.name, frame.verb)
-        said_of.setdefault(frame.other, {}).setdefault((frame.verb.name, frame.role), (frame.verb, frame.role))
-        said_by.setdefault(frame.agent, set()).add(frame.verb.name)
+        other, agent = (_taking_part(noun, things) for noun in (frame.other, frame.agent))
+        said_of.setdefault(other, {}).setdefault((frame.verb.name, frame.role), (frame.verb, frame.role))
+        said_by.setdefault(agent, set()).add(frame.verb.name)
     return Space(
         verbs=MappingProxyType(verbs),
         said_of=MappingProxyType({noun: tuple(some.values()) for noun, some in said_of.items()}),
@@ -46,15 +50,25 @@ def space_of(frames: Iterable[Frame]) -> Space:
     )
 
 
+def _taking_part(noun: str, things: WordRelations) -> str:
+    """What one adult does, or has done to them, another one can; the same of children. Other nouns stand for one."""
+    lower = noun.lower()
+    if lower in _CHILDREN or things.is_kind(lower, "child", 1):
+        return "child"
+    person = lower in _ANYBODY or (things.is_kind(lower, "person", 1) and not things.is_kind(lower, "animal", 3))
+    return "person" if person else noun
+
+
 def action_replacements(frame: Frame, space: Space, actions: WordRelations) -> Perturbed:
     """Replace the verb of a frame by each verb that the collection says of both nouns, without any model."""
     # The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of its
     # FrameNet frame, and not an action that may be seen together with it (``actions.toml``). Neither of the two verbs
     # is what one does beside other things ("hold").
-    said_by = space.said_by.get(frame.agent, frozenset())
+    other, agent = (_taking_part(noun, actions) for noun in (frame.other, frame.agent))
+    said_by = space.said_by.get(agent, frozenset())
     known = [
         replace(frame, verb=verb, role=role)
-        for verb, role in space.said_of.get(frame.other, ())
+        for verb, role in space.said_of.get(other, ())
         if verb.name != frame.verb.name and verb.name in said_by
     ]
     return _perturbed(frame, known, actions, NO_VERB)
@@ -152,6 +166,10 @@ _ACTORS = (("person", 1), ("animal", 3))
 # Who is tackled or hit is as often another athlete or soldier, whatever the frame calls them.
 _CONTESTS = words("contest")
 _GROUPS = words("group of people")
+_CHILDREN = frozenset("child baby infant toddler boy girl kid daughter son newborn".split()) | {
+    "male child",
+    "female child",
+}
 _ANYBODY = frozenset(
     "man woman person people boy girl child adult male female lady kid teenager opponent opposition rival".split()
 ) | {"male child", "female child", "young man", "young woman", "old man", "old woman"}

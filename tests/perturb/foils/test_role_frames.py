@@ -71,7 +71,7 @@ def test_a_frame_without_an_agent_or_another_role_and_a_noun_of_unknown_number_a
     assert realised(frame("riding", "man", "gribbles")) is None
     assert noun_number("gribbles") is None
     assert actant_swap(frame("riding", "man", "gribbles"), Words()).refused == (actions.NUMBER,)
-    assert action_replacements(frame("riding", "man", "gribbles"), space_of([]), Words()).refused == (actions.NUMBER,)
+    assert action_replacements(frame("riding", "man", "gribbles"), space_of([], Words()), Words()).refused == (actions.NUMBER,)
 
 
 @pytest.mark.parametrize("template", ["", "the AGENT drinks", "AGENT LIQUID", "nothing here"])
@@ -84,7 +84,7 @@ def test_a_template_without_a_verb_between_two_roles_is_no_verb(template):
 def test_only_what_takes_part_in_an_action_is_said(name, template, said):
     one = frame_of(role_verb(name, template), {"agent": "man", "thing": "horse"})
     assert (actant_swap(one, Words()).refused != (NO_PART,)) == said
-    assert (action_replacements(one, space_of([one]), Words()).refused != (NO_PART,)) == said
+    assert (action_replacements(one, space_of([one], Words()), Words()).refused != (NO_PART,)) == said
 
 
 def test_who_admires_may_be_admired_and_the_opposition_tackles_too():
@@ -164,12 +164,12 @@ def test_a_verb_that_is_said_of_both_nouns_and_says_something_else_replaces_the_
 
 
 def test_actions_that_are_seen_together_replace_none_of_each_other():
-    only = space_of([frame("scrubbing", "man", "car"), frame("holding", "man", "car")])
+    only = space_of([frame("scrubbing", "man", "car"), frame("holding", "man", "car")], Words())
     assert action_replacements(frame("washing", "man", "car"), only, Words()).refused == (actions.NOT_OTHER,)
 
 
 def test_what_one_does_beside_other_things_neither_replaces_a_verb_nor_is_replaced():
-    riding = space_of([frame("riding", "man", "car"), frame("holding", "man", "car")])
+    riding = space_of([frame("riding", "man", "car"), frame("holding", "man", "car")], Words())
     assert action_replacements(frame("riding", "man", "car"), riding, Words()).refused == (actions.NOT_OTHER,)
     assert action_replacements(frame("holding", "man", "car"), riding, Words()).refused == (actions.NOT_OTHER,)
 
@@ -179,12 +179,12 @@ def test_two_verbs_that_one_act_may_be_seen_as_replace_none_of_each_other(one, o
     verbs = [role_verb(name, "the AGENT does to the TARGET", name) for name in (one, other)]
     frames = [Frame(verb=verb, agent="man", role="target", other="boy") for verb in verbs]
     for made in frames:
-        assert action_replacements(made, space_of(frames), Words()).refused == (actions.NOT_OTHER,)
+        assert action_replacements(made, space_of(frames, Words()), Words()).refused == (actions.NOT_OTHER,)
 
 
 def test_verbs_of_one_framenet_frame_replace_none_of_each_other():
     one, other = (role_verb(name, TEMPLATES[name], "Motion") for name in ("riding", "pushing"))
-    space = space_of([Frame(verb=other, agent="man", role="item", other="car")])
+    space = space_of([Frame(verb=other, agent="man", role="item", other="car")], Words())
     riding = Frame(verb=one, agent="man", role="vehicle", other="car")
     assert action_replacements(riding, space, Words()).refused == (actions.NOT_OTHER,)
 

@@ -151,7 +151,7 @@ def _swap(work: Work) -> MakeSome:
 def _replacement(work: Work) -> MakeSome:
     actions = WordRelations(work.tools.wordnet)
     frames = {input_.origin: _frame(input_) for input_ in work.inputs}
-    space = space_of(frame for frame in frames.values() if not isinstance(frame, str))
+    space = space_of((frame for frame in frames.values() if not isinstance(frame, str)), actions)
     filling = work.tools.has("mlm")
 
     def make_some(inputs: Sequence[FrameInput]) -> Iterator[Made]:
