@@ -73,8 +73,6 @@ def test_a_frame_without_an_agent_or_another_role_and_a_noun_of_unknown_number_a
     assert actant_swap(frame("riding", "man", "gribbles"), Words()).refused == (actions.NUMBER,)
     space = space_of([], Words())
     assert action_replacements(frame("riding", "man", "gribbles"), space, Words()).refused == (actions.NUMBER,)
-        actions.NUMBER,
-    )
 
 
 @pytest.mark.parametrize("template", ["", "the AGENT drinks", "AGENT LIQUID", "nothing here"])
