@@ -155,9 +155,13 @@ class Closures:
     _sharing: Links = field(init=False, repr=False, compare=False)
     _also: Links = field(init=False, repr=False, compare=False)
     _alone: Links = field(init=False, repr=False, compare=False)
+    _twins: Links = field(init=False, repr=False, compare=False)  # a name, its synonyms, and all in the other number
     _kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        forms = {name: {name, *noun.same} for name, noun in self.nouns.items()}
+        twins = {name: (*some, *(self.nouns[one].other for one in some)) for name, some in forms.items()}
+        object.__setattr__(self, "_twins", {name: tuple(filter(None, some)) for name, some in twins.items()})
         below = [(parent, noun.name) for noun in self.nouns.values() for parent in noun.parents]
         maybe = [(parent, name) for name, parents in self.senses.items() for parent in parents]
         for setting, pairs in (
@@ -256,9 +260,7 @@ class Closures:
         return found
 
     def _forms(self, names: Iterable[str]) -> set[str]:
-        found = set(names)
-        found |= {twin for name in found for twin in self.nouns[name].same}
-        return found | {other for name in found if (other := self.nouns[name].other)}
+        return set(chain.from_iterable(map(self._twins.__getitem__, names)))
 
     @staticmethod
     def _follow(names: Collection[str], links: Links) -> set[str]:
