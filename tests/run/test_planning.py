@@ -5,17 +5,20 @@ from pathlib import Path
 
 import builders
 import pytest
-from builders import image, pair_case
+from builders import image, pair_case, task_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlgate.asking.items import BLOCK
 from vlgate.errors import OptionError, UnknownNameError
+from vlgate.gates.records import Decision, Gate
 from vlgate.record.options import Options
+from vlgate.record.run_gates import NO_PASS, QUICK_CASES, without_passes
 from vlgate.run import planning
 from vlgate.run.planning import CASES_A_BATCH, make_plan
+from vlgate.run.sampling import KEPT, quick_sample
 from vlgate.sources.registry import shapes
-from vlgate.types import CAPABILITIES, Read
+from vlgate.types import CAPABILITIES, Ask, Case, LazyImage, Read, Task
 
 SCENES = sorted(task for task in shapes() if task.startswith("scenes/"))
 PAIRS = ("scenes/attributes", "scenes/existence", "scenes/foil-it")
@@ -33,7 +36,7 @@ def case(number, key="a", id_=None):
     return replace(pair_case(number, f"{number}/0", f"{number}/1", image(key)), id=id_ or f"{number}")
 
 
-def task_of(cases, id_="scenes/existence"):
+def own_task(cases, id_="scenes/existence"):
     return builders.task_of(cases, id_)
 
 
@@ -99,7 +102,7 @@ def test_a_data_folder_replaces_the_scenes_and_one_without_data_is_an_error(tmp_
 
 def test_a_plan_without_cases_is_an_error(plan_of):
     with pytest.raises(OptionError, match="nothing to ask"):
-        plan_of(task_of([]))
+        plan_of(own_task([]))
 
 
 def test_the_plan_is_the_same_each_time(whole):
@@ -141,7 +144,7 @@ def test_a_limit_of_at_least_the_size_of_the_task_leaves_nothing_out(whole):
 
 def test_the_sample_is_the_same_each_time_and_another_for_another_seed_or_task(plan_of):
     cases = [case(number) for number in range(200)]
-    tasks = [task_of(cases, id_) for id_ in PAIRS]
+    tasks = [own_task(cases, id_) for id_ in PAIRS]
     first, again, other = (plan_of(*tasks, limit=20, seed=seed).tasks for seed in (0, 0, 1))
     assert first == again
     assert ids(first[0]) != ids(other[0])
@@ -149,12 +152,12 @@ def test_the_sample_is_the_same_each_time_and_another_for_another_seed_or_task(p
 
 
 def test_the_sample_of_a_task_does_not_depend_on_other_tasks(plan_of):
-    tasks = [task_of([case(number) for number in range(50)], id_) for id_ in PAIRS]
+    tasks = [own_task([case(number) for number in range(50)], id_) for id_ in PAIRS]
     assert plan_of(tasks[1], limit=5).tasks[0] == plan_of(*tasks, limit=5).tasks[1]
 
 
 def test_every_case_has_the_same_chance_to_be_in_the_sample(plan_of):
-    task = task_of([case(number) for number in range(20)])
+    task = own_task([case(number) for number in range(20)])
     drawn = Counter(id_ for seed in range(400) for id_ in ids(plan_of(task, limit=5, seed=seed).tasks[0]))
     # Each of 20 cases is expected 100 times; five deviations of sqrt(400 * 0.25 * 0.75) are 43.
     assert all(57 <= drawn[str(number)] <= 143 for number in range(20))
@@ -174,7 +177,7 @@ def test_the_batches_hold_each_case_exactly_once(items, whole):
 @given(st.lists(st.sampled_from("abcde"), min_size=1, max_size=40), st.integers(1, 7))
 @settings(max_examples=50)
 def test_every_batch_but_the_last_is_full(keys, size):
-    task = task_of([case(number, key) for number, key in enumerate(keys)])
+    task = own_task([case(number, key) for number, key in enumerate(keys)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(planning, "read_tasks", lambda _: [task])
         patch.setattr(planning, "CASES_A_BATCH", size)
@@ -186,7 +189,7 @@ def test_every_batch_but_the_last_is_full(keys, size):
 @pytest.mark.parametrize("items", ["pair", "batch"])
 def test_the_cases_of_an_image_are_near_each_other_and_in_few_batches(plan_of, items):
     n, images = 2560, 640
-    task = task_of([case(number, f"{number % images}.jpg") for number in range(n)])
+    task = own_task([case(number, f"{number % images}.jpg") for number in range(n)])
     batches = plan_of(task, items=items).batches
     order = [position for batch in batches.values() for position in batch.positions]
     places = {image: [] for image in range(images)}
@@ -198,7 +201,7 @@ def test_the_cases_of_an_image_are_near_each_other_and_in_few_batches(plan_of, i
 
 
 def test_a_batch_holds_cases_of_one_task_only(plan_of):
-    tasks = [task_of([case(number) for number in range(CASES_A_BATCH + 1)], id_) for id_ in PAIRS]
+    tasks = [own_task([case(number) for number in range(CASES_A_BATCH + 1)], id_) for id_ in PAIRS]
     plan = plan_of(*tasks, items="batch")
     assert [(name, len(batch.positions)) for name, batch in plan.batches.items()] == [
         (f"{task}:{part}", size) for task in PAIRS for part, size in (("0-255", 256), ("256-256", 1))
@@ -207,11 +210,11 @@ def test_a_batch_holds_cases_of_one_task_only(plan_of):
 
 @pytest.mark.parametrize(("n", "items"), [(2000, 2000), (2001, 8)])
 def test_auto_makes_an_item_of_each_pair_up_to_2000_cases(plan_of, n, items):
-    assert len(plan_of(task_of([case(number) for number in range(n)])).batches) == items
+    assert len(plan_of(own_task([case(number) for number in range(n)])).batches) == items
 
 
 def test_auto_counts_the_cases_of_all_tasks(plan_of):
-    tasks = [task_of([case(number) for number in range(1001)], id_) for id_ in PAIRS[:2]]
+    tasks = [own_task([case(number) for number in range(1001)], id_) for id_ in PAIRS[:2]]
     assert len(plan_of(*tasks).batches) == 8
     assert len(plan_of(*tasks, limit=1000).batches) == 2000
     assert len(plan_of(*tasks, items="pair").batches) == 2002
@@ -219,7 +222,7 @@ def test_auto_counts_the_cases_of_all_tasks(plan_of):
 
 def test_the_ids_of_items_are_unique_and_printable_whatever_the_ids_of_the_cases(plan_of):
     names = ["a b", "a_b", "a[1]", "a::b", "ünï", "line\nbreak", "", "x" * 9, "same", "same", "same", "same~2"]
-    plan = plan_of(task_of([case(number, id_=name) for number, name in enumerate(names)]), items="pair")
+    plan = plan_of(own_task([case(number, id_=name) for number, name in enumerate(names)]), items="pair")
     assert len(plan.batches) == len(names)
     assert all(re.fullmatch(r"scenes/existence:[!-~]*", name) for name in plan.batches)
     assert not any(set(name) & set("[] ") for name in plan.batches)
@@ -238,4 +241,108 @@ def test_what_a_tie_counts_travels_with_the_batches():
 
 def test_cases_without_an_image_can_be_planned(plan_of):
     texts = [replace(case(n), requests=(Read(text=f"{n} true"), Read(text=f"{n} false"))) for n in range(3)]
-    assert [batch.positions for batch in plan_of(task_of(texts)).batches.values()] == [(2,), (0,), (1,)]
+    assert [batch.positions for batch in plan_of(own_task(texts)).batches.values()] == [(2,), (0,), (1,)]
+
+
+def number_of(case):
+    return int(case.id.split()[1])
+
+
+def tagged(tags):
+    one = image("a.jpg")
+    cases = [pair_case(number, f"{number}", f"no {number}", one, tags=tag) for number, tag in enumerate(tags)]
+    return task_of(cases, "mine/some", left_out={"odd": 2})
+
+
+MIXED = [{"size": "large", "half": str(number % 2)} for number in range(990)] + [{"size": "small"}] * 10
+
+
+def test_a_small_task_is_asked_as_a_whole():
+    task = tagged(MIXED[:QUICK_CASES])
+    assert quick_sample(task, "0") is task
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_slice_stays_and_large_ones_have_about_their_share(seed):
+    some = quick_sample(tagged(MIXED), f"{seed}")
+    assert len(some.cases) == QUICK_CASES
+    assert some.left_out == {"odd": 2, "beyond --quick": 970}
+    assert [number_of(case) for case in some.cases] == sorted(number_of(case) for case in some.cases)
+    counts = Counter(part for case in some.cases for part in case.tags.items())
+    assert 1 <= counts["size", "small"] <= 3
+    assert counts["half", "0"] + counts["half", "1"] >= QUICK_CASES - 3
+    assert min(counts["half", "0"], counts["half", "1"]) >= 6
+
+
+def test_slices_have_their_share_in_every_draw():
+    """A tenth, two tenths and the rest of 1,000 cases, crossed with halves, are 3, 6 and 21 of 30, nearly."""
+    tags = [
+        {"size": ("small", "middle", "middle", *["large"] * 7)[number % 10], "half": str(number // 10 % 2)}
+        for number in range(1000)
+    ]
+    for seed in range(20):
+        cases = quick_sample(tagged(tags), f"{seed}").cases
+        sizes = Counter(case.tags["size"] for case in cases)
+        halves = Counter(case.tags["half"] for case in cases)
+        assert abs(halves["0"] - 15) <= 1
+        assert all(abs(sizes[name] - share) <= 2 for name, share in {"small": 3, "middle": 6, "large": 21}.items())
+
+
+@pytest.mark.parametrize("n", [31, 32, 40, 59, 60, 61, 1000])
+def test_the_sample_is_full_whatever_the_number_of_cases(n):
+    for seed in range(20):
+        some = quick_sample(tagged([{}] * n), f"{seed}")
+        assert len(some.cases) == QUICK_CASES
+        assert some.left_out["beyond --quick"] == n - QUICK_CASES
+
+
+def test_every_case_is_as_likely_where_no_slice_must_be_completed():
+    tags = [{"size": "small" if number % 5 else "large"} for number in range(90)]
+    task = tagged(tags)
+    counts = Counter(case.id for seed in range(600) for case in quick_sample(task, f"{seed}").cases)
+    assert len(counts) == 90
+    assert max(abs(count / 600 - 1 / 3) for count in counts.values()) < 0.1  # five standard deviations
+
+
+def test_a_tag_of_many_values_gives_the_rare_ones_no_more_than_their_share():
+    """With a case for each of 60 rare relations, a figure would be about them only."""
+    tags = [{"relation": f"rare {number}" if number < KEPT * 6 else "on"} for number in range(2000)]
+    for seed in range(10):
+        cases = quick_sample(tagged(tags), f"{seed}").cases
+        assert sum(case.tags["relation"] != "on" for case in cases) <= 2
+
+
+def test_groups_of_cases_are_no_slices():
+    """Metrics over groups are tags too: 100 sets of four would leave no room for the places."""
+    places = ("on", "under", "left of", "right of")
+    tags = [{"preposition": places[number % 4], "set_all": f"4 of {number // 4}"} for number in range(400)]
+    for seed in range(10):
+        counts = Counter(case.tags["preposition"] for case in quick_sample(tagged(tags), f"{seed}").cases)
+        assert set(counts.values()) <= {7, 8}
+
+
+def test_single_questions_keep_the_share_of_yes():
+    asked = [
+        Ask(image=LazyImage(key="a", load=lambda: None), question=f"{n}?", choices=("yes", "no")) for n in range(300)
+    ]
+    cases = tuple(Case(id=str(n), requests=(one,), truths=("no" if n % 3 else "yes",)) for n, one in enumerate(asked))
+    task = Task(id="mine/single", capability="foil", shape="single", cases=cases)
+    for seed in range(10):
+        assert Counter(case.truths for case in quick_sample(task, f"{seed}").cases) == {("yes",): 10, ("no",): 20}
+
+
+def test_more_slices_than_cases_and_no_slices_at_all_give_a_full_sample():
+    for tags in ([{"id": str(number)} for number in range(500)], [{}] * 500):
+        first, again = (quick_sample(tagged(tags), "0") for _ in range(2))
+        assert first == again
+        assert len(first.cases) == QUICK_CASES
+        assert max(number_of(case) for case in first.cases) > 250  # not the first ones
+        assert {case.id for case in quick_sample(tagged(tags), "1").cases} != {case.id for case in first.cases}
+
+
+def test_no_decision_passes_and_the_others_stay():
+    gate = Gate(task="mine/some", metric="acc_r")
+    made = [Decision(gate=gate, outcome=outcome, why="x") for outcome in ("pass", "fail", "cannot", "not run")]
+    found = without_passes(made)
+    assert [one.outcome for one in found] == ["inconclusive", "fail", "cannot", "not run"]
+    assert [one.why for one in found] == [NO_PASS, "x", "x", "x"]
