@@ -83,17 +83,15 @@ def test_sugarcrepe(found):
 @pytest.mark.slow
 def test_vl_checklist(found):
     tasks = 0
-    for config in sorted((DATA / "vl-checklist/corpus/v1").rglob("*.yaml")):
+    corpus = DATA / "vl-checklist/corpus/v1"
+    for config in sorted(corpus.rglob("*.yaml")):
         path = config.read_text().split('ANNO_PATH: "')[1].split('"')[0]
         file = DATA / "vl-checklist" / path
         if not file.is_file() or not (items := json.loads(file.read_text())):
             continue
-        right = [
-            score(name, pos) > score(name, neg)
-            for name, texts in items
-            for pos, neg in zip(texts["POS"], texts["NEG"], strict=True)
-        ]
-        name = "/".join(config.relative_to(DATA / "vl-checklist/corpus/v1").with_suffix("").parts).lower()
+        pairs = [(name, pair) for name, texts in items for pair in zip(texts["POS"], texts["NEG"], strict=True)]
+        right = [score(name, true) > score(name, false) for name, (true, false) in pairs]
+        name = "/".join(config.relative_to(corpus).with_suffix("").parts).lower()
         assert found[f"vl-checklist/{name}"]["judged"] == len(right)
         agrees(found[f"vl-checklist/{name}"]["metrics"], {"acc_r": mean(right)})
         tasks += 1

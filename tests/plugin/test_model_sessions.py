@@ -1,14 +1,19 @@
-"""The model of a session: how it is asked and described, and what several workers that load it share."""
+"""The model of a session: how it is asked and described, what workers share, how long it takes, what scores say."""
 
 import os
+from io import StringIO
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
 from builders import pair_case, task_of
 
 from vlgate.asking.batching import Call, Caller
+from vlgate.asking.pace import Pace
 from vlgate.errors import ModelLoadError, ModelReplyError
+from vlgate.plugin import progress
 from vlgate.plugin.collected import Collected
+from vlgate.plugin.progress import Estimate, Progress
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
 from vlgate.run.loading import load_model, merged
@@ -61,9 +66,8 @@ def test_texts_that_the_model_did_not_read_to_the_end_are_counted_and_named_in_t
 )
 def test_workers_that_load_different_models_leave_the_run_inconclusive(data, workers, status):
     data.run(data.matching(head=OTHER), "--device=cpu", "-n", workers, ret=status)
-    found = {gate["gate"]: gate["decision"] for gate in data.metrics()["gates"]}
-    assert found["valse/existence:acc_r"] == "pass"
-    assert found.get("model:same-model") == (None if status == 0 else "inconclusive")
+    assert data.decisions()["valse/existence:acc_r"] == "pass"
+    assert data.decisions().get("model:same-model") == (None if status == 0 else "inconclusive")
 
 
 def test_the_verdicts_of_a_task_are_in_its_order_whatever_the_order_of_the_tests():
@@ -122,17 +126,9 @@ def test_each_worker_computes_with_its_share_of_the_cores(place, monkeypatch, wo
     assert place.metrics()["model"]["notes"] == [f"threads: {expected}"]
 
 
-FULL = """
-class OutOfMemoryError(RuntimeError):
-    pass
-
-def build():
-    raise OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
-"""
-
-
 def test_a_model_that_fills_the_gpu_says_how_many_workers_fit(tmp_path, monkeypatch):
-    (tmp_path / "full_model.py").write_text(FULL)
+    raises = 'raise type("OutOfMemoryError", (RuntimeError,), {})("CUDA out of memory. Tried to allocate 2 GiB")'
+    (tmp_path / "full_model.py").write_text(f"def build():\n    {raises}\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setattr("vlgate.run.loading.room_of", lambda _, workers: f"of {workers} workers 2 fit; run with -n 2")
@@ -148,3 +144,229 @@ def test_a_model_that_is_full_at_one_item_says_so_too():
     caller = Caller(name="m", size=1, room=lambda: "of 4 workers 2 fit")
     with pytest.raises(ModelReplyError, match="on a batch of one item: CUDA out of memory; of 4 workers 2 fit"):
         caller.ask(Call(called="match", method=full), [1])
+
+
+HALF_MODEL = """
+import numpy as np
+loads = []
+class Model:
+    def __init__(self, dtype):
+        self.dtype = dtype
+        loads.append(dtype)
+        assert loads.count("float32") <= 1
+    def match(self, pairs):
+        # Two texts of about the same length tie in half precision.
+        return np.array([-float(len(p.text) // (1 if self.dtype == "float32" else 40)) for p in pairs])
+def build(dtype):
+    return Model(dtype)
+"""
+
+
+@pytest.fixture
+def precise(place):
+    pytest.importorskip("torch")
+    (place.path / "half_model.py").write_text(HALF_MODEL)
+    place.ready(n=80)
+    return "--model=half_model:build"
+
+
+def checks_of(place):
+    return {check["name"]: check for check in place.metrics()["model"]["checks"]}
+
+
+def test_a_run_in_half_precision_says_how_many_of_its_verdicts_float32_would_change(place, precise):
+    place.run(precise, "--dtype=bfloat16", "--device=cpu")
+    found = checks_of(place)["precision"]
+    assert found["outcome"] == "suspect"
+    assert "64 of 64 cases" in found["why"]
+    assert "(64 right in float32 only, 0 right in bfloat16 only)" in found["why"]
+    assert "precision: suspect: 64 of 64 cases" in (place.path / "out" / "summary.md").read_text()
+
+
+def test_a_run_in_float32_asks_nothing_twice(place, precise):
+    place.run(precise, "--device=cpu").assert_outcomes(passed=81)
+    assert set(checks_of(place)) == {"polarity", "batch_invariance", "determinism"}
+
+
+def test_a_model_without_a_dtype_is_not_loaded_again(data, right):
+    pytest.importorskip("torch")  # in this process, because runs in it forget their imports, and torch can't come twice
+    data.run(right, "--dtype=bfloat16", "--device=cpu")
+    found = checks_of(data)["precision"]
+    assert found["outcome"] == "not applicable"
+    assert "built without a dtype" in found["why"]
+
+
+def test_a_run_ends_well_if_the_model_cannot_be_loaded_again(place, precise):
+    file = place.path / "half_model.py"
+    file.write_text(file.read_text().replace("<= 1", "< 1"))
+    place.run(precise, "--dtype=float16", "--device=cpu")
+    assert checks_of(place)["precision"]["outcome"] == "not applicable"
+    assert "AssertionError" in checks_of(place)["precision"]["why"]
+
+
+WEAK = """
+decision_threshold = 0.5
+fingerprint = "{name}"
+def __init__(self):
+    self.neither = set()
+def match(self, pairs):
+    self.neither |= {{pair for pair in pairs if {which}}}
+    return np.array([0.01 + 0.001 * len(pair.text) for pair in pairs])
+"""
+REASON = "in {} of 80 replies yes and no together have less than half of the probability of the first word"
+
+
+@pytest.mark.slow
+def test_gates_on_first_words_that_are_neither_yes_nor_no_are_inconclusive(data, workers):
+    result = data.run(data.model(WEAK.format(name="all", which="True")), *workers, ret=1)
+    [gate] = data.metrics()["gates"]
+    assert gate["decision"] == "inconclusive"
+    assert REASON.format(80) in gate["why"]
+    assert "[checks] in thresholds.toml can allow it as first_word" in gate["why"]
+    result.stdout.fnmatch_lines(["inconclusive: valse/existence:acc_r: in 80 of 80 replies yes and no together*"])
+    result.stdout.fnmatch_lines(["unknown *valse/existence *not measured: its replies begin with neither yes nor no*"])
+    result.stdout.fnmatch_lines(["with a score although yes and no have less than half of the first word: 40 cases *"])
+    assert data.task()["neither"] == {"replies": 80, "of": 80}
+    page = (data.path / "out" / "report.html").read_text()
+    assert "not measured: its replies begin with neither yes nor no" in page
+
+
+def test_a_check_that_is_allowed_lets_the_gates_decide_and_says_so(data):
+    allowed = '[checks]\nfirst_word = {allow = true, why = "a tiny model"}\n'
+    data.thresholds(f'{allowed}[gate."valse/*".acc_r]\nmin = 0.5\n')
+    data.run(data.model(WEAK.format(name="all", which="True")))
+    assert data.decisions() == {"model:first_word": "not run", "valse/existence:acc_r": "fail"}
+    assert data.metrics()["gates"][0]["why"].endswith("allowed because a tiny model")
+    data.thresholds()
+    data.run(data.model(WEAK.format(name="half", which="'no' in pair.text"), name="half_model"))
+    assert data.task()["neither"] == {"replies": 40, "of": 80}  # half of the replies are not most of them
+    assert data.decisions() == {"valse/existence:acc_r": "fail"}
+
+
+def test_known_limits_and_falls_are_inconclusive_too(data):
+    data.run(data.matching("1.0 / len(pair.text)", name="base"))
+    (data.path / "out").rename(data.path / "earlier")
+    data.thresholds('[limit."valse/existence".acc_r]\nmax = 0.5\n[gate."valse/*".p_c]\nmax_drop = 0.9\n')
+    data.run(data.model(WEAK.format(name="some", which="True")), "--baseline=earlier")
+    made = {gate["gate"]: (gate["decision"], gate["why"][:8]) for gate in data.metrics()["gates"]}
+    assert made == {
+        "limit:valse/existence:acc_r": ("inconclusive", "in 80 of"),
+        "valse/existence:p_c:max_drop": ("inconclusive", "in 80 of"),
+    }
+
+
+@pytest.mark.slow
+def test_the_cache_and_judging_again_and_merging_know_it_too(data, tmp_path, capsys):
+    from vlgate.cli import main
+
+    model = data.model(WEAK.format(name="cached", which="True"))
+    data.run(model, f"--cache={tmp_path}")
+    again = data.run(model, f"--cache={tmp_path}", "--limit=35")
+    again.stdout.fnmatch_lines(["cache: 70 replies from *, 0 asked*"])
+    assert REASON.format(70).replace("80", "70") in data.metrics()["gates"][0]["why"]
+    assert main(["judge", "out", "--thresholds", "thresholds.toml"]) == 1
+    assert "in 70 of 70 replies" in capsys.readouterr().out
+    for number in (1, 2):
+        data.run(model, f"--shard={number}/2", f"--results=part{number}", "--cache=off")
+    assert main(["merge", "part1", "part2", "--results", "whole"]) == 1
+    assert data.task(folder="whole")["neither"] == {"replies": 80, "of": 80}
+    assert data.metrics("whole")["gates"][0]["decision"] == "inconclusive"
+
+
+YES = """
+def answer(self, questions):
+    return ["yes" if {which} else "no" for q in questions]
+"""
+
+
+def test_a_model_that_says_yes_or_no_only_is_not_measured_by_ties(data):
+    result = data.run(data.model(YES.format(which="'dogs' in q.question")))
+    result.stdout.fnmatch_lines(["unknown *valse/existence *not measured: yes/no replies only*"])
+    remedy = "ask both texts as questions, or gate acc, p_c or p_f"
+    result.stdout.fnmatch_lines([f"with a tie: 40 cases in valse/existence; every reply is a yes or a no: {remedy}"])
+    assert data.task()["yes_or_no"] is True
+    for name in ("summary.md", "report.html"):
+        assert "not measured: yes/no replies only" in (data.path / "out" / name).read_text()
+    assert "ask both texts as questions" in (data.path / "out" / "summary.md").read_text()
+
+
+def test_a_few_ties_do_not_hide_that_a_model_is_wrong_or_right(data):
+    wrong = data.run(data.model(YES.format(which="' no ' in q.question or '\"There are 7 ' in q.question")))
+    wrong.stdout.fnmatch_lines(["cannot *valse/existence *0.00 (0.00-0.18), n = 40*"])
+    right = data.run(data.model(YES.format(which="' no ' not in q.question or ' no 7 ' in q.question"), name="other"))
+    right.stdout.no_fnmatch_line("*not measured*")
+    for model in ("constant", "random"):
+        data.run(f"--model={model}").stdout.no_fnmatch_line("*not measured*")
+        assert "yes_or_no" not in data.task()
+
+
+class Reporter:
+    def __init__(self, width=0):
+        self._tw = SimpleNamespace(_file=StringIO(), width_of_current_line=width)
+        self.lines = []
+        self.write_line = self.lines.append
+
+
+def test_a_log_gets_a_line_now_and_then_and_none_at_the_end(monkeypatch):
+    clock = iter([0.0, 5.0, 16.0, 17.0, 40.0, 0.0, 20.0])
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    reporter, after_letters = Reporter(), Reporter(width=30)
+    count = Progress(reporter, 400, bar=False)
+    for _ in range(4):
+        count.advance(100)
+    assert reporter.lines == ["vlgate: 200 of 400 cases, 12 per second, 16 s left"]
+    Progress(after_letters, 400, bar=False).advance(100)
+    assert after_letters.lines[0] == ""
+
+
+def test_a_terminal_gets_a_bar_that_is_removed_at_the_end():
+    reporter = Reporter()
+    count = Progress(reporter, 400, bar=True)
+    count.advance(100)
+    assert count.draws
+    count.close()
+    assert "100/400" in reporter._tw._file.getvalue()
+    assert reporter.lines == []
+
+
+SLOW = "import time; time.sleep(0.001 * len(pairs))"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "took", "line", "correction"),
+    [
+        (0.5, 5.0, "", ""),
+        (10.0, 100.0, "vlgate: about 1.7 min to ask 1,000 cases (10 per second, measured on 100); *", ""),
+        (10.0, 160.0, "vlgate: about 1.7 min *", "vlgate: the estimate before the run was 1.7 min; it took 2.7 min"),
+        (10.0, 50.0, "vlgate: about 1.7 min *", "vlgate: the estimate before the run was 1.7 min; it took 50 s"),
+        (1.0, 90.0, "", "vlgate: the estimate before the run was 10 s; it took 1.5 min"),
+    ],
+)
+def test_a_long_run_is_announced_and_a_wrong_estimate_is_corrected(monkeypatch, seconds, took, line, correction):
+    clock = iter([0.0, took])
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    estimate = Estimate(Pace(cases=100, seconds=seconds), cases=1000, workers=1)
+    start = line.rstrip("*")
+    assert estimate.line().startswith(start)
+    assert bool(estimate.line()) == bool(line)
+    assert estimate.correction() == correction
+
+
+@pytest.mark.parametrize(
+    "how", [["--items=pair"], ["--items=batch"], pytest.param(["--items=pair", "-n2"], marks=pytest.mark.slow)]
+)
+def test_it_is_measured_on_the_model_before_the_first_test(place, monkeypatch, how):
+    monkeypatch.setattr(progress, "LONG", 0.0)  # every run is a long one
+    place.valse(200, images=False)
+    place.image("vg/100.jpg")
+    result = place.run(place.matching(first=SLOW), "--missing-images=skip", "--health=off", "-q", *how)
+    places = [number for number, line in enumerate(result.outlines) if line.startswith("vlgate: about ")]
+    assert len(places) == 1
+    assert " to ask 200 cases (" in result.outlines[places[0]]
+    assert "measured on 4)" in result.outlines[places[0]]
+    letters = [line for line in result.outlines[: places[0]] if line and not line.startswith("bringing")]
+    assert "-n2" in how or not letters  # other workers may be faster than the one that measures
+
+    place.run(place.matching(first=SLOW), "--limit=40", "--missing-images=skip", "-q").stdout.no_fnmatch_line(
+        "vlgate: about *"
+    )

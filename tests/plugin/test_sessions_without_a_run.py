@@ -1,8 +1,11 @@
 """Sessions that judge nothing: lists, plugins that end them, and options of a run without the suite."""
 
 import itertools
+from pathlib import Path
 
 import pytest
+
+import tests_vl
 
 SAID = "vlgate: no gate was judged: "
 
@@ -59,11 +62,10 @@ def test_a_list_that_a_user_typed_ends_with_0(ready, monkeypatch, option):
 
 
 @pytest.mark.slow
-def test_a_list_of_addopts_does_if_no_gate_is_required(ready, monkeypatch):
+@pytest.mark.parametrize("how", ["--no-require-gates", "-ovlgate_require_gates=false"])
+def test_a_list_of_addopts_does_if_no_gate_is_required(ready, monkeypatch, how):
     monkeypatch.setenv("PYTEST_ADDOPTS", "--collect-only")
-    assert start(ready, "--no-require-gates").ret == 0
-    (ready.path / "pytest.ini").write_text("[pytest]\nvlgate_require_gates = false\n")
-    assert start(ready).ret == 0
+    assert start(ready, how).ret == 0
 
 
 ENDS = {
@@ -119,19 +121,9 @@ def test_a_run_without_the_suite_says_how_to_name_it(place, monkeypatch, workers
     assert not (place.path / "res x").exists()
 
 
-TYPED = [
-    "--require-gates",
-    "--suite=scenes/foil-it",
-    "--device=cpu",
-    "--quick",
-    "--shard=1/2",
-    "--limit 4",
-    "--items=batch",
-    "--thresholds=thresholds.toml",
-    "--no-overwrite",
-    "--data=data",
-    "-m shrink --model=bag-of-words",
-]
+TYPED = ["--require-gates", "--suite=scenes/foil-it", "--device=cpu", "--quick", "--shard=1/2", "--limit 4"]
+TYPED += ["--items=batch", "--thresholds=thresholds.toml", "--no-overwrite", "--data=data"]
+TYPED += ["-m shrink --model=bag-of-words"]
 
 
 @pytest.mark.parametrize(
@@ -166,14 +158,7 @@ def test_options_that_nobody_typed_are_not(ready, monkeypatch, how):
 
 
 def test_an_own_test_of_the_suites_cases_is_a_run(ready, right):
-    (ready.path / "test_mine.py").write_text(
-        "import pytest\n"
-        "from vlgate.asking.predictor import score\n"
-        "from vlgate.judging.verdicts import judge\n\n"
-        "@pytest.mark.foil\n"
-        "def test_mine(batch, model, ledger):\n"
-        "    ledger.record(judge(batch, score(model, batch)))\n"
-    )
+    (ready.path / "test_mine.py").write_text((Path(tests_vl.__file__).parent / "test_foil.py").read_text())
     result = ready.pytester.runpytest_inprocess("test_mine.py", right, "--data=data", "--health=off")
     assert "no test of the suite was named" not in result.stdout.str()
     result.stdout.fnmatch_lines(["*inconclusive: valse/existence:acc_r*"])
