@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from vlgate.gates.decide import Coverage, decide, idle
+from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.error_rates import threshold_with_margin
 from vlgate.gates.p_values import beyond
 from vlgate.gates.records import Gate
@@ -104,11 +104,6 @@ def test_judging_the_interval_is_never_more_lenient_than_judging_the_point(rule,
     )
     assert by_value == "pass" or by_interval != "pass"
     assert by_value == "fail" or by_interval != "fail"
-
-
-def test_a_rule_without_a_task_is_listed_as_not_run():
-    rule = gate(min=0.5)
-    assert (idle(rule).gate, idle(rule).outcome, idle(rule).metric) == (rule, "not run", None)
 
 
 def on_the_threshold(found, bound):
@@ -239,9 +234,7 @@ def test_a_threshold_is_at_most_the_measured_end_and_not_far_below():
         threshold, _ = threshold_with_margin(values, each(n), 0.05, "mine")
         low = proportion(values, each(n)).low
         assert low - 0.2 < float(threshold) <= low
-    assert (
-        threshold_with_margin(values, each(n), 0.05, "mine")[0] >= threshold_with_margin(values, each(n), 0.001, "")[0]
-    )
+    assert threshold >= threshold_with_margin(values, each(n), 0.001, "")[0]
 
 
 NEAR = 1e-7
@@ -257,10 +250,9 @@ def outcome(low, high, least):
 @settings(deadline=None)
 def test_a_gate_decides_as_the_wilson_intervals_of_scipy_and_statsmodels_do(n, data, least, confidence):
     right = data.draw(st.integers(0, n))
+    statsmodels = pytest.importorskip("statsmodels.stats.proportion")
     ends = [tuple(stats.binomtest(right, n).proportion_ci(confidence, method="wilson"))]
-    ends.append(
-        pytest.importorskip("statsmodels.stats.proportion").proportion_confint(right, n, 1 - confidence, "wilson")
-    )
+    ends.append(statsmodels.proportion_confint(right, n, 1 - confidence, "wilson"))
     assume(all(abs(end - least) > NEAR for both in ends for end in both))
     gate = Gate(task="a/b", metric="acc_r", min=least, confidence=confidence, min_cases=1)
     metric = proportion((np.arange(n) < right).astype(float), confidence=confidence)

@@ -6,7 +6,7 @@ from pathlib import Path
 import builders
 import numpy as np
 import pytest
-from builders import image, judged, task_of
+from builders import asked_task, image, judged, task_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +14,7 @@ from vlgate.gates.acuity import AcuityGate, decide_acuity
 from vlgate.gates.decide import Coverage, Judged, decide, decide_all
 from vlgate.gates.error_rates import error_rates
 from vlgate.gates.records import Decision, Gate
-from vlgate.gates.thresholds import Thresholds, checked_thresholds, read_thresholds, thresholds_errors
+from vlgate.gates.thresholds import Thresholds, read_thresholds, thresholds_errors
 from vlgate.judging.chance import chance as level
 from vlgate.judging.judged import verdicts_of
 from vlgate.metrics.compute import columns, metrics
@@ -48,10 +48,8 @@ def pair(n, key=None, **tags):
 
 @pytest.mark.parametrize("metric", ["precision", "recall", "f1", "accuracy"])
 def test_a_good_model_passes_a_gate_on_the_answers_yes(metric):
-    asked = [Ask(image=image(n), question="?", choices=("yes", "no")) for n in range(N)]
-    cases = [Case(id=str(n), requests=(one,), truths=(("yes", "no")[n % 2],)) for n, one in enumerate(asked)]
-    task = task_of(cases, shape="single")
-    assert outcome(task, [[{"answer": case.truths[0]}] for case in cases], metric, 0.9) == "pass"
+    task = asked_task(*((n, "?", ("yes", "no")[n % 2]) for n in range(N)), shape="single")
+    assert outcome(task, [[{"answer": case.truths[0]}] for case in task.cases], metric, 0.9) == "pass"
     assert outcome(task, [[{"answer": "no"}]] * N, metric, 0.9) != "pass"
 
 
@@ -107,7 +105,10 @@ def test_regions_of_one_photograph_are_one_cluster():
 
 
 TASK = "valse/existence"
-TWO_SHAPES = {TASK: "pair", "carets/order-inv": "questions"}
+
+
+def gain(**keys):
+    return Gate(task=TASK, metric="visual_gain", **keys)
 
 
 def controlled(gained, n=40):
@@ -123,9 +124,8 @@ def controlled(gained, n=40):
 
 def decision(gate, found, deselected=0):
     """The decision of a gate of a task with 500 cases, given what a control found."""
-    columns = Columns(
-        shape="pair", scores=np.zeros((500, 2)), accepted=np.zeros((500, 2)), facts={}, images=np.arange(500)
-    )
+    empty = np.zeros((500, 2))
+    columns = Columns(shape="pair", scores=empty, accepted=empty, facts={}, images=np.arange(500))
     coverage = Coverage(cases=500, judged=500, unscored=0, skipped=0, deselected=deselected)
     task = Judged(shape="pair", coverage=coverage, columns=columns, controls={} if found is None else {"look": found})
     thresholds = Thresholds(file=Path("t.toml"), rules=(gate,), require=())
@@ -134,7 +134,7 @@ def decision(gate, found, deselected=0):
 
 @pytest.mark.parametrize(("gained", "outcome"), [(30, "pass"), (0, "fail"), (12, "inconclusive")])
 def test_a_gate_judges_the_interval_of_the_sample(gained, outcome):
-    found = decision(Gate(task=TASK, metric="visual_gain", min=0.3), controlled(gained))
+    found = decision(gain(min=0.3), controlled(gained))
     assert found.outcome == outcome
     assert found.metric.n == 40
     assert (found.p is not None) == (outcome == "fail")
@@ -142,41 +142,23 @@ def test_a_gate_judges_the_interval_of_the_sample(gained, outcome):
 
 def test_the_confidence_of_the_gate_counts():
     """12 of 40 gained reach 0.2 at 70 %, and not at 99 %."""
-    outcomes = {
-        confidence: decision(Gate(task=TASK, metric="visual_gain", min=0.2, confidence=confidence), controlled(12))
-        for confidence in (0.7, 0.99)
-    }
-    assert [outcomes[0.7].outcome, outcomes[0.99].outcome] == ["pass", "inconclusive"]
-    assert "raise --controls-limit" in outcomes[0.99].why
+    assert decision(gain(min=0.2, confidence=0.7), controlled(12)).outcome == "pass"
+    found = decision(gain(min=0.2, confidence=0.99), controlled(12))
+    assert (found.outcome, "raise --controls-limit" in found.why) == ("inconclusive", True)
 
 
-def test_without_the_control_a_gate_is_inconclusive_and_names_it():
-    found = decision(Gate(task=TASK, metric="visual_gain", min=0.1), None)
-    assert found.outcome == "inconclusive"
-    assert "--controls look" in found.why
-
-
-def test_too_few_cases_and_deselected_ones_cannot_pass():
-    gate = Gate(task=TASK, metric="visual_gain", min=0.1)
-    assert decision(gate, controlled(20, n=20)).outcome == "inconclusive"
-    assert decision(gate, controlled(40), deselected=3).outcome == "inconclusive"
-
-
-def read(tmp_path, text):
-    file = tmp_path / "t.toml"
-    file.write_text(f"schema = 1\n{text}")
-    return read_thresholds(file, TWO_SHAPES)
-
-
-def test_a_pattern_gates_the_figure_of_every_task(tmp_path):
-    rules = read(tmp_path, '[gate."*".visual_gain]\nmin = 0.1\n').rules
-    assert [(rule.task, rule.metric, rule.min) for rule in rules] == [("*", "visual_gain", 0.1)]
+@pytest.mark.parametrize(
+    ("found", "deselected", "says"),
+    [(None, 0, "--controls look"), (controlled(20, n=20), 0, "20"), (controlled(40), 3, "deselected")],
+)
+def test_without_the_control_with_too_few_cases_or_deselected_ones_a_gate_is_inconclusive(found, deselected, says):
+    made = decision(gain(min=0.1), found, deselected)
+    assert (made.outcome, says in made.why) == ("inconclusive", True)
 
 
 def rates(value, half):
     metric = Metric(value=value, low=value - half, high=value + half, n=100)
-    gate = Gate(task=TASK, metric="visual_gain", min=0.1)
-    return error_rates([Decision(gate=gate, outcome="pass", why="", metric=metric)])
+    return error_rates([Decision(gate=gain(min=0.1), outcome="pass", why="", metric=metric)])
 
 
 def test_error_rates_of_a_difference():
@@ -186,40 +168,31 @@ def test_error_rates_of_a_difference():
     assert rates(-0.4, 0.1).unchanged_fails == 1.0
 
 
-def test_a_difference_may_have_a_negative_threshold(tmp_path):
-    rules = read(tmp_path, '[gate."valse/existence".visual_gain]\nmin = -0.1\n').rules
-    assert [rule.min for rule in rules] == [-0.1]
+def test_a_difference_may_have_a_negative_threshold_and_a_pattern_gates_the_figure_of_every_task(tmp_path):
+    file = tmp_path / "t.toml"
+    file.write_text(f'schema = 1\n[gate."{TASK}".visual_gain]\nmin = -0.1\n[gate."*".visual_gain]\nmin = 0.1\n')
+    rules = read_thresholds(file, {TASK: "pair", "carets/order-inv": "questions"}).rules
+    assert [(rule.task, rule.metric, rule.min) for rule in rules] == [
+        (TASK, "visual_gain", -0.1),
+        ("*", "visual_gain", 0.1),
+    ]
     assert decision(rules[0], controlled(0)).outcome == "pass"
-    assert decision(Gate(task=TASK, metric="visual_gain", min=0.1), controlled(0)).outcome == "fail"
-
-
-FILE = Path("thresholds.toml")
-
-
-def read_acuity(**acuity):
-    return checked_thresholds(FILE, {"schema": 1, "acuity": acuity}, {}).acuity
+    assert decision(gain(min=0.1), controlled(0)).outcome == "fail"
 
 
 def chart(faculty, level, low, high, word="threshold"):
     """A chart with a threshold at a level, and an interval from the hard to the easy side."""
-    place, *ends = (float(FACULTIES[faculty].place_of(np.array(one, float))) for one in (level, low, high))
-    n = len(FACULTIES[faculty].levels())
-    ends = {"place": place, "low": ends[0], "high": ends[1], "best": 0.9, "best_low": 0.8, "best_high": 1.0}
-    return Acuity(faculty=faculty, word=word, asked=(1,) * n, right=(1,) * n, ties=0, unscored=0, **ends)
+    places = (float(FACULTIES[faculty].place_of(np.array(one, float))) for one in (level, low, high))
+    ends = dict(zip(("place", "low", "high"), places, strict=True)) | {"best": 0.9, "best_low": 0.8, "best_high": 1.0}
+    ones = (1,) * len(FACULTIES[faculty].levels())
+    return Acuity(faculty=faculty, word=word, asked=ones, right=ones, ties=0, unscored=0, **ends)
 
 
-def test_gates_are_read_in_order():
-    gates = read_acuity(noun={"max": 20, "why": "thumbnails"}, count={"min": 5})
-    assert [(gate.faculty, gate.key, gate.bound, gate.why) for gate in gates] == [
-        ("noun", "max", 20.0, "thumbnails"),
-        ("count", "min", 5.0, ""),
-    ]
-
-
-def test_a_thresholds_file_of_runs_may_have_them_and_every_error_of_them_is_found(tmp_path):
+def test_a_thresholds_file_of_runs_may_have_gates_on_acuity_and_every_error_of_them_is_found(tmp_path):
     file = tmp_path / "thresholds.toml"
-    file.write_text("schema = 1\n[acuity.noun]\nmax = 20\n")
-    assert read_thresholds(file, {}).acuity == (AcuityGate(faculty="noun", bound=20.0),)
+    file.write_text('schema = 1\n[acuity.noun]\nmax = 20\nwhy = "thumbnails"\n[acuity.count]\nmin = 5\n')
+    gates = [(gate.faculty, gate.key, gate.bound, gate.why) for gate in read_thresholds(file, {}).acuity]
+    assert gates == [("noun", "max", 20.0, "thumbnails"), ("count", "min", 5.0, "")]
     file.write_text("schema = 1\n[acuity.noun]\nmin = 20\n[acuity.blurr]\nmin = 3\n")
     assert len(thresholds_errors(file, {})) == 2
 
@@ -244,25 +217,21 @@ def test_the_unfavourable_end_decides(gate, chart, outcome):
 
 YES_NO, LETTERS = ("yes", "no"), ("red", "green", "blue")
 SILENCE = (None, "", "I am not sure.", "yes or no", "red or green", "Sorry, I can't help with that.")
-LENGTHS = {"pair": 2, "choice": 3, "image_choice": 3, "two_true": 3}
+LENGTHS = {"single": 1, "pair": 2, "choice": 3, "image_choice": 3, "two_true": 3, "question_quad": 4}
 UNDIRECTED = {"yes_share", "tp1_tp2", "fp1_fp2", "ta_tp", "fa_fp"}
 NOT_COMPARED = {"auroc"}  # the scores of other cases move it, whatever this case ties
-ASKED = [
-    ("questions", "invariance", YES_NO),
-    ("questions", "directional", YES_NO),
-    ("questions", "invariance", LETTERS),
-    ("questions", "directional", LETTERS),
-    ("twin_questions", "foil", YES_NO),
-    ("twin_questions", "foil", LETTERS),
-    ("single", "foil", YES_NO),
-    ("question_quad", "compositional", YES_NO),
-    ("question_quad", "compositional", LETTERS),
-]
+KINDS = [("questions", "invariance"), ("questions", "directional"), ("twin_questions", "foil")]
+KINDS += [("question_quad", "compositional")]
+ASKED = [*((*kind, choices) for kind in KINDS for choices in (YES_NO, LETTERS)), ("single", "foil", YES_NO)]
 SCORED = [(shape, "compositional", ()) for shape in SHAPES if shape not in {one for one, *_ in ASKED}]
 ROWS = [*ASKED, *SCORED]
 
 
-def asked_task(shape, capability, choices, truths):
+def length_of(shape, choices):
+    return LENGTHS.get(shape, 2 if choices else 4)
+
+
+def a_task(shape, capability, choices, truths):
     """A case per row of truths, each of its own image, in groups of two."""
     cases = []
     for number, row in enumerate(truths):
@@ -290,7 +259,7 @@ def drawn(data, shape, choices):
     """Truths, replies, and the same replies with those of some cases taken back (True for a case)."""
     n = data.draw(st.sampled_from([2, 5, 12]))
     random = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    length = 1 if shape == "single" else LENGTHS.get(shape, 2 if choices and shape != "question_quad" else 4)
+    length = length_of(shape, choices)
     if not choices:
         truths = [[index == 0 for index in range(length)]] * n
         return truths, random.integers(0, 4, (n, length)).astype(float).tolist(), random.random(n) < 0.6
@@ -329,7 +298,7 @@ def outcomes(task, gates):
 @given(data=st.data(), silence=st.sampled_from(SILENCE))
 def test_taking_replies_back_raises_no_metric_and_passes_no_gate(shape, capability, choices, data, silence):
     truths, replies, back = drawn(data, shape, choices)
-    task = asked_task(shape, capability, choices, truths)
+    task = a_task(shape, capability, choices, truths)
     before, after = answered(task, replies), answered(task, taken_back(replies, back, choices, silence))
     better = set(SHAPES[shape].metrics) - LOWER_IS_BETTER - UNDIRECTED - NOT_COMPARED
     for name in {*better, *GROUPED} & before.metrics.keys() & after.metrics.keys():
@@ -343,11 +312,12 @@ def test_taking_replies_back_raises_no_metric_and_passes_no_gate(shape, capabili
 @pytest.mark.parametrize("silence", SILENCE[:3])
 @pytest.mark.parametrize(("shape", "capability", "choices"), ROWS)
 def test_a_model_that_never_answers_passes_nothing(shape, capability, choices, silence):
-    truths = [[choices[(n + index) % len(choices)] for index in range(4)] for n in range(60)] if choices else None
-    length = 1 if shape == "single" else LENGTHS.get(shape, 2 if choices and shape != "question_quad" else 4)
-    truths = [row[:length] for row in truths] if truths else [[index == 0 for index in range(length)]] * 60
+    length = length_of(shape, choices)
+    truths = [[index == 0 for index in range(length)]] * 60
+    if choices:
+        truths = [[choices[(n + index) % len(choices)] for index in range(length)] for n in range(60)]
     reply = silence if choices else 0.5
-    task = answered(asked_task(shape, capability, choices, truths), [[reply] * length] * 60)
+    task = answered(a_task(shape, capability, choices, truths), [[reply] * length] * 60)
     found = outcomes(task, list(rules(shape)))
     passed = {gate.metric for gate, outcome in found.items() if outcome == "pass"}
     assert passed <= ({"read", "unread_rate"} if silence is None else set())  # a tie has no text to read

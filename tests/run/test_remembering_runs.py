@@ -36,29 +36,22 @@ class Service(Mine):
 
 
 def loaded(model=None, **changes):
-    loaded_model = LoadedModel(
-        name="mine:build", weights="weights.pt", fingerprint="f" * 64, model=model or Mine(), device="cpu"
-    )
-    return replace(loaded_model, **changes)
+    given = {"name": "mine:build", "weights": "weights.pt", "fingerprint": "f" * 64, "device": "cpu"} | changes
+    return LoadedModel(model=model or Mine(), **given)
 
 
-def options(folder, **changes):
-    return Options(folder=folder, thresholds=None, results=folder / "out", cache=folder / "kept", **changes)
+def options(folder, cache="kept", **changes):
+    kept_in = cache and folder / cache
+    return Options(folder=folder, thresholds=None, results=folder / "out", cache=kept_in, **changes)
 
 
-CHANGES = {
-    "fingerprint": ({"fingerprint": "e" * 64}, {}),
-    "weights' name": ({"weights": "others.pt"}, {}),
-    "device": ({"device": "cuda:0"}, {}),
-    "name": ({"name": "other:build"}, {}),
-    "dtype": ({}, {"dtype": "float16"}),
-    "compiled": ({}, {"compiled": True}),
-}
+OF_MODEL = {"fingerprint": "e" * 64, "weights": "others.pt", "device": "cuda:0", "name": "other:build"}
+OF_OPTIONS = {"dtype": "float16", "compiled": True}
 
 
-@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("what", [*OF_MODEL, *OF_OPTIONS])
 def test_what_changes_replies_changes_the_key(tmp_path, what):
-    of_model, of_options = CHANGES[what]
+    of_model, of_options = ({what: of[what]} if what in of else {} for of in (OF_MODEL, OF_OPTIONS))
     first, second = (loaded(), options(tmp_path)), (loaded(**of_model), options(tmp_path, **of_options))
     assert model_key(*first) == model_key(*first)
     assert model_key(*first) != model_key(*second)
@@ -66,21 +59,16 @@ def test_what_changes_replies_changes_the_key(tmp_path, what):
         assert listed_as(*first) != listed_as(*second)
 
 
-def test_a_byte_of_the_weights_changes_the_key(tmp_path):
+def test_a_byte_of_the_weights_and_a_version_of_a_library_change_the_key_and_the_number_of_the_gpu_does_not(
+    tmp_path, monkeypatch
+):
     (tmp_path / "weights.pt").write_bytes(b"weights" * 100)
     first = model_key(loaded(), options(tmp_path))
     raw = bytearray((tmp_path / "weights.pt").read_bytes())
     raw[333] ^= 1
     (tmp_path / "weights.pt").write_bytes(raw)
     assert model_key(loaded(), options(tmp_path)) != first
-
-
-def test_the_second_gpu_is_as_the_first(tmp_path):
-    first, second = (model_key(loaded(device=f"cuda:{number}"), options(tmp_path)) for number in range(2))
-    assert first == second
-
-
-def test_another_version_of_a_library_changes_the_key(tmp_path, monkeypatch):
+    assert len({model_key(loaded(device=f"cuda:{number}"), options(tmp_path)) for number in range(2)}) == 1
     first = model_key(loaded(), options(tmp_path))
     monkeypatch.setattr(module, "installed_version", lambda package: "99" if package == "torch" else "1")
     second = model_key(loaded(), options(tmp_path))
@@ -107,16 +95,10 @@ def test_which_models_are_cached(tmp_path):
     assert "has no attribute fingerprint" in why_not(loaded(nameless), options(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["oracle", "random", "blind"])
-def test_reference_models_are_asked_everything(tmp_path, name):
-    assert kept(load(name, folder=tmp_path), options(tmp_path)) is None
-
-
-def test_a_replay_is_asked_everything(tmp_path):
-    model = LoadedModel(
-        name="replay", weights="x", fingerprint="f", model=Replay(Path("x"), Replies(), "f"), registered=True, device=""
-    )
-    assert kept(model, options(tmp_path, cache_named=True)) is None
+def test_reference_models_and_replays_are_asked_everything(tmp_path):
+    assert {kept(load(name, folder=tmp_path), options(tmp_path)) for name in ("oracle", "random", "blind")} == {None}
+    replay = loaded(Replay(Path("x"), Replies(), "f"), name="replay", registered=True)
+    assert kept(replay, options(tmp_path, cache_named=True)) is None
 
 
 def test_kept_replies_are_counted_whoever_asked_for_them(tmp_path):
@@ -135,15 +117,9 @@ def test_kept_replies_are_counted_whoever_asked_for_them(tmp_path):
 TINY = Path(vlgate.__file__).parent / "fixtures" / "checkpoints" / "tiny-clip"
 
 
-def options_for(folder, model, **changes):
-    return Options(
-        folder=folder, thresholds=None, results=folder / "out", cache=folder / "kept", model=model, **changes
-    )
-
-
 def test_what_the_files_hold_is_part_of_the_key(tmp_path):
     shutil.copytree(TINY, tmp_path / "own", copy_function=shutil.copyfile)
-    plain = options_for(tmp_path, "open_clip:./own")
+    plain = options(tmp_path, model="open_clip:./own")
     key = face_key(plain, "cpu")
     assert len(key) == 32
     assert key == face_key(plain, "cpu")
@@ -160,15 +136,15 @@ def test_what_the_files_hold_is_part_of_the_key(tmp_path):
 
 @pytest.mark.parametrize("model", ["my_model:build", "lxmert:here", "open_clip:ViT-B-32/openai", "oracle"])
 def test_a_model_that_must_be_built_to_be_known_has_no_key(tmp_path, model):
-    assert face_key(options_for(tmp_path, model), "cpu") == b""
+    assert face_key(options(tmp_path, model=model), "cpu") == b""
 
 
 def test_an_option_that_names_a_file_must_be_read(tmp_path):
     (tmp_path / "answers.txt").write_text("yes\nno\n")
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "config.json").write_text("{}")
-    assert face_key(options_for(tmp_path, "vilt-vqa:./own?answers=answers.txt"), "cpu") == b""
-    assert face_key(options_for(tmp_path, "vilt-vqa:./own?mode=open"), "cpu") != b""
+    assert face_key(options(tmp_path, model="vilt-vqa:./own?answers=answers.txt"), "cpu") == b""
+    assert face_key(options(tmp_path, model="vilt-vqa:./own?mode=open"), "cpu") != b""
 
 
 def test_torch_is_asked_for_a_device_only_if_there_may_be_a_gpu(monkeypatch):
@@ -194,21 +170,18 @@ class Keyed:
 
 
 def test_a_stand_in_has_the_methods_of_the_model_and_refuses_another_one():
-    loaded = LoadedModel(name="mine", weights="", fingerprint="f" * 64, model=Keyed())
-    face = face_of(loaded)
-    same, other = (stand_in(face, lambda one=one: one) for one in (loaded, replace(loaded, fingerprint="e" * 64)))
+    mine = loaded(Keyed())
+    face = face_of(mine)
+    same, other = (stand_in(face, lambda one=one: one) for one in (mine, replace(mine, fingerprint="e" * 64)))
     assert [isinstance(same, kind) for kind in (Matcher, TextKeys, Answerer)] == [True, True, False]
     assert (same.note, same.decision_threshold, same.fingerprint, same.loaded) == ("a note", 0.5, "mine", False)
     assert same.match([1, 2]) == [1.0, 1.0]
     assert same.loaded
     with pytest.raises(ModelLoadError, match="it is not the one that the cache holds replies of"):
         other.match([1])
-
-
-def test_a_model_that_does_not_know_yet_how_it_reads_texts_is_not_described():
     model = Keyed()
-    model.reading = ""
-    assert face_of(LoadedModel(name="mine", weights="", fingerprint="f" * 64, model=model)) is None
+    model.reading = ""  # it does not know yet how it reads texts
+    assert face_of(replace(mine, model=model)) is None
 
 
 class Small:
@@ -231,16 +204,15 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "cache" / "vlgate"
 
 
-def run(tmp_path, fingerprint="f", device="cpu", **options_at):
+def run(tmp_path, fingerprint="f", device="cpu", **more):
     """Ask a new model 20 pairs; the sizes of its batches, and its card."""
     model = Small()
-    loaded = LoadedModel(name="small", weights="", fingerprint=fingerprint, model=model, device=device)
-    given = Options(folder=tmp_path, thresholds=None, results=tmp_path / "results", **options_at)
-    predictor = predictor_of(loaded, given, [])
+    small = loaded(model, fingerprint=fingerprint, device=device)
+    predictor = predictor_of(small, options(tmp_path, cache=None, **more), [])
     images = [LazyImage(key=str(n), load=lambda: Image.new("RGB", (1, 1))) for n in range(20)]
     replies = predictor.predict(Match(image=image, text="a dog") for image in images)
     assert all(reply.score is not None for reply in replies.values())
-    return model.sizes, card_of(loaded, predictor)
+    return model.sizes, card_of(small, predictor)
 
 
 def test_the_next_run_begins_with_the_size_that_fits(tmp_path, folder):
@@ -276,9 +248,7 @@ def test_a_size_that_the_user_gives_comes_first(tmp_path):
 def test_a_damaged_file_is_ignored_and_named(tmp_path, folder, content):
     folder.mkdir(parents=True)
     (folder / FILE).write_bytes(content)
-    predictor = predictor_of(
-        LoadedModel(name="m", weights="", fingerprint="f", model=Small()), options_at(tmp_path), []
-    )
+    predictor = predictor_of(loaded(Small(), fingerprint="f"), options(tmp_path, cache=None), [])
     caller = predictor.caller
     assert caller.size == DEFAULT_BATCH
     note = caller.sizes.note(caller.size)
@@ -287,10 +257,6 @@ def test_a_damaged_file_is_ignored_and_named(tmp_path, folder, content):
     assert run(tmp_path)[0][0] == 20
     assert set(json.loads((folder / FILE).read_text()).values()) == {5}
     assert run(tmp_path)[0][0] == 5
-
-
-def options_at(tmp_path):
-    return Options(folder=tmp_path, thresholds=None, results=tmp_path / "results")
 
 
 def test_a_cache_that_cannot_be_written_costs_nothing_else(tmp_path, folder):

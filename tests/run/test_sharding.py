@@ -15,6 +15,8 @@ from vlgate.images.files import file_image, missing_image
 from vlgate.metrics.compute import columns_of
 from vlgate.perturb.images import perturbed
 from vlgate.record.digests import digest
+from vlgate.record.json_files import environment_content
+from vlgate.record.model_card import CacheUse
 from vlgate.record.options import Options, Shard, options_from, read_shard
 from vlgate.record.part_files import images_digest
 from vlgate.run.census import count, partly_missing, refuse_missing
@@ -107,12 +109,9 @@ def test_what_is_no_part_is_refused(text):
         read_shard(text)
 
 
-def test_the_only_part_is_a_part():
+def test_the_only_part_is_a_part_and_one_part_is_that_of_all():
     assert read_shard("1/1") == Shard(number=1, of=1)
     assert str(read_shard("2/4")) == "part 2 of 4"
-
-
-def test_one_part_is_that_of_all():
     tasks = [
         Task(id="own/a", capability="foil", shape="pair", cases=(case_of("a", "1.jpg", 2), case_of("b", "2.jpg", 2)))
     ]
@@ -134,19 +133,9 @@ def test_another_size_of_a_file_is_another_digest_and_another_folder_is_not(tmp_
 
 
 def test_options_come_back_from_their_json():
-    from vlgate.record.json_files import environment_content
-    from vlgate.record.model_card import CacheUse
-
-    options = Options(
-        folder=Path("/a"),
-        suite=("scenes/*",),
-        data=(Path("/d"),),
-        thresholds=Path("t.toml"),
-        results=Path("r"),
-        protocols=frozenset({"x"}),
-        shard=Shard(number=1, of=2),
-        cache=Path("c"),
-    )
+    given = {"suite": ("scenes/*",), "data": (Path("/d"),), "cache": Path("c"), "protocols": frozenset({"x"})}
+    shard = Shard(number=1, of=2)
+    options = Options(folder=Path("/a"), thresholds=Path("t.toml"), results=Path("r"), shard=shard, **given)
     assert options_from(environment_content(options, 1, CacheUse())["options"]) == options
     with pytest.raises(ValueError, match="this version"):
         options_from({"folder": "/a"})
@@ -169,53 +158,46 @@ def rewritten(task):
     return found.cases[0], note
 
 
-QUAD = of(
-    "quad",
-    tuple(Match(image=image, text=text) for image in (A, B) for text in ("a cup", "a cat")),
-    (True, False, False, True),
-)
+def shown(requests, truths):
+    """The images of each request, its text and its truth."""
+    return [("".join(image.key for image in r.images), r.question, t) for r, t in zip(requests, truths, strict=True)]
+
+
+PAIRS = tuple(Match(image=image, text=text) for image in (A, B) for text in ("a cup", "a cat"))
+QUAD = of("quad", PAIRS, (True, False, False, True))
 
 
 def test_a_quad_becomes_four_choices_in_two_orders():
     case, note = rewritten(QUAD)
     texts, images = case.requests[:4], case.requests[4:]
-    assert [(text.image.key, truth) for text, truth in zip(texts, case.truths, strict=False)] == [
-        ("a", "first"), ("a", "second"), ("b", "second"), ("b", "first"),
-    ]  # fmt: skip
+    assert [text.image.key for text in texts] == ["a", "a", "b", "b"]
+    assert case.truths[:4] == ("first", "second", "second", "first")
     assert texts[0].question.index("a cup") < texts[0].question.index("a cat")
     assert texts[1].question.index("a cat") < texts[1].question.index("a cup")
     assert all(isinstance(text, Ask) and text.choices == ("first", "second") for text in texts)
-    assert [("".join(image.key for image in one.images), one.question[-8:], truth) for one, truth in zip(
-        images, case.truths[4:], strict=True
-    )] == [
-        ("ab", ' "a cup"', "first"), ("ba", ' "a cup"', "second"), ("ab", ' "a cat"', "second"),
-        ("ba", ' "a cat"', "first"),
+    assert [(keys, text[-8:], truth) for keys, text, truth in shown(images, case.truths[4:])] == [
+        ("ab", ' "a cup"', "first"), ("ba", ' "a cup"', "second"),
+        ("ab", ' "a cat"', "second"), ("ba", ' "a cat"', "first"),
     ]  # fmt: skip
     assert "x/y" in note
     assert "--ask=together" in note
 
 
 def test_a_question_about_one_image_is_asked_beside_the_other():
-    asked = tuple(
-        Ask(image=image, question=text, choices=("yes", "no")) for image in (A, B) for text in ("A cup?", "A cat?")
-    )
+    texts = ("A cup?", "A cat?")
+    asked = tuple(Ask(image=image, question=text, choices=("yes", "no")) for image in (A, B) for text in texts)
     case, _ = rewritten(of("question_quad", asked, ("yes", "no", "no", "yes")))
-    found = [("".join(image.key for image in request.images), request.question, truth) for request, truth in zip(
-        case.requests, case.truths, strict=True
-    )]  # fmt: skip
-    assert found[:2] == [
+    found = shown(case.requests, case.truths)
+    assert [*found[:2], *found[6:]] == [
         ("ab", "About the first image: A cup?", "yes"), ("ba", "About the second image: A cup?", "yes"),
-    ]  # fmt: skip
-    assert found[6:] == [
         ("ba", "About the first image: A cat?", "yes"), ("ab", "About the second image: A cat?", "yes"),
     ]  # fmt: skip
 
 
 def test_what_is_no_request_stays():
     [found], _ = asked_together([QUAD], 0)
-    assert (found.id, found.shape, found.capability, found.left_out, found.note) == (
-        QUAD.id, QUAD.shape, QUAD.capability, QUAD.left_out, QUAD.note,
-    )  # fmt: skip
+    names = ("id", "shape", "capability", "left_out", "note")
+    assert [getattr(found, name) for name in names] == [getattr(QUAD, name) for name in names]
     assert (found.cases[0].tags, found.cases[0].origin) == (QUAD.cases[0].tags, QUAD.cases[0].origin)
     assert found.together
     assert not QUAD.together
@@ -240,25 +222,16 @@ def test_equal_images_or_texts_do_not_end_the_run():
 
 def test_the_order_of_several_images_depends_on_the_seed_only():
     task = of("image_choice", tuple(Match(image=image, text="a cup") for image in (A, B, C)), (True, False, False))
-    orders = {
-        tuple(image.key for image in asked_together([task], seed)[0][0].cases[0].requests[0].images)
-        for seed in range(40)
-    }
-    assert len(orders) == 6
+    firsts = [asked_together([task], seed)[0][0].cases[0].requests[0] for seed in range(40)]
+    assert len({tuple(image.key for image in request.images) for request in firsts}) == 6
     assert asked_together([task], 7) == asked_together([task], 7)
 
 
 def test_cases_about_one_image_stay_in_one_cluster():
     """The design effect counts the cases of an image, which is that of the text, not the one that is shown first."""
-    choices = [
-        Case(
-            id=str(n),
-            requests=tuple(Match(image=image, text=f"{n}") for image in (A, image(f"o{n}"))),
-            truths=(True, False),
-        )
-        for n in range(20)
-    ]
-    task = Task(id="x/y", capability="foil", shape="image_choice", cases=tuple(choices))
+    asked = [tuple(Match(image=image, text=f"{n}") for image in (A, image(f"o{n}"))) for n in range(20)]
+    cases = tuple(Case(id=str(n), requests=pair, truths=(True, False)) for n, pair in enumerate(asked))
+    task = Task(id="x/y", capability="foil", shape="image_choice", cases=cases)
     for one in (task, asked_together([task], 0)[0][0]):
         n = sum(len(case.requests) for case in one.cases)
         found = columns_of("image_choice", one.cases, [{"top1_image": 1.0}] * 20, np.zeros(n), np.zeros(n))
