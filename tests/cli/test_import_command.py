@@ -5,6 +5,8 @@ import subprocess
 import sys
 
 import pytest
+from builders import read_lines
+from builders import write_lines as write
 
 from vlgate.cli import main
 
@@ -22,11 +24,6 @@ def rows(*, wrong=7):
         right = (row["answer"] == "yes") != (number % wrong == 0)
         reply = "Yes, it is \u201cred\u201d." if right else "No."
         yield {"image": f"COCO_val2014_{row['image']}", "prompt": "Is it red? Answer yes or no.", "response": reply}
-
-
-def write(file, lines):
-    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    return str(file)
 
 
 @pytest.fixture
@@ -52,25 +49,16 @@ def test_all_is_joined_and_the_next_command_is_the_last_line(folder, capsys):
         "replay.jsonl: 40 replies",
         "next: pytest --pyargs tests_vl --model=replay:replay.jsonl --data=data",
     ]
-    written = [json.loads(line) for line in (folder / "replay.jsonl").read_text().splitlines()]
-    replies = [
-        {"image": case["image"], "question": "Is it red?", "answer": row["response"]}
-        for case, row in zip(QUESTIONS, rows(), strict=True)
-    ]
-    assert written == replies[::2] + replies[1::2]
+    replies = [keyed([case])[0] | {"answer": row["response"]} for case, row in zip(QUESTIONS, rows(), strict=True)]
+    assert read_lines(folder / "replay.jsonl") == replies[::2] + replies[1::2]
 
 
 @pytest.mark.slow
 def test_the_replay_gives_the_figures_that_were_recorded(folder, capsys):
     assert run("replies.jsonl", "--data=data") == 0
     command = capsys.readouterr().out.splitlines()[-1].removeprefix("next: pytest ").split()
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *command, "--results=out"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *command, "--results=out"]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     tasks = json.loads((folder / "out" / "metrics.json").read_text())["tasks"]
     right = {task: sum(n % 7 > 0 for n in range(40) if n % 2 == index) for index, task in enumerate(sorted(TASKS))}
     assert {name: task["metrics"]["accuracy"]["value"] for name, task in tasks.items()} == {
@@ -129,15 +117,11 @@ def test_the_right_answers_of_the_benchmark_are_no_replies(words, folder, capsys
 def test_letters_of_options_are_right_answers_too(words, folder, capsys):
     (folder / "data" / "mmvp").mkdir()
     letters = ["(a)", "(b)"] * 10
-    lines = [
-        f'{n + 1},Is door {n // 2} open?,"(a) Yes, it is (b) Not at all",{letter}' for n, letter in enumerate(letters)
-    ]
+    asked = [f"Is door {n // 2} open?" for n in range(20)]
+    lines = [f'{n + 1},{asked[n]},"(a) Yes, it is (b) Not at all",{letter}' for n, letter in enumerate(letters)]
     text = "\n".join(["Index,Question,Options,Correct Answer", *lines])
     (folder / "data" / "mmvp" / "Questions.csv").write_text(text, encoding="utf-8")
-    key = [
-        {"image": f"{n + 1}.jpg", "question": f"Is door {n // 2} open?", "answer": words(letter)}
-        for n, letter in enumerate(letters)
-    ]
+    key = [{"image": f"{n + 1}.jpg", "question": asked[n], "answer": words(letters[n])} for n in range(20)]
     write(folder / "key.jsonl", key)
     assert run("key.jsonl", "--data=data") == 4
     assert "key.jsonl: 20 of 20 replies in 'answer' are the right answers" in capsys.readouterr().err
@@ -165,11 +149,8 @@ def test_a_perfect_model_is_imported_if_the_field_is_named(folder, capsys):
     note = "note: perfect.jsonl: 40 of 40 replies in 'answer' are the right answers, as in the benchmark's own column"
     assert f"{note}; check that they are a model's" in capsys.readouterr().out.splitlines()
     assert len((folder / "replay.jsonl").read_text().splitlines()) == 40
-
-
-def test_a_model_that_errs_needs_no_option_for_its_answers(folder, capsys):
-    write(folder / "model.jsonl", [{**row, "answer": "no"} for row in keyed(QUESTIONS)])
-    assert run("model.jsonl", "--data=data") == 0
+    write(folder / "errs.jsonl", [{**row, "answer": "no"} for row in keyed(QUESTIONS)])
+    assert run("errs.jsonl", "--data=data", "--overwrite") == 0
     assert "note" not in capsys.readouterr().out
 
 
@@ -181,7 +162,7 @@ def test_labels_that_differ_from_the_benchmarks_are_told(folder, capsys):
     note = (
         "note: 1 records have another right answer than the benchmark, which counts; the first is replies.jsonl, line 2"
     )
-    assert note in capsys.readouterr().out.splitlines()
+    assert note in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -193,10 +174,7 @@ def test_labels_that_differ_from_the_benchmarks_are_told(folder, capsys):
         (["replies.jsonl", "--data=data", "--suite=mine/cup"], "did you mean 'mine/cups'?"),
         (["replies.jsonl", "--data=data", "--out=x.csv"], "expected a name that ends in .jsonl"),
         (["replies.jsonl", "--data=data", "--out=no/x.jsonl"], "there is no folder no; make it"),
-        (
-            ["replies.jsonl", "--data=data", "--out=replies.jsonl"],
-            "exists already; name another place, or add --overwrite",
-        ),
+        (["replies.jsonl", "--data=data", "--out=replies.jsonl"], "exists already; name another place, or add --over"),
         (["replies.jsonl", "--data=data", "--reply=respons"], "did you mean 'response'?"),
     ],
 )
@@ -223,7 +201,7 @@ def test_letters_of_options_that_only_the_prompt_lists_become_their_texts(folder
     write(folder / "letters.jsonl", table)
     assert run("letters.jsonl", "--data=data") == 0
     assert "note: 30 replies name an option by its letter" in capsys.readouterr().out
-    written = [json.loads(line)["answer"] for line in (folder / "replay.jsonl").read_text().splitlines()]
+    written = [row["answer"] for row in read_lines(folder / "replay.jsonl")]
     assert written == [truths[n] if n % 4 < 3 else "blue" for n in range(40)]
 
 
@@ -236,4 +214,4 @@ def test_a_yes_or_no_beside_a_score_is_kept(folder):
     scored = [{"image": f"{n}.jpg", "text": f"It is {n}.", "score": 0.5, "match": n % 2 == 0} for n in range(4)]
     write(folder / "scored.jsonl", scored)
     assert run("scored.jsonl", "--data=data") == 0
-    assert [json.loads(line) for line in (folder / "replay.jsonl").read_text().splitlines()] == scored
+    assert read_lines(folder / "replay.jsonl") == scored
