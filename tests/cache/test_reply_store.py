@@ -39,7 +39,7 @@ def test_what_was_put_is_got_by_another_process_and_the_first_reply_stays(tmp_pa
     first.close(), second.close()
 
 
-def test_a_damaged_record_costs_itself_only(store):
+def test_a_damaged_record_costs_itself_only_and_one_under_another_key_is_not_a_reply(store):
     store.put(MODEL, entries(50))
     hurt = (7).to_bytes(16, "big")
     with connect(store.file) as other:
@@ -49,9 +49,6 @@ def test_a_damaged_record_costs_itself_only(store):
     assert "1 damaged records were removed" in store.problems[0]
     store.put(MODEL, {hurt: b"asked again"})
     assert store.get([hurt]) == {hurt: b"asked again"}
-
-
-def test_a_record_under_another_key_is_not_a_reply_to_it(store):
     store.put(MODEL, entries(2))
     one, other = entries(2)
     with connect(store.file) as opened:

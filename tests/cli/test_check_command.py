@@ -36,16 +36,13 @@ def wrong(lines):
     return [line for line in lines if line.startswith("wrong: ")]
 
 
-def test_data_in_order_end_with_0_and_a_line_per_task(data, capsys):
+def test_data_in_order_end_with_0_and_flaws_and_disputed_labels_are_told(data, capsys):
     own(data, PAIR, PAIR | {"task": "mine/other"})
     status, lines, _ = checked(capsys, "--data", data)
     assert status == 0
     assert "mine/pairs: 1 of 1 cases have their image" in lines
     assert "mine/other: 1 of 1 cases have their image" in lines
     assert wrong(lines) == []
-
-
-def test_flaws_of_the_data_are_told_by_kind_and_are_no_errors(data, capsys):
     tasks = [PAIR | {"task": f"mine/{name}"} for name in ("more", "other")]
     own(data, *[task | said for task in tasks for said in ({}, {"caption": "a dog", "foil": "a cat"})], tasks[1])
     status, lines, _ = checked(capsys, "--data", data)
@@ -57,9 +54,6 @@ def test_flaws_of_the_data_are_told_by_kind_and_are_no_errors(data, capsys):
     assert true.endswith("; for example cases on line 1")
     assert copies.startswith("flaw of the data: 5 x near-copy in mine/more, mine/other: in mine/more, nearly the same ")
     assert twice.startswith("flaw of the data: 1 x duplicate in mine/other: an earlier case asks the same of the same ")
-
-
-def test_labels_that_others_report_are_told(data, capsys):
     (data / "whatsup").mkdir()
     texts = {side: [f"a pillow {word}" for word in (side, "on", "under", "by")] for side in ("left", "right")}
     path = "data/controlled_images/pillow_{}_of_chair.jpeg"
@@ -69,7 +63,7 @@ def test_labels_that_others_report_are_told(data, capsys):
     assert "whatsup/a: others report labels of its cases (2 broken); --disputes known corrects or drops them" in lines
 
 
-def test_every_wrong_line_of_own_cases_is_listed_once_with_its_remedy(data, capsys):
+def test_every_wrong_line_of_own_cases_and_record_of_a_benchmark_is_listed(data, capsys):
     missing = {name: value for name, value in PAIR.items() if name != "caption"}
     changes = ({"foli": "x"}, {"task": "valse/mine"}, {"image": "../1.jpg"})
     own(data, missing, PAIR, '{"task": ', *(PAIR | change for change in changes))
@@ -81,9 +75,6 @@ def test_every_wrong_line_of_own_cases_is_listed_once_with_its_remedy(data, caps
         assert "; " in line  # what to do
     assert len(wrong(lines)) == 5
     assert "mine/pairs: 1 of 1 cases have their image" in lines
-
-
-def test_every_wrong_record_of_every_benchmark_is_listed(data, capsys):
     (data / "valse").mkdir()
     texts = {"image_file": "v7w_1.jpg", "caption": "There are no dogs.", "foil": "There are dogs."}
     records = {f"record_{n}": RECORD | texts for n in range(5)}

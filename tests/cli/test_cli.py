@@ -105,7 +105,7 @@ def test_every_sentence_belongs_to_a_task_and_an_own_task_has_none():
     assert measures("mine/order-inv") == ""
 
 
-def test_a_rate_gives_the_expected_time(data, vlgate):
+def test_rates_and_seconds_give_the_time_and_the_gpus_and_what_tasks_share_counts_once(data, vlgate):
     [entry] = json.loads(vlgate("tasks", "--data", data, "--rate", "0.5", "--json"))
     assert (entry["task"], entry["measures"], entry["shape"]) == ("mine/pairs", "", "pair")
     assert entry["metrics"] == list(SHAPES["pair"].metrics)
@@ -113,17 +113,11 @@ def test_a_rate_gives_the_expected_time(data, vlgate):
     assert (entry["cases"], entry["images"], entry["requests"]) == (300, 0, 301)
     assert entry["seconds"] == 602
     assert "10 min" in vlgate("tasks", "--data", data, "--rate", "0.5")
-
-
-def test_seconds_per_image_text_and_pair_give_the_time_and_the_gpus(data, vlgate):
     per = ["--per-image", "10", "--per-text", "2", "--per-pair", "0.5"]
     [entry] = json.loads(vlgate("tasks", "--data", data, *per, "--json"))
     assert (entry["different_images"], entry["texts"], entry["requests"]) == (1, 301, 301)
     assert entry["seconds"] == 10 + 2 * 301 + 0.5 * 301
     assert "3.0 h; 7 GPUs finish within 0.5 h" in vlgate("tasks", "--data", data, "--per-text", "36", "--within", "0.5")
-
-
-def test_what_two_tasks_share_counts_once_in_the_total(data, vlgate):
     rows = [PAIR | {"task": f"mine/{name}", "caption": f"cup {n}"} for name in "ab" for n in range(100)]
     (data / "cases.jsonl").write_text("\n".join(map(json.dumps, rows)))
     lines = vlgate("tasks", "--data", data, "--per-image", "60").splitlines()
@@ -163,16 +157,13 @@ def rows(store, capsys, *arguments):
     return {row["model"]: row["replies"] for row in json.loads(capsys.readouterr().out)}
 
 
-def test_the_list(store, capsys, vlgate):
+def test_the_list_and_how_replies_of_one_model_and_old_ones_are_cleared(store, capsys, vlgate):
     shown = vlgate("cache", "--dir", store).splitlines()
     assert shown[0].split() == ["model", "replies", "size", "oldest", "newest"]
     assert shown[1].split()[4:7] == ["200", "6.2", "kB"], shown[1]
     assert shown[1].startswith(CLIP)
     assert shown[-1] == f"210 replies of 2 models in {store}"
     assert rows(store, capsys, "--model=lxm") == {LXMERT: 10}
-
-
-def test_replies_of_one_model_and_old_ones_are_cleared(store, capsys, vlgate):
     assert vlgate("cache", "--dir", store, "--model=clip").splitlines()[-1] == f"200 replies of 1 model in {store}"
     with connect(store / NAME) as opened:
         opened.execute("UPDATE replies SET at = ? WHERE id <= 50", (int(time.time()) - 3 * 86_400,))

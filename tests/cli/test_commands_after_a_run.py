@@ -33,7 +33,7 @@ def rows(folder):
     return read_table(folder / "cases.parquet").to_pylist()
 
 
-def test_all_missed_cases_are_counted_and_those_left_out_too(folder, rows, vlgate):
+def test_all_missed_cases_are_counted_the_worst_come_first_and_a_slice_and_a_task_select(folder, rows, vlgate):
     lines = vlgate("misses", folder, "--limit=3").splitlines()
     missed = [row for row in rows if row["right"] is False]
     counts = f"{len(missed)} missed of {len(rows) - 1} judged cases in 6 tasks, 1 not scored, 1 with an answer that"
@@ -44,9 +44,6 @@ def test_all_missed_cases_are_counted_and_those_left_out_too(folder, rows, vlgat
     assert len(heads) == 5
     assert len(listed) + sum(more) == len(missed)
     assert len(vlgate("misses", folder, "--all").splitlines()) == 1 + 5 + len(missed)
-
-
-def test_the_worst_come_first(folder, rows, vlgate):
     tasks = json.loads(vlgate("misses", folder, "--all", "--json"))["tasks"]
     shares = [task["missed"] / task["judged"] for task in tasks]
     assert shares == sorted(shares, reverse=True)
@@ -58,9 +55,6 @@ def test_the_worst_come_first(folder, rows, vlgate):
     slow = {case["case"]: scores[case["case"]][1] - scores[case["case"]][0] for case in relations["shown"]}
     assert [case["margin"] for case in relations["shown"]] == pytest.approx(list(slow.values()))
     assert len(slow) == relations["missed"] == 14
-
-
-def test_a_slice_and_a_task_select_cases(folder, rows, vlgate):
     rows = [row for row in rows if row["task"] == "scenes/relations"]
     tag, value = next(iter(json.loads(rows[0]["tags"]).items()))
     wanted = [row for row in rows if json.loads(row["tags"]).get(tag) == value]
@@ -70,7 +64,7 @@ def test_a_slice_and_a_task_select_cases(folder, rows, vlgate):
     assert found["tasks"][0]["missed"] == sum(not row["right"] for row in wanted)
 
 
-def test_a_case_is_shown_with_its_marked_words_and_its_image(folder, rows, tmp_path, vlgate):
+def test_a_case_is_shown_with_its_marked_words_and_its_image_or_why_it_cannot_be_found(folder, rows, tmp_path, vlgate):
     row = next(row for row in rows if row["right"] is False)
     lines = vlgate("show", folder, f"{row['task']}:{row['case']}", "--out", tmp_path / "out").splitlines()
     assert lines[0] == f"{row['task']}:{row['case']}: missed"
@@ -82,11 +76,6 @@ def test_a_case_is_shown_with_its_marked_words_and_its_image(folder, rows, tmp_p
     with Image.open(file) as image:
         assert image.format == "PNG"
         assert np.asarray(image).std() > 0
-
-
-def test_images_that_cannot_be_found_are_named_and_a_case_of_several_tasks_needs_its_task(
-    folder, rows, tmp_path, vlgate
-):
     assert "cannot be found again" in vlgate("show", folder, "own/hostile:unread", "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
     ids = [row["case"] for row in rows]
@@ -163,7 +152,7 @@ def exported(tmp_path, capsys, folder, name):
     return found
 
 
-def test_csv_has_a_row_for_each_case_also_for_those_without_a_score(folder, rows, capsys):
+def test_csv_and_jsonl_have_a_row_for_each_case_and_no_cell_of_csv_is_a_formula(folder, rows, capsys, tmp_path):
     found = list(csv.DictReader(StringIO(printed(capsys, folder, "csv"))))
     assert len(found) == len(rows)
     assert [json.loads(row["scores"]) for row in found] == [row["scores"] for row in rows]
@@ -173,9 +162,6 @@ def test_csv_has_a_row_for_each_case_also_for_those_without_a_score(folder, rows
     [lost] = [row for row in found if row["state"] == "unscored"]
     assert (lost["case"], lost["right"], lost["acc"]) == ("unscored", "", "")
     assert [row["case"] for row in found if row["unread"] == "true"] == ["unread"]
-
-
-def test_no_cell_of_csv_is_a_formula_or_obeyed(folder, tmp_path, capsys):
     file = tmp_path / "cases.csv"
     printed(capsys, folder, "csv", f"--to={file}")
     text = file.read_text("utf-8")
@@ -185,9 +171,6 @@ def test_no_cell_of_csv_is_a_formula_or_obeyed(folder, tmp_path, capsys):
     assert not {"\x1b", "\u202e", "\r"} & set(text)
     [found] = [json.loads(row["texts"])[0] for row in csv.DictReader(StringIO(text)) if row["case"] == "unread"]
     assert found.startswith("\x1b[31m<script>")
-
-
-def test_jsonl_gives_the_texts_as_they_are(folder, rows, capsys):
     text = printed(capsys, folder, "jsonl")
     found = [json.loads(line) for line in text.splitlines()]
     assert text.isascii()

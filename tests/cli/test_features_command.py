@@ -95,7 +95,9 @@ def test_a_second_run_continues_the_first_and_names_what_is_left_out(images, det
     assert "1 of them made now" in said
 
 
-def test_a_key_begins_with_the_folders_own_name(images, detector, tmp_path, monkeypatch):
+def test_a_key_begins_with_the_folders_own_name_and_linked_folders_are_gone_through_once(
+    images, detector, tmp_path, monkeypatch
+):
     """Otherwise a number of COCO would be taken for one of Visual Genome."""
     coco = tmp_path / "coco"
     coco.symlink_to(images)
@@ -104,9 +106,6 @@ def test_a_key_begins_with_the_folders_own_name(images, detector, tmp_path, monk
         out = tmp_path / f"out{index}"
         assert ran("--images", asked, "--out", out, "--model", detector) == 0
         assert set(Shards(out).keys()) == {f"{name}/{file}" for file in FILES}
-
-
-def test_linked_folders_are_gone_through_once(images, detector, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     Image.new("RGB", (30, 30), "red").save(other / "7.jpg")

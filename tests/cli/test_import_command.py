@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from builders import read_lines
+from builders import read_lines, tabled
 from builders import write_lines as write
 
 from vlgate.cli import main
@@ -39,7 +39,7 @@ def run(*arguments):
     return main(["import", *arguments])
 
 
-def test_all_is_joined_and_the_next_command_is_the_last_line(folder, capsys):
+def test_all_is_joined_with_the_next_command_or_counted_by_reason(folder, capsys):
     assert run("replies.jsonl", "--data=data") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines == [
@@ -51,6 +51,17 @@ def test_all_is_joined_and_the_next_command_is_the_last_line(folder, capsys):
     ]
     replies = [keyed([case])[0] | {"answer": row["response"]} for case, row in zip(QUESTIONS, rows(), strict=True)]
     assert read_lines(folder / "replay.jsonl") == replies[::2] + replies[1::2]
+    more = [{"image": "7.jpg", "prompt": f"Is it {colour}?", "response": "No"} for colour in ("blue", "green")]
+    write(folder / "replies.jsonl", [*rows(), *more, {"image": "99.jpg", "prompt": "Is it red?", "response": "No"}])
+    assert run("replies.jsonl", "--data=data", "--suite=mine/cups", "--out=cups.jsonl") == 0
+    lines = capsys.readouterr().out.splitlines()
+    what = "21 x no planned case asks its question of its image"
+    assert lines[:3] == [
+        "replies.jsonl (replies): 20 of 43 records are joined",
+        f"left out: {what}; the first is replies.jsonl, line 2: 'Is it red? Answer yes or no.'",
+        "left out: 2 x no planned case asks its question; the first is replies.jsonl, line 41: 'Is it blue?'",
+    ]
+    assert lines[-1].endswith(" --suite=mine/cups")
 
 
 @pytest.mark.slow
@@ -67,30 +78,13 @@ def test_the_replay_gives_the_figures_that_were_recorded(folder, capsys):
     assert [task["metrics"]["read"]["value"] for task in tasks.values()] == [1, 1]
 
 
-def test_what_does_not_join_is_counted_by_reason_with_the_first_record(folder, capsys):
-    more = [{"image": "7.jpg", "prompt": f"Is it {colour}?", "response": "No"} for colour in ("blue", "green")]
-    write(folder / "replies.jsonl", [*rows(), *more, {"image": "99.jpg", "prompt": "Is it red?", "response": "No"}])
-    assert run("replies.jsonl", "--data=data", "--suite=mine/cups", "--out=cups.jsonl") == 0
-    lines = capsys.readouterr().out.splitlines()
-    what = "21 x no planned case asks its question of its image"
-    assert lines[:3] == [
-        "replies.jsonl (replies): 20 of 43 records are joined",
-        f"left out: {what}; the first is replies.jsonl, line 2: 'Is it red? Answer yes or no.'",
-        "left out: 2 x no planned case asks its question; the first is replies.jsonl, line 41: 'Is it blue?'",
-    ]
-    assert lines[-1].endswith(" --suite=mine/cups")
-
-
-def test_nothing_joined_is_status_4_and_nothing_is_written(folder, capsys):
+def test_nothing_joined_and_a_contradiction_are_status_4_and_nothing_is_written(folder, capsys):
     write(folder / "replies.jsonl", [{"image": "x.jpg", "question": "What?", "prediction": "This."}])
     assert run("replies.jsonl", "--data=data") == 4
     printed = capsys.readouterr()
     assert "left out: 1 x no planned case asks its question" in printed.out
     assert printed.err == "vlgate import: no record is joined, and nothing is written; the reasons are above\n"
     assert not (folder / "replay.jsonl").exists()
-
-
-def test_a_contradiction_is_status_4_and_the_old_file_stays(folder, capsys):
     (folder / "replay.jsonl").write_text("old")
     first = next(iter(rows()))
     write(folder / "replies.jsonl", [*rows(), {**first, "response": "Perhaps"}])
@@ -127,20 +121,17 @@ def test_letters_of_options_are_right_answers_too(words, folder, capsys):
     assert "key.jsonl: 20 of 20 replies in 'answer' are the right answers" in capsys.readouterr().err
 
 
-def test_the_right_answers_are_known_if_another_task_corrects_some(folder, capsys):
-    corrected = [{**row, "task": "mine/corrected", "answer": "no"} for row in QUESTIONS]
-    write(folder / "data" / "cases.jsonl", [*QUESTIONS, *corrected])
-    write(folder / "truths.jsonl", keyed(QUESTIONS))
-    assert run("truths.jsonl", "--data=data") == 4
-    assert "40 of 40 replies" in capsys.readouterr().err
-
-
-def test_right_answers_beside_the_replies_of_a_model_are_refused_by_their_file(folder, capsys):
+def test_right_answers_are_refused_beside_replies_and_if_another_task_corrects_some(folder, capsys):
     write(folder / "cups.jsonl", keyed(QUESTIONS[::2]))
     wrong = {"yes": "no", "no": "yes"}
     write(folder / "dogs.jsonl", [{**row, "answer": wrong[row["answer"]]} for row in keyed(QUESTIONS[1::2])])
     assert run("dogs.jsonl", "cups.jsonl", "--data=data") == 4
     assert "cups.jsonl: 20 of 20 replies" in capsys.readouterr().err
+    corrected = [{**row, "task": "mine/corrected", "answer": "no"} for row in QUESTIONS]
+    write(folder / "data" / "cases.jsonl", [*QUESTIONS, *corrected])
+    write(folder / "truths.jsonl", keyed(QUESTIONS))
+    assert run("truths.jsonl", "--data=data") == 4
+    assert "40 of 40 replies" in capsys.readouterr().err
 
 
 def test_a_perfect_model_is_imported_if_the_field_is_named(folder, capsys):
@@ -165,19 +156,7 @@ def test_labels_that_differ_from_the_benchmarks_are_told(folder, capsys):
     assert note in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["replies.jsonl"], "name their folder with --data"),
-        (["nope.jsonl", "--data=data"], "nope.jsonl: there is no such file"),
-        (["replies.jsonl", "--data=nope"], "is not a folder"),
-        (["replies.jsonl", "--data=data", "--suite=mine/cup"], "did you mean 'mine/cups'?"),
-        (["replies.jsonl", "--data=data", "--out=x.csv"], "expected a name that ends in .jsonl"),
-        (["replies.jsonl", "--data=data", "--out=no/x.jsonl"], "there is no folder no; make it"),
-        (["replies.jsonl", "--data=data", "--out=replies.jsonl"], "exists already; name another place, or add --over"),
-        (["replies.jsonl", "--data=data", "--reply=respons"], "did you mean 'response'?"),
-    ],
-)
+@tabled
 @pytest.mark.usefixtures("folder")
 def test_an_option_that_cannot_be_used_is_status_4(arguments, said, capsys):
     assert run(*arguments) == 4

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from builders import write_lines
+from builders import tabled, write_lines
 from jsonschema import Draft7Validator
 from PIL import Image
 
@@ -174,15 +174,7 @@ def test_a_model_that_fails_stays_red_and_is_no_baseline_of_another_branch(folde
     assert (status, (folder / "baseline").exists()) == (0, False), said
 
 
-@pytest.mark.parametrize(
-    ("runs", "wanted"),
-    [
-        ([], ""),
-        ([{"databaseId": 5, "event": "pull_request"}], ""),
-        ([{"databaseId": 5, "event": "pull_request_target"}, {"databaseId": 4, "event": "push"}], "4"),
-        ([{"databaseId": 6, "event": "workflow_dispatch"}, {"databaseId": 4, "event": "push"}], "6"),
-    ],
-)
+@tabled
 def test_the_baseline_is_that_of_the_default_branch_and_no_pull_request(runs, wanted):
     if shutil.which("jq") is None:
         pytest.skip("jq, whose language gh speaks, is not here")

@@ -227,15 +227,14 @@ def test_what_was_wrong_with_the_replies_stays_wrong(place, tasks, capsys, gate)
     assert (status, outcomes(found["gates"])[gate]) == (1, "fail")
 
 
-def test_a_file_without_a_gate_for_the_run_does_not_pass_it_unless_that_is_said(place, tasks, capsys):
+def test_a_file_without_a_gate_does_not_pass_unless_that_is_said_and_rows_of_another_run_are_refused(
+    place, tasks, capsys, vlgate
+):
     place.write(verdicts_of(tasks))
     other = ALLOWED + '[gate."valse/plurality".acc_r]\nmin = 0.1\n'
     status, found = place.judged(capsys, other)
     assert (status, outcomes(found["gates"])["run:require-gates"]) == (1, "inconclusive")
     assert place.judged(capsys, other, "--no-require-gates")[0] == 0
-
-
-def test_rows_of_another_run_are_refused(place, tasks, vlgate):
     folder = place.write(verdicts_of(tasks))
     table = read_table(folder / "cases.parquet")
     better = [None if value is None else 1.0 for value in table.column("acc_r").to_pylist()]

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from builders import read_lines, write_lines
+from builders import read_lines, tabled, write_lines
 from PIL import Image
 
 from vlgate.cli import main
@@ -95,14 +95,7 @@ def test_finds_that_no_own_case_can_say_are_counted(run, tmp_path, vlgate):
     assert "1 finds are not kept: own cases refuse such a line: " in said
 
 
-@pytest.mark.parametrize(
-    ("shape", "number", "change", "says"),
-    [
-        ("quad", 4, {"changed_picture": "shrunk/after-0.png"}, "two images are the same"),
-        ("question_quad", 4, {"truth": "yes"}, "crossed answers"),
-        ("pair", 2, {"changed_picture": None}, "an image of the find is not in the folder"),
-    ],
-)
+@tabled
 def test_a_find_that_own_cases_would_refuse_is_not_kept(shape, number, change, says):
     find = find_of(shape, number)
     find["requests"] = [row | change for row in find["requests"]]
@@ -110,13 +103,10 @@ def test_a_find_that_own_cases_would_refuse_is_not_kept(shape, number, change, s
         own_case(find, str)
 
 
-def test_a_search_that_found_nothing_leaves_nothing_to_keep(run, tmp_path, vlgate):
+def test_nothing_found_leaves_nothing_to_keep_and_kept_twins_have_the_usual_image_as_their_twin(run, tmp_path, vlgate):
     folder = run()
     assert "has no find, so that there is nothing to keep" in vlgate("keep", folder, "--out", tmp_path / "cases.jsonl")
     assert not (tmp_path / "cases.jsonl").exists()
-
-
-def test_kept_twins_have_the_usual_image_as_their_twin(run, tmp_path):
     out = tmp_path / "cases.jsonl"
     main(["keep", str(run(find_of("twin_questions", 2))), "--out", str(out)])
     [line] = map(json.loads, out.read_text().splitlines())

@@ -18,16 +18,13 @@ from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_source
 
 
-def test_the_list_says_of_each_kind_what_it_takes_and_needs(vlgate):
+def test_the_list_says_of_each_kind_what_it_takes_and_needs_and_what_is_missing(vlgate, capsys, monkeypatch):
     listed = vlgate("make", "--list")
     for name in KINDS:
         assert f"{name}: {kind(name).sentence}\n" in listed
         assert kind(name).name == name
     assert "questions: " in listed
     assert "  takes graphs\n" in listed
-
-
-def test_the_list_says_what_is_missing_here(capsys, monkeypatch):
     from dataclasses import replace
 
     from vlgate.making.kinds import questions
@@ -84,7 +81,7 @@ def questions(gqa, tmp_path, capsys):
     return run
 
 
-def test_all_six_tests_are_made_and_counted(questions):
+def test_all_six_tests_are_made_or_those_chosen_and_what_is_repeated_counts_once(questions, gqa, tmp_path):
     status, rows, said = questions()
     assert status == 0
     assert {row["test"] for row in rows} == set(TESTS)
@@ -92,11 +89,13 @@ def test_all_six_tests_are_made_and_counted(questions):
     assert "visual-inv: 120 pairs\n" in said
     assert f"{len(rows)} questions in " in said
     assert {row["image"] for row in rows} <= {graph.id for graph in GRAPHS}
-
-
-def test_the_tests_can_be_chosen_and_a_repeated_name_counts_once(questions):
     _, rows, _ = questions("--tests", "antonym-dir,order-inv,antonym-dir")
     assert [row["test"] for row in rows if row["half"] == "perturbed"] == ["antonym-dir"] * 24 + ["order-inv"] * 24
+    again = tmp_path / "again.json"
+    again.write_text(json.dumps({graph.id: as_gqa(graph) for graph in GRAPHS[:7]}))
+    _, _, said = questions("--from", str(gqa), str(again), graphs=None)
+    assert "60 graphs\n" in said
+    assert "7 x graph of an image that an earlier file has" in said
 
 
 def test_the_seed_decides_the_bytes(questions, tmp_path):
@@ -129,14 +128,6 @@ def test_no_image_of_the_files_given_is_asked_about(questions, tmp_path, form):
     assert not taken & {row["image"] for row in train}
     assert len({row["image"] for row in train}) > 10
     assert f"{len(taken)} x graph of an image that --without names" in said
-
-
-def test_a_graph_that_two_files_have_counts_once(questions, gqa, tmp_path):
-    again = tmp_path / "again.json"
-    again.write_text(json.dumps({graph.id: as_gqa(graph) for graph in GRAPHS[:7]}))
-    _, _, said = questions("--from", str(gqa), str(again), graphs=None)
-    assert "60 graphs\n" in said
-    assert "7 x graph of an image that an earlier file has" in said
 
 
 def test_a_users_own_file_brings_its_words(questions, tmp_path):

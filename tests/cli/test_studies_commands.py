@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from builders import judged
+from builders import judged, tabled
 from pyarrow.parquet import read_table, write_table
 
 from tests.report.page.page_runs import result_of
@@ -77,7 +77,7 @@ def test_a_language_models_run_is_read_with_perplexity(paper, folders, vlgate):
     assert {"winoground": "Perplexity"}.get(paper, "Against a language model") in titles
 
 
-def test_only_the_chosen_tasks_are_analysed_and_the_first_line_says_which(folders, vlgate):
+def test_only_the_chosen_tasks_are_analysed_and_own_names_are_not_taken_for_a_benchmarks(folders, vlgate, tmp_path):
     first = "# valse on scenes/*, the drawn scenes, because no run has valse/*: oracle\n"
     assert vlgate("analyse", "valse", folders[0]).startswith(first)
     assert vlgate("analyse", "valse", folders[0], "--tasks", "*/relations").startswith(
@@ -85,9 +85,6 @@ def test_only_the_chosen_tasks_are_analysed_and_the_first_line_says_which(folder
     )
     found = json.loads(vlgate("analyse", "valse", *folders, "--tasks", "*/relations", "--json"))
     assert {row["task"] for table in found["tables"] for row in table["rows"] if "task" in row} == {"scenes/relations"}
-
-
-def test_cases_of_another_name_are_not_taken_for_those_of_a_benchmark(tmp_path, folders, vlgate):
     for name in ("metrics.json", "cases.parquet"):
         shutil.copy(folders[0] / name, tmp_path)
     figures = json.loads((tmp_path / "metrics.json").read_text())
@@ -120,16 +117,7 @@ def test_a_saved_analysis_is_on_the_page(tmp_path, folders, vlgate):
     assert "analyses.json is damaged; vlgate analyse PAPER RUN --save writes it again" in page
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["carets", "--boxes", "b.csv"], "--boxes is not an option of vlgate analyse carets; leave it out"),
-        (["bla", "--tasks", "bla/*"], "no task 'bla/*' with judged cases with the metric set_acc in the runs"),
-        (["winoground", "--pretraining", "x"], "--pretraining 'x': expected NAME=IMAGES,CAPTIONS"),
-        (["winoground", "--perplexity", "{}"], "oracle does not score texts by their perplexity"),
-        (["bla", "{}/.."], "holds no metrics.json; name the results folder of a run that ended"),
-    ],
-)
+@tabled
 def test_what_cannot_be_used_is_named(arguments, said, folders, vlgate):
     assert said in vlgate("analyse", *(argument.format(folders[0]) for argument in arguments), folders[0], status=4)
 
@@ -141,7 +129,9 @@ def told(capsys):
     return json.loads(capsys.readouterr().out)
 
 
-def test_data_alone_have_a_row_per_task_and_a_score_per_case(tmp_path, capsys):
+def test_data_alone_have_a_row_per_task_and_a_language_model_takes_the_place_of_the_trigrams(
+    tmp_path, capsys, monkeypatch
+):
     assert main(["shortcuts", "--suite", TASKS, "--out", str(tmp_path / "out"), "--json"]) == 0
     content = told(capsys)
     assert [table["title"] for table in content["tables"]] == ["Solved by text alone", "Right by text alone"]
@@ -153,6 +143,14 @@ def test_data_alone_have_a_row_per_task_and_a_score_per_case(tmp_path, capsys):
     assert all(row["solved_blind"] == sum(row[name] >= 0.75 for name in probes) for row in rows)
     assert content["runs"] == ["text alone"]
     assert (tmp_path / "out" / "shortcuts.md").read_text().startswith("# shortcuts on the tasks scenes/*: text alone")
+    asked = ["shortcuts", "--suite", "scenes/counting-adversarial", "--json"]
+    assert main(asked) == 0
+    before = told(capsys)["tables"][1]["rows"]
+    longer_is_likelier = SimpleNamespace(perplexity=lambda texts: np.array([100.0 / len(text) for text in texts]))
+    monkeypatch.setattr("vlgate.making.tools.Tools.lm", longer_is_likelier)
+    assert main([*asked, "--lm", "any/folder"]) == 0
+    after = told(capsys)["tables"][1]["rows"]
+    assert [row["probe"] for row in after if row not in before] == ["likelihood"]
 
 
 def test_a_run_has_its_metric_over_the_cases_that_no_probe_solves(folder, capsys, monkeypatch):
@@ -176,17 +174,6 @@ def test_a_run_has_its_metric_over_the_cases_that_no_probe_solves(folder, capsys
     assert every["text alone"] == pytest.approx(max(found.right[[c in judged_cases for c in found.cases]].mean(0)))
 
 
-def test_a_language_model_takes_the_place_of_the_trigrams(capsys, monkeypatch):
-    asked = ["shortcuts", "--suite", "scenes/counting-adversarial", "--json"]
-    assert main(asked) == 0
-    before = told(capsys)["tables"][1]["rows"]
-    longer_is_likelier = SimpleNamespace(perplexity=lambda texts: np.array([100.0 / len(text) for text in texts]))
-    monkeypatch.setattr("vlgate.making.tools.Tools.lm", longer_is_likelier)
-    assert main([*asked, "--lm", "any/folder"]) == 0
-    after = told(capsys)["tables"][1]["rows"]
-    assert [row["probe"] for row in after if row not in before] == ["likelihood"]
-
-
 def test_cases_that_the_data_hold_otherwise_are_left_out_and_counted(folder):
     run = read_run(folder, "run")
     other = Options(folder=folder, suite=("scenes/relations",), seed=1, thresholds=None, results=folder)
@@ -206,7 +193,7 @@ def acuity(*arguments):
     return main(["acuity", "--model=defect:large-only", "--faculty=noun,count", *arguments])
 
 
-def test_the_cost_is_said_first_and_three_files_are_written(here, capsys):
+def test_the_cost_is_said_first_three_files_are_written_and_a_model_that_raises_is_named(here, capsys, vlgate):
     assert acuity("--limit=600", "--out=charts") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "2 charts, at most 600 calls to defect:large-only (142 trials each)"
@@ -218,6 +205,10 @@ def test_the_cost_is_said_first_and_three_files_are_written(here, capsys):
     assert content["charts"]["count"]["level"] is None
     assert (here / "charts" / "acuity.svg").read_text().startswith("<svg")
     assert "acuity.html" in lines[-1]
+    match = "def match(self, pairs):\n        raise ValueError('no such layer')"
+    (here / "raising.py").write_text(f"class Model:\n    {match}\n\ndef build():\n    return Model()\n")
+    said = vlgate("acuity", "--model=raising:build", "--faculty=noun", "--limit=200", status=4)
+    assert said == "vlgate acuity: --model=raising:build: the model raised ValueError: no such layer; correct it\n"
 
 
 @pytest.mark.parametrize(("bound", "status", "outcome"), [(64, 0, "pass"), (20, 1, "fail")])
@@ -231,24 +222,13 @@ def test_gates_decide_the_exit_status(here, capsys, bound, status, outcome):
 
 
 @pytest.mark.usefixtures("here")
-def test_an_earlier_release_is_in_the_table(capsys):
+def test_an_earlier_release_is_in_the_table_and_a_limit_for_one_chart_asks_for_more_calls(capsys, vlgate):
     assert main(["acuity", "--model=reader", "--faculty=noun", "--out=before"]) == 0
     assert acuity("--limit=400", "--against=before") == 0
     assert "beyond the range" in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("here")
-def test_a_limit_for_one_chart_asks_for_more_calls_only(capsys, vlgate):
     said = vlgate("acuity", "--model=oracle", "--faculty=noun", "--limit=5", status=4)
     assert "1 chart needs at least " in said
     assert "raise --limit" in said
     assert "fewer" not in said
     assert main(["acuity", "--model=oracle", "--limit=5"]) == 4
     assert "raise --limit, or draw fewer of them with --faculty" in capsys.readouterr().err
-
-
-def test_a_model_that_raises_is_named_in_one_line(here, vlgate):
-    match = "def match(self, pairs):\n        raise ValueError('no such layer')"
-    (here / "raising.py").write_text(f"class Model:\n    {match}\n\ndef build():\n    return Model()\n")
-    said = vlgate("acuity", "--model=raising:build", "--faculty=noun", "--limit=200", status=4)
-    assert said == "vlgate acuity: --model=raising:build: the model raised ValueError: no such layer; correct it\n"

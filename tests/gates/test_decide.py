@@ -3,7 +3,6 @@ import tomllib
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import product
 from math import comb, sqrt
 from pathlib import Path
 
@@ -18,9 +17,9 @@ from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.error_rates import threshold_with_margin
 from vlgate.gates.p_values import beyond
 from vlgate.gates.records import Gate
-from vlgate.metrics.clusters import clusters, numbered
+from vlgate.metrics.clusters import numbered
 from vlgate.metrics.macro import macro
-from vlgate.metrics.paired import cases_for_margin, difference, mcnemar
+from vlgate.metrics.paired import difference
 from vlgate.metrics.stats import proportion
 from vlgate.types import Metric
 
@@ -123,7 +122,7 @@ def random_classes(random):
             return values, np.repeat(np.arange(len(sizes)), sizes), float(f"{float(exact):.2f}")
 
 
-def test_a_mean_of_classes_exactly_on_a_threshold_holds_it():
+def test_a_mean_of_classes_and_a_share_exactly_on_a_threshold_hold_it_and_the_next_does_not():
     values = np.concatenate([np.arange(n) < r for r, n in ((1, 5), (3, 5), (9, 10), (2, 5), (0, 4))]).astype(float)
     found = macro(values, np.repeat(np.arange(5), [5, 5, 10, 5, 4]))
     assert found.value == 0.42
@@ -132,9 +131,6 @@ def test_a_mean_of_classes_exactly_on_a_threshold_holds_it():
     for _ in range(1402):
         values, classes, bound = random_classes(random)
         assert macro(values, classes).value == bound
-
-
-def test_a_share_exactly_on_a_threshold_holds_it_and_the_next_one_does_not():
     for n in range(1, 400):
         for hundredths in range(101):
             k, rest = divmod(hundredths * n, 100)
@@ -220,15 +216,12 @@ def test_it_passes_if_images_repeat_and_their_cases_are_alike(sizes):
     assert np.mean(held) >= 0.95
 
 
-def test_the_rate_beside_a_threshold_is_that_of_the_predictive_distribution():
+def test_a_threshold_is_near_the_measured_end_with_the_rate_of_the_predictive_distribution():
     n, k = 40, 36
     threshold, told = threshold_with_margin((np.arange(n) < k).astype(float), each(n), 0.05, "mine")
     shares = np.random.default_rng(1).beta(k + 0.5, n - k + 0.5, 4_000)
     assert told == pytest.approx(np.mean([rate(n, share, threshold) for share in shares]), abs=0.02)
     assert told >= 0.95
-
-
-def test_a_threshold_is_at_most_the_measured_end_and_not_far_below():
     for n, k in ((40, 40), (40, 30), (400, 380)):
         values = (np.arange(n) < k).astype(float)
         threshold, _ = threshold_with_margin(values, each(n), 0.05, "mine")
@@ -293,26 +286,6 @@ def test_a_drop_is_decided_as_the_score_test_with_a_searched_likelihood_does(n, 
     assert (found.low >= -most) == (statistic > z)
 
 
-@given(st.integers(0, 80), st.integers(0, 80))
-def test_mcnemar_is_that_of_statsmodels(broken, fixed):
-    tables = pytest.importorskip("statsmodels.stats.contingency_tables")
-    exact = tables.mcnemar([[7, broken], [fixed, 9]], exact=True).pvalue
-    assert mcnemar(broken, fixed, exact=True) == pytest.approx(min(1.0, exact))
-
-
-@given(st.integers(0, 9), st.integers(0, 9))
-def test_mcnemar_is_the_count_of_all_outcomes_of_a_fair_coin_for_each_changed_case(broken, fixed):
-    total = broken + fixed
-    counts = [sum(sides) for sides in product((0, 1), repeat=min(total, 12))] if total <= 12 else None
-    assume(counts is not None)
-    far = abs(broken - fixed)
-    beyond_it = sum(abs(total - 2 * count) > far for count in counts)
-    itself = sum(abs(total - 2 * count) == far for count in counts)
-    assert mcnemar(broken, fixed, exact=True) == pytest.approx((beyond_it + itself) / len(counts))
-    expected = (beyond_it + itself / 2) / len(counts) if total else 1.0
-    assert mcnemar(broken, fixed) == pytest.approx(expected)
-
-
 @given(st.integers(0, 10**6), st.sampled_from([2, 3, 4, 8, 100]), confidences)
 @settings(max_examples=40)
 def test_a_difference_of_many_varied_fractions_has_nearly_students_interval(seed, parts, confidence):
@@ -323,22 +296,3 @@ def test_a_difference_of_many_varied_fractions_has_nearly_students_interval(seed
     found = difference(before, after, confidence=confidence)
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.08 * (high - low))
     assert (found.broken, found.fixed) == ((change < 0).sum(), (change > 0).sum())
-
-
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=8, max_size=40), st.integers(2, 5), confidences)
-def test_copies_of_a_case_with_one_image_are_worth_no_more_than_the_case(pairs, copies, confidence):
-    before, after = (np.array([float(pair[side]) for pair in pairs]) for side in (0, 1))
-    alone = difference(before, after, confidence=confidence)
-    images = clusters([str(row // copies) for row in range(copies * len(pairs))])
-    found = difference(np.repeat(before, copies), np.repeat(after, copies), images, confidence)
-    assert found.value == pytest.approx(alone.value)
-    assert found.deff >= copies * (1 - 1e-9)
-    assert found.high - found.low >= (alone.high - alone.low) * (1 - 1e-9)
-
-
-@given(st.sampled_from([0.01, 0.02, 0.05, 0.1]), st.sampled_from([0.02, 0.1, 0.3]), confidences)
-def test_a_smaller_margin_more_changes_and_more_confidence_need_more_cases(margin, changing, confidence):
-    needed = cases_for_margin(margin, changing, confidence)
-    assert cases_for_margin(margin / 2, changing, confidence) > needed
-    assert cases_for_margin(margin, min(1.0, changing * 2), confidence) > needed
-    assert cases_for_margin(margin, changing, (1 + confidence) / 2) > needed

@@ -71,7 +71,7 @@ def test_every_shape_has_metrics_over_groups_with_their_chance(tag, chance):
     assert level("question_quad", "foil", task.cases)[tag] == pytest.approx(chance)
 
 
-def test_the_chance_of_a_group_is_that_of_its_cases():
+def test_the_chance_of_a_group_is_that_of_its_cases_and_one_that_lacks_a_case_is_left_out():
     cases = []
     for n, size in enumerate((2, 3, 4)):
         asked = tuple(Match(image=image(n), text=f"{n} {p}") for p in range(size))
@@ -80,9 +80,6 @@ def test_the_chance_of_a_group_is_that_of_its_cases():
     found = level("choice", "foil", cases)
     assert found["set_all"] == pytest.approx((1 / 6 + 1 / 4) / 2)
     assert found["macro"] == pytest.approx(((1 / 2 + 1 / 3) / 2 + 1 / 4) / 2)
-
-
-def test_a_group_that_lacks_a_case_is_left_out_if_its_name_says_its_size():
     for named, n in (("4 of {}", N // 4 - 1), ("{}", N // 4)):
         task = task_of([pair(index, set_all=named.format(index // 4)) for index in range(N - 1)], shape="choice")
         assert figures(task, GOOD * (N - 1))["set_all"].n == n

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import tabled
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
@@ -222,19 +223,7 @@ def chances(n, share, **keys):
     return found
 
 
-@pytest.mark.parametrize(
-    ("n", "right", "keys"),
-    [
-        (60, 48, {"min": 0.7}),
-        (60, 60, {"min": 0.9}),
-        (100, 55, {"max": 0.6, "kind": "limit"}),
-        (100, 80, {"min": 0.75, "basis": "value"}),
-        (80, 70, {"min": 0.8, "max": 0.95, "confidence": 0.9}),
-        (50, 50, {"min": 0.0}),
-        (50, 0, {"min": 0.0}),
-        (50, 50, {"min": 1.0}),
-    ],
-)
+@tabled
 def test_the_error_rates_of_a_gate_are_those_of_its_decisions_over_all_samples(n, right, keys):
     found = error_rates([decision(right, n, **keys)])
     again = chances(n, min(max(right / n, 0.5 / (n + 1)), (n + 0.5) / (n + 1)), **keys)

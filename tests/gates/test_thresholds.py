@@ -86,13 +86,15 @@ def test_the_mark_that_windows_writes_at_the_beginning_is_not_read(tmp_path):
     assert found.must_hold.digest == hashlib.sha256(held).hexdigest()
 
 
-def test_rules_come_in_the_order_of_the_file_and_a_file_may_have_none(read):
+def test_rules_come_in_the_order_of_the_file_which_may_have_none_and_allow_a_check_by_name(read):
     metrics = {"winoground/all": "group", "valse/existence": "acc_r", "carets/order-inv": "cons"}
     text = "".join(gate("min = 0.5", task, metric) for task, metric in metrics.items())
     assert [rule.task for rule in read("schema = 1\n" + text).rules] == list(metrics)
     empty = read("schema = 1\n")
     assert (empty.rules, empty.allowed, empty.fail_correction) == ((), {}, "none")
     assert read('schema = 1\n[defaults]\nfail_correction = "holm"').fail_correction == "holm"
+    text = 'schema = 1\n[checks]\nbatch_invariance = { allow = true, why = "an API" }\npolarity = { allow = false }\n'
+    assert read(text).allowed == {"batch_invariance": "an API"}
 
 
 @pytest.mark.parametrize(("text", "begins", "says"), table(Path(__file__).with_name("wrong_thresholds.tsv")))
@@ -164,16 +166,11 @@ def test_which_rule_holds_for_which_task(read, rules, tasks, made, idle):
     assert minima(read, "".join(rules), tasks) == (made, idle)
 
 
-def test_a_suspect_check_is_allowed_by_name_with_a_reason(read):
-    text = 'schema = 1\n[checks]\nbatch_invariance = { allow = true, why = "an API" }\npolarity = { allow = false }\n'
-    assert read(text).allowed == {"batch_invariance": "an API"}
-
-
 def test_the_shipped_file_can_be_read(pytestconfig):
     assert read_thresholds(pytestconfig.rootpath / "thresholds.toml", shapes()).rules
 
 
-def test_the_file_and_the_cases_that_must_hold_are_read_once_with_their_digests(read, tmp_path):
+def test_the_file_and_the_cases_that_must_hold_are_read_once_and_are_of_known_tasks(read, tmp_path):
     held = tmp_path / "held.jsonl"
     held.write_text('{"task": "valse/existence", "case": "a"}\n')
     text = 'schema = 1\n[defaults]\nmust_hold = "held.jsonl"\n'
@@ -182,9 +179,6 @@ def test_the_file_and_the_cases_that_must_hold_are_read_once_with_their_digests(
     assert found.must_hold.cases == {"valse/existence": ("a",)}
     assert found.digest == hashlib.sha256(text.encode()).hexdigest()
     assert found.must_hold.digest == hashlib.sha256(b'{"task": "valse/existence", "case": "a"}\n').hexdigest()
-
-
-def test_a_case_that_must_hold_is_of_a_known_task(read, tmp_path):
     (tmp_path / "held.jsonl").write_text('{"task": "valse/existance", "case": "1"}\n')
     with pytest.raises(ThresholdsError, match="no task is named 'valse/existance'; did you mean 'valse/existence'"):
         read(f'schema = 1\n[defaults]\nmust_hold = "held.jsonl"\n{gate("min = 0.5")}')

@@ -5,7 +5,7 @@ from fnmatch import fnmatch
 
 import pyarrow.parquet as pq
 import pytest
-from builders import write_lines
+from builders import tabled, write_lines
 
 from vlgate.cli import main
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, image_of, world_graphs
@@ -62,7 +62,7 @@ def figures(place, folder="out"):
     return {name: task["metrics"] for name, task in place.metrics(folder)["tasks"].items()}
 
 
-def test_the_same_gates_judge_a_model_that_sees_both_images(place, together_cases):
+def test_the_same_gates_judge_a_model_that_sees_both_images_and_not_one_that_names_a_position(place, together_cases):
     together_cases()
     result = place.run(place.model(COMPARE), "--ask=together", ret=0)
     result.stdout.fnmatch_lines(["PASS: *3 of 3 gates pass*", "*asked with their images together*mine/crossed, mine/*"])
@@ -80,10 +80,6 @@ def test_the_same_gates_judge_a_model_that_sees_both_images(place, together_case
     page = (place.path / "out" / "report.html").read_text()
     assert page.count("Asked with the images of a case together (--ask=together)") == 3
     assert main(["judge", str(place.path / "out"), "--thresholds", str(place.path / "thresholds.toml")]) == 0
-
-
-def test_a_model_that_names_a_position_passes_no_gate(place, together_cases):
-    together_cases()
     first = "def answer(self, questions):\n    return [q.choices[0] for q in questions]\ncompare = answer"
     place.run(place.model(first), "--ask=together", ret=1)
     assert {gate["decision"] for gate in place.metrics()["gates"]} == {"fail"}
@@ -120,15 +116,7 @@ def test_a_run_apart_has_the_files_of_before_and_is_not_compared_with_one_togeth
     assert "asks something else" in vlgate("compare", place.path / "apart", place.path / "out", status=4)
 
 
-@pytest.mark.parametrize(
-    ("model", "options", "says"),
-    [
-        ("reader", (), "*'reader' has no method compare(), which --ask=together needs*leave --ask out*"),
-        ("oracle", ("--suite=mine/pair",), "*--ask=together: no case of these tasks has several images*"),
-        ("oracle", ("-m", "shrink"), "*-m shrink: with --ask=together*leave --ask out*"),
-        ("oracle", ("--ask=both",), "*--ask*both*"),
-    ],
-)
+@tabled
 def test_what_cannot_be_asked_so_is_refused_at_the_start(place, together_cases, model, options, says):
     together_cases(2)
     result = place.run(f"--model={model}", "--ask=together", *options)
@@ -220,7 +208,9 @@ def test_the_oracle_is_right_everywhere(run, arguments):
 
 
 @pytest.mark.slow
-def test_missing_images_end_the_run_early_or_leave_cases_skipped(run):
+def test_missing_images_end_the_run_early_or_are_skipped_and_an_ini_file_may_hold_the_number_of_pairs(
+    run, place, folder
+):
     result, found = run("--model=looks:build", out="fail")
     assert (result.ret, found) == (4, {})
     _, found = run("--model=looks:build", "--missing-images=skip", out="skip")
@@ -228,10 +218,6 @@ def test_missing_images_end_the_run_early_or_leave_cases_skipped(run):
         assert 0 < task["skipped"] <= task["cases"]
         assert task["skipped"] + task["judged"] == task["cases"]
     assert any(task["judged"] for task in found.values())
-
-
-@pytest.mark.slow
-def test_the_summary_counts_what_was_left_out_and_an_ini_file_may_hold_the_number_of_pairs(place, folder):
     file = folder / "gqa" / "train_sceneGraphs.json"
     content = json.loads(file.read_text())
     del content["7001"]["objects"]

@@ -1,15 +1,17 @@
 """The model of a session: how it is asked and described, what workers share, how long it takes, what scores say."""
 
 import os
+from fnmatch import fnmatch
 from io import StringIO
 from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
-from builders import pair_case, task_of
+from builders import pair_case, tabled, task_of
 
 from vlgate.asking.batching import Call, Caller
 from vlgate.asking.pace import Pace
+from vlgate.cli import main
 from vlgate.errors import ModelLoadError, ModelReplyError
 from vlgate.plugin import progress
 from vlgate.plugin.collected import Collected
@@ -19,29 +21,20 @@ from vlgate.record.options import Options
 from vlgate.run.loading import load_model, merged
 from vlgate.types import Batch
 
-INTERRUPTED = """
-calls = 0
-def match(self, pairs):
-    self.calls += 1
-    if self.calls == 2:
-        raise KeyboardInterrupt
-    with open("calls", "w") as file:
-        file.write(str(self.calls))
-    return np.array([-float(len(pair.text)) for pair in pairs])
-"""
+INTERRUPTED = """self.calls += 1
+    if self.calls == 2: raise KeyboardInterrupt
+    open("calls", "w").write(str(self.calls))"""
 
 
 @pytest.mark.slow
 def test_after_an_interruption_nothing_more_is_asked(data):
-    data.run(data.model(INTERRUPTED), "--batch-size=8", "--items=batch", "--device=cpu", subprocess=True, ret=2)
+    model = data.matching(first=INTERRUPTED, head="calls = 0")
+    data.run(model, "--batch-size=8", "--items=batch", "--device=cpu", subprocess=True, ret=2)
     assert (data.path / "calls").read_text() == "1"
 
 
 def test_a_note_of_several_workers_is_shown_once():
-    cards = [
-        ModelCard(name="one", notes=("regions of a stub", "3 replies unread")),
-        ModelCard(name="one", notes=("regions of a stub", "2 replies unread")),
-    ]
+    cards = [ModelCard(name="one", notes=("regions of a stub", f"{n} replies unread")) for n in (3, 2)]
     assert merged(cards, "one").notes == ("regions of a stub", "3 replies unread", "2 replies unread")
 
 
@@ -80,18 +73,12 @@ def test_the_verdicts_of_a_task_are_in_its_order_whatever_the_order_of_the_tests
 
 
 NOTING = """
-fingerprint = "noting"
-
-def match(self, pairs):
     import traceback
-    from pathlib import Path
 
-    stack = traceback.extract_stack()
-    names = [frame.name for frame in stack]
-    if "test_foil" in names and not Path("frames.txt").exists():
-        ours = [f"{frame.filename} {frame.name}" for frame in stack[names.index("test_foil"):-1]]
-        Path("frames.txt").write_text("\\n".join(ours))
-    return np.array([-float(len(pair.text)) for pair in pairs])
+    stack = [f"{frame.filename} {frame.name}" for frame in traceback.extract_stack()]
+    first = next((at for at, frame in enumerate(stack) if frame.endswith(" test_foil")), None)
+    if first is not None and not os.path.exists("frames.txt"):
+        open("frames.txt", "w").write("\\n".join(stack[first:-1]))
 """
 
 
@@ -99,19 +86,13 @@ def match(self, pairs):
 @pytest.mark.parametrize("cache", ["off", "kept"])
 def test_at_most_nine_frames_lead_from_a_test_to_the_model(place, items, cache):
     place.valse()
-    place.run(place.model(NOTING), f"--items={items}", f"--cache={cache}")
+    place.run(place.matching(first=NOTING, head="fingerprint = 'noting'"), f"--items={items}", f"--cache={cache}")
     frames = (place.path / "frames.txt").read_text().splitlines()
     assert len(frames) <= 9, "\n".join(frames)
     assert all("/vlgate/" in frame or "/tests_vl/" in frame for frame in frames)
 
 
-TELLING = """
-@property
-def note(self):
-    return "threads: " + os.environ.get("OMP_NUM_THREADS", "as torch likes")
-def match(self, pairs):
-    return np.array([-float(len(pair.text)) for pair in pairs])
-"""
+TELLING = "note = property(lambda self: 'threads: ' + os.environ.get('OMP_NUM_THREADS', 'as torch likes'))"
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
@@ -122,11 +103,11 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 def test_each_worker_computes_with_its_share_of_the_cores(place, monkeypatch, workers, expected):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     place.valse(4)
-    place.run(place.model(TELLING), "--health=off", "-n", workers)
+    place.run(place.matching(head=TELLING), "--health=off", "-n", workers)
     assert place.metrics()["model"]["notes"] == [f"threads: {expected}"]
 
 
-def test_a_model_that_fills_the_gpu_says_how_many_workers_fit(tmp_path, monkeypatch):
+def test_a_model_that_fills_the_gpu_says_how_many_workers_fit_also_at_one_item(tmp_path, monkeypatch):
     raises = 'raise type("OutOfMemoryError", (RuntimeError,), {})("CUDA out of memory. Tried to allocate 2 GiB")'
     (tmp_path / "full_model.py").write_text(f"def build():\n    {raises}\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -136,8 +117,6 @@ def test_a_model_that_fills_the_gpu_says_how_many_workers_fit(tmp_path, monkeypa
     with pytest.raises(ModelLoadError, match=r"OutOfMemoryError.*; of 4 workers 2 fit; run with -n 2"):
         load_model(options, (), worker=3, workers=4)
 
-
-def test_a_model_that_is_full_at_one_item_says_so_too():
     def full(_):
         raise RuntimeError("CUDA out of memory")
 
@@ -181,27 +160,21 @@ def test_a_run_in_half_precision_says_how_many_of_its_verdicts_float32_would_cha
     assert "64 of 64 cases" in found["why"]
     assert "(64 right in float32 only, 0 right in bfloat16 only)" in found["why"]
     assert "precision: suspect: 64 of 64 cases" in (place.path / "out" / "summary.md").read_text()
-
-
-def test_a_run_in_float32_asks_nothing_twice(place, precise):
     place.run(precise, "--device=cpu").assert_outcomes(passed=81)
     assert set(checks_of(place)) == {"polarity", "batch_invariance", "determinism"}
 
 
-def test_a_model_without_a_dtype_is_not_loaded_again(data, right):
-    pytest.importorskip("torch")  # in this process, because runs in it forget their imports, and torch can't come twice
-    data.run(right, "--dtype=bfloat16", "--device=cpu")
-    found = checks_of(data)["precision"]
-    assert found["outcome"] == "not applicable"
-    assert "built without a dtype" in found["why"]
-
-
-def test_a_run_ends_well_if_the_model_cannot_be_loaded_again(place, precise):
+def test_a_model_that_cannot_be_loaded_again_or_has_no_dtype_is_not_checked_for_precision(place, precise, data, right):
     file = place.path / "half_model.py"
     file.write_text(file.read_text().replace("<= 1", "< 1"))
     place.run(precise, "--dtype=float16", "--device=cpu")
     assert checks_of(place)["precision"]["outcome"] == "not applicable"
     assert "AssertionError" in checks_of(place)["precision"]["why"]
+    pytest.importorskip("torch")  # in this process, because runs in it forget their imports, and torch can't come twice
+    data.run(right, "--dtype=bfloat16", "--device=cpu")
+    found = checks_of(data)["precision"]
+    assert found["outcome"] == "not applicable"
+    assert "built without a dtype" in found["why"]
 
 
 WEAK = """
@@ -231,7 +204,7 @@ def test_gates_on_first_words_that_are_neither_yes_nor_no_are_inconclusive(data,
     assert "not measured: its replies begin with neither yes nor no" in page
 
 
-def test_a_check_that_is_allowed_lets_the_gates_decide_and_says_so(data):
+def test_a_check_that_is_allowed_lets_the_gates_decide_and_otherwise_limits_and_falls_are_inconclusive(data):
     allowed = '[checks]\nfirst_word = {allow = true, why = "a tiny model"}\n'
     data.thresholds(f'{allowed}[gate."valse/*".acc_r]\nmin = 0.5\n')
     data.run(data.model(WEAK.format(name="all", which="True")))
@@ -241,9 +214,6 @@ def test_a_check_that_is_allowed_lets_the_gates_decide_and_says_so(data):
     data.run(data.model(WEAK.format(name="half", which="'no' in pair.text"), name="half_model"))
     assert data.task()["neither"] == {"replies": 40, "of": 80}  # half of the replies are not most of them
     assert data.decisions() == {"valse/existence:acc_r": "fail"}
-
-
-def test_known_limits_and_falls_are_inconclusive_too(data):
     data.run(data.matching("1.0 / len(pair.text)", name="base"))
     (data.path / "out").rename(data.path / "earlier")
     data.thresholds('[limit."valse/existence".acc_r]\nmax = 0.5\n[gate."valse/*".p_c]\nmax_drop = 0.9\n')
@@ -257,8 +227,6 @@ def test_known_limits_and_falls_are_inconclusive_too(data):
 
 @pytest.mark.slow
 def test_the_cache_and_judging_again_and_merging_know_it_too(data, tmp_path, capsys):
-    from vlgate.cli import main
-
     model = data.model(WEAK.format(name="cached", which="True"))
     data.run(model, f"--cache={tmp_path}")
     again = data.run(model, f"--cache={tmp_path}", "--limit=35")
@@ -279,7 +247,7 @@ def answer(self, questions):
 """
 
 
-def test_a_model_that_says_yes_or_no_only_is_not_measured_by_ties(data):
+def test_a_model_that_says_yes_or_no_only_is_not_measured_but_a_few_ties_hide_nothing(data):
     result = data.run(data.model(YES.format(which="'dogs' in q.question")))
     result.stdout.fnmatch_lines(["unknown *valse/existence *not measured: yes/no replies only*"])
     remedy = "ask both texts as questions, or gate acc, p_c or p_f"
@@ -288,9 +256,6 @@ def test_a_model_that_says_yes_or_no_only_is_not_measured_by_ties(data):
     for name in ("summary.md", "report.html"):
         assert "not measured: yes/no replies only" in (data.path / "out" / name).read_text()
     assert "ask both texts as questions" in (data.path / "out" / "summary.md").read_text()
-
-
-def test_a_few_ties_do_not_hide_that_a_model_is_wrong_or_right(data):
     wrong = data.run(data.model(YES.format(which="' no ' in q.question or '\"There are 7 ' in q.question")))
     wrong.stdout.fnmatch_lines(["cannot *valse/existence *0.00 (0.00-0.18), n = 40*"])
     right = data.run(data.model(YES.format(which="' no ' not in q.question or ' no 7 ' in q.question"), name="other"))
@@ -307,7 +272,7 @@ class Reporter:
         self.write_line = self.lines.append
 
 
-def test_a_log_gets_a_line_now_and_then_and_none_at_the_end(monkeypatch):
+def test_a_log_gets_a_line_now_and_then_and_a_terminal_a_bar_that_is_removed_at_the_end(monkeypatch):
     clock = iter([0.0, 5.0, 16.0, 17.0, 40.0, 0.0, 20.0])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     reporter, after_letters = Reporter(), Reporter(width=30)
@@ -317,9 +282,6 @@ def test_a_log_gets_a_line_now_and_then_and_none_at_the_end(monkeypatch):
     assert reporter.lines == ["vlgate: 200 of 400 cases, 12 per second, 16 s left"]
     Progress(after_letters, 400, bar=False).advance(100)
     assert after_letters.lines[0] == ""
-
-
-def test_a_terminal_gets_a_bar_that_is_removed_at_the_end():
     reporter = Reporter()
     count = Progress(reporter, 400, bar=True)
     count.advance(100)
@@ -332,16 +294,7 @@ def test_a_terminal_gets_a_bar_that_is_removed_at_the_end():
 SLOW = "import time; time.sleep(0.001 * len(pairs))"
 
 
-@pytest.mark.parametrize(
-    ("seconds", "took", "line", "correction"),
-    [
-        (0.5, 5.0, "", ""),
-        (10.0, 100.0, "vlgate: about 1.7 min to ask 1,000 cases (10 per second, measured on 100); *", ""),
-        (10.0, 160.0, "vlgate: about 1.7 min *", "vlgate: the estimate before the run was 1.7 min; it took 2.7 min"),
-        (10.0, 50.0, "vlgate: about 1.7 min *", "vlgate: the estimate before the run was 1.7 min; it took 50 s"),
-        (1.0, 90.0, "", "vlgate: the estimate before the run was 10 s; it took 1.5 min"),
-    ],
-)
+@tabled
 def test_a_long_run_is_announced_and_a_wrong_estimate_is_corrected(monkeypatch, seconds, took, line, correction):
     clock = iter([0.0, took])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
@@ -360,13 +313,9 @@ def test_it_is_measured_on_the_model_before_the_first_test(place, monkeypatch, h
     place.valse(200, images=False)
     place.image("vg/100.jpg")
     result = place.run(place.matching(first=SLOW), "--missing-images=skip", "--health=off", "-q", *how)
-    places = [number for number, line in enumerate(result.outlines) if line.startswith("vlgate: about ")]
-    assert len(places) == 1
-    assert " to ask 200 cases (" in result.outlines[places[0]]
-    assert "measured on 4)" in result.outlines[places[0]]
-    letters = [line for line in result.outlines[: places[0]] if line and not line.startswith("bringing")]
+    [place_of] = [number for number, line in enumerate(result.outlines) if line.startswith("vlgate: about ")]
+    assert fnmatch(result.outlines[place_of], "* to ask 200 cases (* measured on 4)*")
+    letters = [line for line in result.outlines[:place_of] if line and not line.startswith("bringing")]
     assert "-n2" in how or not letters  # other workers may be faster than the one that measures
-
-    place.run(place.matching(first=SLOW), "--limit=40", "--missing-images=skip", "-q").stdout.no_fnmatch_line(
-        "vlgate: about *"
-    )
+    short = place.run(place.matching(first=SLOW), "--limit=40", "--missing-images=skip", "-q")
+    short.stdout.no_fnmatch_line("vlgate: about *")

@@ -7,6 +7,7 @@ import sys
 import xml.etree.ElementTree as ET
 
 import pytest
+from builders import tabled
 
 from vlgate.cli import main
 
@@ -17,20 +18,7 @@ def later(data, does):
     return data.matching(first=first, head="asked = 0")
 
 
-@pytest.mark.parametrize(
-    "does",
-    [
-        "pytest.skip('not today')",
-        "pytest.xfail('known')",
-        "pytest.fail('no')",
-        "raise BaseException('out')",
-        "raise GeneratorExit",
-        "raise type('Mute', (ValueError,), {'__str__': lambda self: 1 / 0})",
-        "raise ValueError('half \\ud800')",
-        "sys.exit(0)",
-    ],
-    ids=["skip", "xfail", "fail", "base", "generator-exit", "mute", "surrogate", "exit"],
-)
+@tabled
 def test_what_a_model_raises_in_the_checks_loses_no_figures(data, does):
     result = data.run(later(data, does), ret=1)
     found = data.metrics()
@@ -80,15 +68,7 @@ def test_a_run_that_stops_at_the_first_failure_says_so(data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "build",
-    [
-        "raise OSError('no weights')",
-        "__import__('pytest').skip('no')",
-        "raise BaseException('no\\n')",
-        "return object()",
-    ],
-)
+@tabled
 def test_a_model_that_cannot_be_loaded_ends_with_status_4_and_two_lines(data, workers, build):
     (data.path / "bad_model.py").write_text(f"def build():\n    {build}\n")
     result = data.run("--model=bad_model:build", "-q", *workers, ret=4)
@@ -204,7 +184,7 @@ def test_forty_cases_without_a_reply_for_one_cause_are_one_line(data, workers):
     assert verdict["verdict"] == "broken"
 
 
-def test_two_causes_are_two_lines_and_each_says_its_count(data):
+def test_each_cause_says_its_count_once_and_a_failure_of_one_case_or_of_another_test_keeps_its_name(data):
     busy = "if '7' in pairs[0].text: raise NoReplyError([0], 'the service answers 429: busy')"
     body = CUT_OFF.replace("    raise", f"    {busy}\n    raise")
     result = data.run(data.model(body), "--items=pair", "--batch-size=1")
@@ -212,6 +192,18 @@ def test_two_causes_are_two_lines_and_each_says_its_count(data):
     result.stdout.fnmatch_lines(lines)
     result.stdout.fnmatch_lines(["unscored: 40 cases in valse/existence: 36 x the answer is *, 4 x *429: busy"])
     assert len(failures(result)) == 2
+    body = CUT_OFF.replace("raise NoReplyError([0], ", "raise NoReplyError(range(len(pairs)), ")
+    result = data.run(data.model(body), "--items=batch")
+    result.stdout.fnmatch_lines(
+        ["40 of 40 cases could not be scored", "40 cases, the first is *: the answer is cut off*"]
+    )
+    assert str(result.stdout).count("cut off") <= 3
+    (data.path / "test_mine.py").write_text("\n".join(f"def test_{n}():\n    assert not {n}\n" for n in range(1, 4)))
+    seven = "if any('There are 7 dogs.' == one.text for one in pairs): raise ValueError('seven')"
+    result = data.run(data.matching(first=seven), "test_mine.py", "--items=pair", "--batch-size=2")
+    assert len(failures(result)) == 4
+    result.stdout.fnmatch_lines(["FAILED *valse/existence:record_7* - *seven*"])
+    result.stdout.fnmatch_lines(["*5 failed*"])
 
 
 @pytest.mark.slow
@@ -236,24 +228,6 @@ def test_missing_images_and_missing_rows_are_one_cause_each(place):
     result = place.run("--model=replay:replies.jsonl", "--items=pair")
     result.stdout.fnmatch_lines(["80 of 80 cases unscored: *replies.jsonl has no score for * of * requests, such as *"])
     assert len(failures(result)) == 1
-
-
-def test_an_item_of_many_cases_says_a_cause_once(data):
-    body = CUT_OFF.replace("raise NoReplyError([0], ", "raise NoReplyError(range(len(pairs)), ")
-    result = data.run(data.model(body), "--items=batch")
-    result.stdout.fnmatch_lines(
-        ["40 of 40 cases could not be scored", "40 cases, the first is *: the answer is cut off*"]
-    )
-    assert str(result.stdout).count("cut off") <= 3
-
-
-def test_failures_of_other_tests_and_of_one_case_alone_keep_their_names(data):
-    (data.path / "test_mine.py").write_text("\n".join(f"def test_{n}():\n    assert not {n}\n" for n in range(1, 4)))
-    seven = "if any('There are 7 dogs.' == one.text for one in pairs): raise ValueError('seven')"
-    result = data.run(data.matching(first=seven), "test_mine.py", "--items=pair", "--batch-size=2")
-    assert len(failures(result)) == 4
-    result.stdout.fnmatch_lines(["FAILED *valse/existence:record_7* - *seven*"])
-    result.stdout.fnmatch_lines(["*5 failed*"])
 
 
 HANGS = {

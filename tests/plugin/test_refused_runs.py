@@ -9,7 +9,7 @@ from operator import methodcaller
 from pathlib import Path
 
 import pytest
-from builders import table
+from builders import table, tabled, write_lines
 from PIL import Image
 
 from vlgate.cli import main
@@ -17,30 +17,20 @@ from vlgate.plugin.settings import joined
 from vlgate.record.options import SETTINGS
 
 
-@pytest.mark.parametrize(
-    ("given", "made"),
-    [
-        (["--data", "here", "-q"], ["--data=here", "-q"]),
-        (["--data", "nowhere"], ["--data", "nowhere"]),
-        (["--results", "new", "-n", "2"], ["--results=new", "-n", "2"]),
-        (["--model", "here", "--model=here"], ["--model=here", "--model=here"]),
-        (["--other", "here"], ["--other", "here"]),
-        (["--results"], ["--results"]),
-        (["--overwrite", "here"], ["--overwrite", "here"]),
-    ],
-)
+def rows(test):
+    return table(Path(__file__).with_name("wrong_options.tsv"), test)
+
+
+@pytest.mark.parametrize(("given", "made"), rows("joined"))
 def test_a_value_that_could_be_taken_for_a_test_path_is_joined(tmp_path, given, made):
     (tmp_path / "here").mkdir()
-    assert joined(given, tmp_path) == made
+    assert joined(given.split(), tmp_path) == made.split()
 
 
 @pytest.mark.slow
 def test_new_results_with_a_space_are_those_of_the_whole_run(place, right, workers):
     place.ready(n=12)
-    result = place.pytester.runpytest_subprocess(
-        "--pyargs", "tests_vl", "--data", "data", "--results", "new", right, "--device=cpu", *workers
-    )
-    assert result.ret in {0, 1}
+    place.run("--data", "data", "--results", "new", right, "--device=cpu", *workers, data=False, subprocess=True)
     assert place.task(folder="new")["judged"] == 12
 
 
@@ -86,15 +76,13 @@ def test_an_empty_key_of_a_file_of_options_is_refused(place, file, written):
     refused(place.run(data=False, model=None), named)
 
 
-def test_a_value_of_an_ini_file_that_is_not_a_choice_is_refused(place):
-    (place.path / "pytest.ini").write_text("[pytest]\nvlgate_overwrite = perhaps\n")
-    place.run(overwrite=False, ret=4, error="ERROR: *overwrite*perhaps*")
-
-
-def test_an_empty_value_of_o_or_of_the_variable_addopts_is_refused(place, monkeypatch):
+def test_an_empty_value_of_o_or_of_addopts_and_one_that_is_not_a_choice_are_refused(place, monkeypatch):
     refused(place.run("-o", "vlgate_model=", model=None), "vlgate_model")
     monkeypatch.setenv("PYTEST_ADDOPTS", "--model=")
     refused(place.run(model=None), "--model=")
+    monkeypatch.delenv("PYTEST_ADDOPTS")
+    (place.path / "pytest.ini").write_text("[pytest]\nvlgate_overwrite = perhaps\n")
+    place.run(overwrite=False, ret=4, error="ERROR: *overwrite*perhaps*")
 
 
 @pytest.mark.parametrize("value", ["", "  ", os.pathsep])
@@ -108,33 +96,14 @@ def test_an_empty_variable_is_refused_unless_an_option_takes_its_place(place, ri
     assert place.run(right, "--cache=off", "--health=off").ret == 0
 
 
-@pytest.mark.parametrize(
-    "written", ["vlgate_suite =\n    valse/existence,\n    valse/plur*", "vlgate_suite = valse/*,"]
-)
-def test_names_in_an_ini_file_may_end_with_commas(place, right, written):
-    place.valse()
-    place.valse(file="plurals.json")
-    (place.path / "pytest.ini").write_text(f"[pytest]\n{written}\nvlgate_missing_images = skip\n")
-    place.run(right, "--health=off")
-    assert set(place.metrics()["tasks"]) == {"valse/existence", "valse/plurality"}
-
-
-@pytest.mark.parametrize(("options", "says"), table(Path(__file__).with_name("wrong_options.tsv")))
+@pytest.mark.parametrize(("options", "says"), rows("options"))
 def test_an_option_that_cannot_be_used_ends_the_run_before_it_begins(place, options, says):
     place.valse(n=2)
     (place.path / "my_file").write_text("in the way")
     place.run(*options.split(), ret=4, error=says)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ('[gate."valse/existance".acc_r]\nmin = 0.5\n', "*'valse/existance'*did you mean 'valse/existence'?"),
-        ('[gate."valse/existence".ac_r]\nmin = 0.5\n', "*'ac_r'*did you mean 'acc_r'?"),
-        ('[gate."valse/existence".acc_r]\nmim = 0.5\n', "*unknown key 'mim'; did you mean 'min'?"),
-        ("[gate", ": *TOML*"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), rows("thresholds"))
 def test_a_threshold_that_cannot_be_used_ends_the_run_before_it_begins(place, right, text, says, workers):
     place.ready(text, n=2)
     place.run(right, *workers, ret=4, error=f"ERROR: *thresholds.toml{says}")
@@ -145,44 +114,24 @@ def own_cases(place):
     """A data folder with a task of the user's own, and a gate on it."""
     place.image("../1.png")
     row = {"task": "mine/swap", "image": "1.png", "caption": "a left of b", "foil": "b left of a"}
-    (place.path / "data/cases.jsonl").write_text(json.dumps(row) + "\n")
+    write_lines(place.path / "data/cases.jsonl", [row])
     place.thresholds('[gate."mine/swap".acc_r]\nmin = 0.5\n')
     (place.path / "misspelled.toml").write_text('schema = 1\n[gate."valse/existance".acc_r]\nmin = 0.5\n')
     return place
 
 
-NO_FOLDER = "(no data folder was given*--data DIR or VLGATE_DATA)"
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--data=nowhere"], "ERROR: --data *nowhere: is not a folder; *cases.jsonl*"),
-        (["--data=data", "--suite=mine/swp"], "ERROR: unknown task in --suite 'mine/swp'; did you mean 'mine/swap'?"),
-        (["--data=data", "--protocol=valse_al"], "ERROR: unknown protocol 'valse_al'; did you mean 'valse_all'?"),
-        (["--data=data", "--model=my_modle:build"], "ERROR: model='my_modle:build'*"),
-        ([], f"ERROR: *thresholds.toml: *'mine/swap'*{NO_FOLDER}"),
-        (["--suite=mine/*"], f"ERROR: unknown task in --suite 'mine/[*]'*{NO_FOLDER}"),
-        (["--thresholds=misspelled.toml"], "ERROR: *did you mean 'valse/existence'?"),
-    ],
-    ids=["folder", "suite", "protocol", "model", "no folder", "no folder and a suite", "a misspelled benchmark"],
-)
+@pytest.mark.parametrize(("options", "says"), rows("own task"))
 def test_a_gate_on_a_task_of_ones_own_hides_no_other_mistake(own_cases, options, says):
-    own_cases.run(*options, data=False, ret=4, error=says)
+    own_cases.run(*options.split(), data=False, ret=4, error=says)
 
 
-@pytest.mark.parametrize("option", ["--suite=mine/swap, valse/existence", "--suite= mine/swap ,"])
-def test_spaces_around_the_commas_of_an_option_do_not_matter(own_cases, right, option):
+@tabled
+def test_names_add_up_and_spaces_and_commas_between_them_do_not_matter(own_cases, right, written, option):
     own_cases.valse(n=2)
-    own_cases.run(right, option)
-    assert set(own_cases.metrics()["tasks"]) == {"mine/swap", "valse/existence"} & set(re.split("[=, ]+", option))
-
-
-def test_a_missing_json_is_not_a_task_of_the_run(place, right):
-    place.ready('[gate."valse/existence".acc_r]\nmin = 0.5\n', n=4, file="plurals.json")
-    result = place.run(right, "--missing-images=skip", ret=0)
-    assert list(place.metrics()["tasks"]) == ["valse/plurality"]
-    result.stdout.fnmatch_lines(["not run: valse/existence:acc_r: none of its tasks is in this run"])
+    own_cases.valse(n=2, file="plurals.json")
+    (own_cases.path / "pytest.ini").write_text(f"[pytest]\n{written}\nvlgate_missing_images = skip\n")
+    own_cases.run(right, *option, "--health=off")
+    assert set(own_cases.metrics()["tasks"]) - {"valse/plurality"} == {"mine/swap", "valse/existence"}
 
 
 def outside(record):
@@ -263,18 +212,10 @@ def test_a_worker_that_is_killed_loses_only_what_it_ran(data):
     assert re.search("worker gw.*crashed", data.metrics()["why"])
 
 
-LOADED = """
-def __init__(self):
-    open("loaded", "w").close()
-
-def match(self, pairs):
-    return np.array([-float(len(pair.text)) for pair in pairs])
-"""
-
-
 @pytest.fixture
 def loading(place):
-    return place.model(LOADED)
+    """A model that leaves a file when it is loaded."""
+    return place.matching(head='def __init__(self):\n    open("loaded", "w").close()')
 
 
 def test_a_run_with_few_images_is_refused_before_the_model_is_loaded(place, loading, workers):
@@ -307,81 +248,41 @@ def test_every_model_refuses_an_unknown_device_or_dtype(place, named, option, ex
     assert not (place.path / "loaded").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--model=my_model"], "*did you mean 'my_model:build'?"),
-        (["--model=my_model.py"], "*did you mean 'my_model:build'?"),
-        (["--model=my_model:build", "--data=data/valse"], "*did you mean --data {path}/data?"),
-        (["--model=my_model:build", "--data=data"], "ERROR: *existence.json*"),
-    ],
-    ids=["module", "file", "a folder within the data folder", "a file that is cut off"],
-)
+@pytest.mark.parametrize(("options", "says"), rows("nearly right"))
 @pytest.mark.usefixtures("loading")
 def test_what_is_nearly_right_is_told_how_to_write_it(place, options, says):
     file = place.valse(n=4)
     if says.endswith("json*"):
         file.write_text(file.read_text()[:-40])
-    result = place.run(*options, data=False, ret=4, error=says.format(path=place.path))
+    result = place.run(*options.split(), data=False, ret=4, error=says.format(path=place.path))
     assert "bag-of-words" not in result.stderr.str()
 
 
-REFUSED = [
-    (
-        ("--ray=auto", "-n", "2"),
-        "--ray=auto with -n 2: the actors of the cluster score in place of workers; leave -n 2 out",
-    ),
-    (("--ray=auto", "--model=oracle"), "the model 'oracle' computes nothing that needs a cluster; leave --ray out"),
-    (("--ray=auto", "--device=cuda:1"), "Ray chooses the GPU of each actor; expected auto, cpu or cuda"),
-]
-if importlib.util.find_spec("ray") is None:
-    REFUSED += [(("--ray=auto",), "needs Ray, which is not installed; pip install 'vlgate[[]ray]'")]
-else:
-    REFUSED += [(("--ray=127.0.0.1:1",), "no cluster answers at 127.0.0.1:1 *; start one with ray start --head*")]
-
-
-@pytest.mark.parametrize(("given", "says"), REFUSED, ids=lambda value: value[-1] if isinstance(value, tuple) else "")
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            "--ray=auto -n 2",
+            "--ray=auto with -n 2: the actors of the cluster score in place of workers; leave -n 2 out",
+        ),
+        ("--ray=auto --model=oracle", "the model 'oracle' computes nothing that needs a cluster; leave --ray out"),
+        ("--ray=auto --device=cuda:1", "Ray chooses the GPU of each actor; expected auto, cpu or cuda"),
+        ("--ray=127.0.0.1:1", "no cluster answers at 127.0.0.1:1 *; start one with ray start --head*")
+        if importlib.util.find_spec("ray")
+        else ("--ray=auto", "needs Ray, which is not installed; pip install 'vlgate[[]ray]'"),
+    ],
+)
 def test_what_a_cluster_cannot_score_is_refused(place, right, given, says):
     place.valse(n=4)
-    model = () if any(one.startswith("--model") for one in given) else (right,)
-    result = place.run(*model, *given, ret=4)
-    lines = [line for line in result.errlines if line.strip()]
-    assert len(lines) <= 2
-    result.stderr.fnmatch_lines([f"ERROR: *{says}*"])
+    result = place.run(*given.split(), *([] if "--model" in given else [right]), ret=4, error=f"ERROR: *{says}*")
+    assert len([line for line in result.errlines if line.strip()]) <= 2
     assert not (place.path / "out" / "metrics.json").exists()
 
 
-@pytest.fixture
-def few(place):
+def test_a_pipe_in_place_of_cases_is_refused(place, right):
     place.valse(n=4)
-    return place
-
-
-def test_a_pipe_in_place_of_cases_is_refused(few, right):
-    os.mkfifo(few.path / "data" / "cases.jsonl")
-    few.run(right, ret=4, error="ERROR: *cases.jsonl*not a regular file*")
-
-
-def test_strings_in_an_object_array_are_not_numbers(few):
-    result = few.run(few.matching(first="return np.array([pair.text for pair in pairs], dtype=object)"), ret=1)
-    assert few.task()["unscored"] == 4
-    result.stdout.fnmatch_lines(["*match() of the model * returned *str*"])
-
-
-def test_a_note_of_a_model_cannot_format_the_summary(few):
-    note = "note = '# 100 % right\\n\\n## Gates pass | <img src=x> \\x1b[31m'\n"
-    few.run(few.matching(head=note))
-    summary = (few.path / "out" / "summary.md").read_text()
-    assert "\n## Gates pass" not in summary
-    assert "<img" not in summary
-    assert "\x1b" not in summary
-
-
-def test_the_environment_lists_the_protocols(few, right):
-    for args, expected in (([], []), (["--protocol=valse_paper_ties", "--overwrite"], ["valse_paper_ties"])):
-        few.run(right, *args)
-        found = json.loads((few.path / "out" / "environment.json").read_text())
-        assert found["options"]["protocols"] == expected
+    os.mkfifo(place.path / "data" / "cases.jsonl")
+    place.run(right, ret=4, error="ERROR: *cases.jsonl*not a regular file*")
 
 
 HTML = "<img src=x onerror=alert(7)><script>alert(7)</script>"
@@ -389,7 +290,7 @@ CODES = "\x1b[31m\x07\x9b2J\u202e"
 HOSTILE = f"{CODES}{HTML}|[a](javascript:alert(7))"
 OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 READER = f"""
-note = {HOSTILE!r}
+note = {HOSTILE + chr(10) * 2 + "## Gates pass"!r}
 asked = 0
 def match(self, pairs):
     if any(" 3" in pair.text for pair in pairs):
@@ -398,6 +299,9 @@ def match(self, pairs):
 def answer(self, questions):
     return [{HOSTILE!r} for _ in questions]
 """
+
+
+FILES = ("page.md", "junit.xml", "out/summary.md", "out/badge.json", "out/report.html")
 
 
 @pytest.fixture
@@ -412,7 +316,7 @@ def hostile(place, monkeypatch):
     rows = [{"task": "mine/pairs", "id": f"<script>{n}", "image": image, **row} for n, row in enumerate(texts)]
     asked = {"task": "mine/asked", "image": image, "answer": "yes"}
     rows += [{**asked, "id": f"q{n}", "question": f"{HOSTILE} {n}?"} for n in range(3)]
-    (place.path / "data" / "cases.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    write_lines(place.path / "data" / "cases.jsonl", rows)
     line = {"task": "mine/pairs", "case": "<script>0", "claim": "wrong", "evidence": HOSTILE, "source": HOSTILE}
     (place.path / "disputes.jsonl").write_text(json.dumps(line))
     why = json.dumps(HOSTILE)
@@ -423,54 +327,40 @@ def hostile(place, monkeypatch):
     (place.path / "injected.py").write_text(source)
     model = f"--model=injected:build:{HTML}.bin"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(place.path / "page.md"))
-    result = place.run(
-        model, "--disputes=disputes.jsonl", "--junitxml=junit.xml", "--alluredir=allure", "-rA", "-v", subprocess=True
-    )
+    options = ("--disputes=disputes.jsonl", "--junitxml=junit.xml", "--alluredir=allure", "-rA", "-v")
+    result = place.run(model, *options, subprocess=True)
     assert "mine/pairs" in place.metrics()["tasks"], result.outlines
-    texts = {"stdout": result.stdout.str(), "stderr": result.stderr.str()}
-    texts |= {
-        name: (place.path / name).read_text() for name in ("page.md", "junit.xml", "out/summary.md", "out/badge.json")
-    }
+    texts = {name: (place.path / name).read_text() for name in FILES}
+    texts |= {"stdout": result.stdout.str(), "stderr": result.stderr.str()}
     found = [json.loads(file.read_text()) for file in (place.path / "allure").glob("*-result.json")]
     texts["allure"] = "\n".join(one.get("descriptionHtml", "") for one in found)
     assert texts["allure"]
-    texts["report.html"] = (place.path / "out" / "report.html").read_text()
     return texts
 
 
-COMMANDS = (
-    ["show", "out", "mine/pairs:<script>1"],
-    ["misses", "out"],
-    ["judge", "out", "--thresholds", "thresholds.toml"],
-    ["judge", "out", "--thresholds", "thresholds.toml", "--json"],
-    ["compare", "out", "out"],
-    ["export", "out", "--format", "csv"],
-    ["export", "out", "--format", "jsonl"],
-    ["bless", "out", "--to", "kept", "--why", HOSTILE],
-    ["check", "--data", "data"],
-    ["tasks", "--data", "data"],
-    ["report", "out"],
-    ["shortcuts", "out"],
+JUDGED = "judge out --thresholds thresholds.toml"
+COMMANDS = f"show out mine/pairs:<script>1, misses out, {JUDGED}, {JUDGED} --json, compare out out, report out"
+COMMANDS += ", export out --format csv, export out --format jsonl, check --data data, tasks --data data, shortcuts out"
+NAMING = "show out, bless out --to kept --why, misses out --task, misses out --slice, report, cache clear --model"
+TYPED = [
     [f"show{CODES}"],
-    ["show", "out", HOSTILE],
-    ["misses", "out", "--task", HOSTILE],
-    ["misses", "out", "--slice", HOSTILE],
-    ["report", HOSTILE],
-    ["cache", "clear", "--model", HOSTILE],
-)
+    *map(str.split, COMMANDS.split(", ")),
+    *([*one.split(), HOSTILE] for one in NAMING.split(", ")),
+]
 
 
 @pytest.mark.slow
 def test_no_text_of_a_file_or_a_model_reaches_a_terminal_or_a_page_as_a_command(hostile, capfd):
     capfd.readouterr()
-    for command in COMMANDS:
+    for command in TYPED:
         with suppress(SystemExit):
             main(command)
         said = capfd.readouterr()
         hostile[" ".join(command)] = said.out + said.err
     codes = {name: OBEYED.findall(text) for name, text in hostile.items()}
     assert not {name: some for name, some in codes.items() if some}
-    html = ("report.html", "allure", "page.md", "out/summary.md", "out/badge.json", "junit.xml")
+    html = (*FILES, "allure")
     assert not [name for name in html if "<img src=x" in hostile[name] or "<script>alert" in hostile[name]]
-    assert not [name for name in ("page.md", "out/summary.md") if "](javascript:" in hostile[name]]
+    pages = [hostile[name] for name in ("page.md", "out/summary.md")]
+    assert not [text for text in pages if "](javascript:" in text or "\n## Gates pass" in text]
     assert any("alert(7)" in hostile[name] for name in html)

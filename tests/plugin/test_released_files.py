@@ -3,10 +3,12 @@
 import json
 import random
 import shutil
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import write_lines
 from sklearn.metrics import recall_score, roc_auc_score
 
 import vlgate.judging.verdicts  # noqa: F401  # a second run in this process would have other classes than the first
@@ -23,6 +25,13 @@ TESTS = {
 FILES = sorted(CARETS.glob("*_test.json")) if CARETS.is_dir() else []
 
 NEEDED = pytest.mark.skipif(not FILES, reason=f"no released CARETS files in {CARETS}")
+
+
+def tasks_of(place, replies, *options, data="data"):
+    """The tasks of a run on these replies."""
+    write_lines(place.path / "replies.jsonl", replies)
+    place.run("--model=replay:replies.jsonl", f"--data={data}", "--health=off", *options, data=False)
+    return place.metrics()["tasks"]
 
 
 def suffix_of(file):
@@ -44,9 +53,7 @@ def reply(record, place):
     """The truth for most questions, else another word, another spelling of the truth, or a wrong choice."""
     kind = (int(record["img_id"]) * 31 + place * 7 + len(record["sent"])) % 20
     options = record["assignment"].get("category-options1") or record["assignment"].get("obj-category-options1")
-    other = {"yes": "no", "no": "yes"}.get(truth(record)) or next(
-        option for option in options if option != truth(record)
-    )
+    other = next(option for option in options or ("yes", "no") if option != truth(record))
     if kind < 6:
         return "holding" if kind < 4 else "neither"
     return f"{truth(record)}.".capitalize() if kind == 6 else other if kind < 11 else truth(record)
@@ -92,13 +99,8 @@ def replayed(place, files):
         for pair in pairs_of(file):
             for number, record in enumerate(pair):
                 said.setdefault((record["img_id"], record["sent"]), reply(record, number))
-    rows = (json.dumps({"image": i, "question": q, "answer": text}) for (i, q), text in said.items())
-    place.path.joinpath("replies.jsonl").write_text("\n".join(rows) + "\n")
-    place.thresholds()
-    place.run(
-        "--model=replay:replies.jsonl", "--data=data", "--suite=carets/*", "--protocol=carets_release", data=False
-    )
-    return said, place.metrics()["tasks"]
+    rows = [{"image": i, "question": q, "answer": text} for (i, q), text in said.items()]
+    return said, tasks_of(place, rows, "--suite=carets/*", "--protocol=carets_release")
 
 
 def values(task, variant=""):
@@ -166,14 +168,12 @@ def test_missing_images_are_dropped_before_a_thousand_items_are_taken(place):
         shutil.copy(CHECKLIST / name, to)
     items = json.loads((CHECKLIST / anno).read_text())
     rows = {(name, text) for name, texts in items for side in ("POS", "NEG") for text in texts[side]}
-    lines = (json.dumps({"image": name, "text": text, "score": score(name, text)}) for name, text in sorted(rows))
-    (place.path / "replies.jsonl").write_text("\n".join(lines) + "\n")
     (place.path / "data/images/vg").mkdir(parents=True)
     for name in {name for name, _ in items if is_there(name)}:
         (place.path / "data/images/vg" / Path(name).name).touch()
-    place.thresholds()
-    place.run("--model=replay:replies.jsonl", "--protocol=vlchecklist_paper", "--missing-images=skip", "--health=off")
-    task = place.task("vl-checklist/attribute/size/vg")
+    replies = [{"image": name, "text": text, "score": score(name, text)} for name, text in sorted(rows)]
+    tasks = tasks_of(place, replies, "--protocol=vlchecklist_paper", "--missing-images=skip")
+    task = tasks["vl-checklist/attribute/size/vg"]
     value, n = released_checklist(items, drop_first=True)
     assert n == 1000
     assert (task["metrics"]["acc_r"]["value"], task["metrics"]["acc_r"]["n"]) == (pytest.approx(value, abs=1e-12), n)
@@ -196,13 +196,9 @@ NAMES = {"plurality": "plurals", "counting-balanced": "counting-hard"}
 def replies_for(files):
     """A row a distinct (image, text) of all records, with scores that often tie."""
     draw = random.Random(7)
-    rows = {}
-    for file in files:
-        for record in json.loads(file.read_text()).values():
-            for text in (record["caption"], record["foil"]):
-                score, match = float(draw.randrange(5)), draw.random() < 0.5
-                rows.setdefault((record["image_file"], text), {"score": score, "match": match})
-    return rows
+    records = [record for file in files for record in json.loads(file.read_text()).values()]
+    pairs = dict.fromkeys((record["image_file"], record[side]) for record in records for side in ("caption", "foil"))
+    return {pair: {"score": float(draw.randrange(5)), "match": draw.random() < 0.5} for pair in pairs}
 
 
 def reference(records, rows, ties):
@@ -225,12 +221,8 @@ def reference(records, rows, ties):
 
 
 def compare(place, files, rows, data, ties):
-    lines = [json.dumps({"image": i, "text": t, **row}) for (i, t), row in rows.items()]
-    (place.path / "replies.jsonl").write_text("\n".join(lines) + "\n")
-    place.run(
-        "--model=replay:replies.jsonl", f"--data={data}", f"--ties={ties}", f"--suite={','.join(files)}", data=False
-    )
-    found = place.metrics()["tasks"]
+    replies = [{"image": i, "text": t, **row} for (i, t), row in rows.items()]
+    found = tasks_of(place, replies, f"--ties={ties}", f"--suite={','.join(files)}", data=data)
     for task, file in files.items():
         expected = reference(list(json.loads(file.read_text()).values()), rows, ties)
         metrics = {name: metric["value"] for name, metric in found[task]["metrics"].items()}
@@ -256,35 +248,34 @@ def test_metrics_of_written_records(place, ties):
 @pytest.mark.parametrize("ties", ["strict", "half", "credit"])
 def test_metrics_of_the_released_files(place, ties):
     names = {task: task.partition("/")[2] for task in COUNTS}
-    files = {task: DATA / "valse/data" / f"{FILES.get(name, name)}.json" for task, name in names.items()}
+    files = {task: DATA / "valse/data" / f"{NAMES.get(name, name)}.json" for task, name in names.items()}
     found = compare(place, files, replies_for(files.values()), DATA, ties)
     assert {task: found[task]["judged"] for task in COUNTS} == COUNTS
 
 
-THINGS = [("cup", "table"), ("dog", "chair")]
 PLACES = ("left_of", "right_of", "on", "under")
 
 
 def write(place):
     """Four questions of POPE and two sets of What'sUp, and the replies of a model that says and scores nothing."""
     image = "COCO_val2014_000000310196.jpg"
+    labels = ("yes", "no", "yes", "no")
     asked = [
-        {"question_id": n, "image": image, "text": f"Is there a {n}?", "label": ("yes", "no")[n % 2]} for n in range(4)
+        {"question_id": n, "image": image, "text": f"Is it {n}?", "label": label} for n, label in enumerate(labels)
     ]
     replies = [{"image": image, "question": one["text"], "answer": "Hm."} for one in asked]
     photographs = []
-    for first, second in THINGS:
-        for name in PLACES:
-            captions = [f"A {first} {other} a {second}" for other in sorted(PLACES, key=lambda one: one != name)]
-            photographs.append({"image_path": f"data/{first}_{name}_{second}.jpeg", "caption_options": captions})
-            file = f"{first}_{name}_{second}.jpeg"
-            replies += [{"image": file, "text": caption, "score": 0.5} for caption in captions]
+    for (first, second), name in product((("cup", "table"), ("dog", "chair")), PLACES):
+        captions = [f"A {first} {other} a {second}" for other in sorted(PLACES, key=lambda one, name=name: one != name)]
+        file = f"{first}_{name}_{second}.jpeg"
+        photographs.append({"image_path": f"data/{file}", "caption_options": captions})
+        replies += [{"image": file, "text": caption, "score": 0.5} for caption in captions]
     data = place.path / "data"
     (data / "pope").mkdir(parents=True)
     (data / "whatsup").mkdir()
-    (data / "pope/coco_pope_random.json").write_text("".join(f"{json.dumps(one)}\n" for one in asked))
+    write_lines(data / "pope/coco_pope_random.json", asked)
     (data / "whatsup/controlled_images_dataset.json").write_text(json.dumps(photographs))
-    (place.path / "replies.jsonl").write_text("".join(f"{json.dumps(reply)}\n" for reply in replies))
+    write_lines(place.path / "replies.jsonl", replies)
 
 
 @pytest.mark.usefixtures("pytester")

@@ -35,35 +35,27 @@ def first(place, right):
 
 def test_a_replay_never_deletes_its_own_replies_nor_those_of_a_link(place, first):
     (place.path / "replies.parquet").symlink_to(place.path / "out" / "predictions.parquet")
-    for replies, more in (
-        ("out/predictions", ()),
-        ("out/predictions", ("--overwrite",)),
-        ("replies", ("--overwrite",)),
-    ):
+    for replies, overwrite in (("out/predictions", False), ("out/predictions", True), ("replies", True)):
         error = f"ERROR: *--results *out*replay:{replies}.parquet*"
-        place.run(f"--model=replay:{replies}.parquet", *more, overwrite=False, ret=4, error=error)
+        place.run(f"--model=replay:{replies}.parquet", overwrite=overwrite, ret=4, error=error)
         assert files(place.path / "out") == first
 
 
 def test_replies_of_another_name_can_lie_in_the_results_folder(place):
     place.ready(EASY, n=1)
-    (place.path / "out").mkdir()
-    (place.path / "out" / "allure").mkdir()
+    (place.path / "out" / "allure").mkdir(parents=True)
     row = {"image": "v7w_100.jpg", "text": "There are 0 dogs.", "score": 2.0}
-    replies = write_lines(
-        place.path / "out" / "replies.jsonl", [row, {**row, "text": "There are no 0 dogs.", "score": 1}]
-    )
+    rows = [row, {**row, "text": "There are no 0 dogs.", "score": 1}]
+    replies = write_lines(place.path / "out" / "replies.jsonl", rows)
     before = replies.read_bytes()
-    assert place.run("--model=replay:out/replies.jsonl", overwrite=False).ret == 0
+    place.run("--model=replay:out/replies.jsonl", overwrite=False, ret=0)
     assert (place.task()["judged"], place.task()["unscored"]) == (1, 0)
     assert replies.read_bytes() == before
 
 
 def test_the_files_of_another_run_are_not_overwritten_unasked_and_collecting_takes_no_folder(place, right, first):
-    assert sorted(first) == [
-        "badge.json", "cases.parquet", "environment.json", "metrics.json", "predictions.parquet", "report.html",
-        "summary.md", "verdict.json",
-    ]  # fmt: skip
+    names = "badge.json cases.parquet environment.json metrics.json predictions.parquet report.html summary.md"
+    assert sorted(first) == [*names.split(), "verdict.json"]
     assert place.run(right, "--collect-only", overwrite=False).ret == 0
     place.run(right, overwrite=False, ret=4, error=f"ERROR: --results {place.path / 'out'}: *metrics.json*--overwrite*")
     assert files(place.path / "out") == first
@@ -123,27 +115,22 @@ def running(place):
     process.wait()
 
 
-@pytest.mark.parametrize(
-    "more", [(), pytest.param(("--overwrite",), marks=pytest.mark.slow)], ids=["plain", "overwrite"]
-)
-def test_a_second_run_into_the_folder_of_a_running_one_is_refused(place, running, right, more):
-    result = place.run(right, *more, subprocess=True, overwrite=False, ret=4)
-    result.stderr.fnmatch_lines([f"ERROR: --results *out: *process {running.pid}*"])
+@pytest.mark.parametrize("overwrite", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_second_run_into_the_folder_of_a_running_one_is_refused(place, running, right, overwrite):
+    error = f"ERROR: --results *out: *process {running.pid}*"
+    place.run(right, subprocess=True, overwrite=overwrite, ret=4, error=error)
     (place.path / "go").touch()
     assert running.wait() == 0
     assert place.metrics()["model"]["name"] == "waiting_model:build"
 
 
-def test_the_lock_names_this_process(tmp_path):
+def test_the_lock_names_this_process_and_the_next_run_removes_what_a_killed_one_was_writing(tmp_path):
     release = lock(tmp_path)
     with pytest.raises(OptionError, match=str(os.getpid())):
         lock(tmp_path)
     release()
     lock(tmp_path)()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_next_run_removes_what_a_killed_one_was_writing(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     names = ("metrics.json", "cases.parquet", "badge.json", "explanations/index.json")
@@ -192,15 +179,14 @@ def contents(data, folder="out"):
 @pytest.mark.slow
 def test_a_warm_run_calls_no_model_and_writes_the_same_bytes(data):
     model = data.model(MODEL)
-    cold = cached_run(data, model, "--cache=kept", "--limit=15")
-    cold.stdout.fnmatch_lines([f"cache: 30 replies kept in {data.path / 'kept'}"])
+    cached_run(data, model, "--cache=kept", "--limit=15", says=f"cache: 30 replies kept in {data.path / 'kept'}")
     assert sum(calls(data)) > 30
     cached_run(data, model, "--cache=kept", ret=0)
     first, counts = contents(data)
     assert (counts["asked"], counts["cached"]) == (50, 30)
     calls(data)
-    warm = cached_run(data, model, "--cache=kept", ret=0)
-    warm.stdout.fnmatch_lines([f"cache: 80 replies from {data.path / 'kept'}, 0 asked of the model"])
+    says = f"cache: 80 replies from {data.path / 'kept'}, 0 asked of the model"
+    cached_run(data, model, "--cache=kept", ret=0, says=says)
     assert calls(data) == []
     second, counts = contents(data)
     assert (counts["asked"], counts["cached"]) == (0, 80)
@@ -224,17 +210,6 @@ def test_a_killed_run_goes_on_where_it_was(data, monkeypatch):
     assert found == undisturbed
 
 
-@pytest.mark.slow
-def test_workers_share_a_cache(data):
-    model = data.model(MODEL)
-    assert cached_run(data, model, "--cache=kept", "-n2", subprocess=True).ret == 0
-    _, counts = contents(data)
-    assert counts["asked"] + counts["cached"] == 80  # a worker may take what the other one has kept by then
-    calls(data)
-    assert cached_run(data, model, "--cache=kept").ret == 0
-    assert contents(data)[1]["cached"] == 80
-
-
 def started(out, *args):
     command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "-q", "--health=off", "--data=data"]
     return subprocess.Popen([*command, "--cache=kept", f"--results={out}", *args], stdout=subprocess.DEVNULL)
@@ -243,8 +218,8 @@ def started(out, *args):
 @pytest.mark.slow
 def test_two_runs_at_the_same_time_on_one_cache(data):
     model = data.model(MODEL)
-    runs = [started(out, model, "--batch-size=2") for out in ("one", "two")]
-    assert [cached_run.wait() for cached_run in runs] == [0, 0]
+    runs = [started(out, model, "--batch-size=2", *more) for out, more in (("one", ()), ("two", ("-n2",)))]
+    assert [run.wait() for run in runs] == [0, 0]
     (one, counts), (two, others) = contents(data, "one"), contents(data, "two")
     assert one == two
     for found in (counts, others):
@@ -281,19 +256,14 @@ def test_another_fingerprint_or_other_code_is_asked(data):
         assert contents(data)[1]["asked"] == 80
 
 
-def test_a_model_without_a_fingerprint_is_not_cached(data):
+def test_a_model_without_a_fingerprint_is_not_cached_and_a_cache_that_cannot_be_used_costs_a_line(data):
     model = data.model(MODEL.replace("fingerprint", "title"))
-    result = cached_run(data, model, "--cache=kept")
-    result.stdout.fnmatch_lines(
-        ["cache: the replies of 'my_model:build' are not cached, because it has no attribute *"]
-    )
+    says = "cache: the replies of 'my_model:build' are not cached, because it has no attribute *"
+    cached_run(data, model, "--cache=kept", says=says)
     assert not (data.path / "kept").exists()
-
-
-def test_a_cache_that_cannot_be_used_costs_a_line(data):
     (data.path / "kept" / NAME).mkdir(parents=True)
-    result = cached_run(data, data.model(MODEL), "--cache=kept", ret=0)
-    result.stdout.fnmatch_lines([f"cache: {data.path / 'kept'} cannot be used (*), so the model is asked everything"])
+    says = f"cache: {data.path / 'kept'} cannot be used (*), so the model is asked everything"
+    cached_run(data, data.model(MODEL), "--cache=kept", ret=0, says=says)
 
 
 def test_a_damaged_cache_costs_a_line(data):
@@ -303,9 +273,8 @@ def test_a_damaged_cache_costs_a_line(data):
     (data.path / "kept" / NAME).write_bytes(b"garbage" * 5000)
     for end in ("-wal", "-shm"):
         Path(f"{data.path / 'kept' / NAME}{end}").unlink(missing_ok=True)
-    result = cached_run(data, model, "--cache=kept", ret=0)
     line = "cache: * was damaged (file is not a database): set aside as *, and its requests asked again"
-    result.stdout.fnmatch_lines([line])
+    cached_run(data, model, "--cache=kept", ret=0, says=line)
     assert contents(data)[0] == first
 
 
@@ -316,9 +285,8 @@ def test_replies_that_made_room_in_the_cache_that_the_variable_names_are_counted
     assert (data.path / "named" / NAME).is_file()
     removed = contents(data)[1]["evicted"]
     assert removed > 0
-    result.stdout.fnmatch_lines(
-        [f"cache: {removed} of the oldest replies made room for new ones, because it may take 24.0 kB; *"]
-    )
+    line = f"cache: {removed} of the oldest replies made room for new ones, because it may take 24.0 kB; *"
+    result.stdout.fnmatch_lines([line])
 
 
 @pytest.mark.parametrize("named", ["kept", "kept/inner"])

@@ -76,12 +76,16 @@ def test_cases_without_their_image_are_neither_drawn_nor_shown(place, looking):
 
 
 @pytest.mark.slow
-def test_several_workers_find_the_same(place, looking):
+def test_several_workers_find_the_same_and_the_time_of_a_control_is_said(place, looking):
     place.run(looking, "--controls=look", "--results=one", subprocess=True)
     place.run(looking, "--controls=look", "--results=two", "-n", "2", subprocess=True)
     assert place.metrics("one")["tasks"] == place.metrics("two")["tasks"]
     assert place.metrics("one")["gates"] == place.metrics("two")["gates"]
     assert place.task(folder="one")["controls"]["look"]["cases"] == 40
+    place.ready(n=12)
+    first = "Model.asked += len(pairs)\n    if Model.asked <= 12: __import__('time').sleep(0.1 * len(pairs))"
+    result = place.run(place.matching(first=first, head="asked = 0"), "--controls=delivery")
+    result.stdout.fnmatch_lines(["*about * min more for the * requests of the control delivery*"])
 
 
 def test_a_model_that_reads_only_the_text_passes_a_negative_threshold_alone_which_says_that_it_asks_for_nothing(
@@ -183,14 +187,6 @@ def test_a_model_that_raises_ends_the_control_and_not_the_run_and_its_gate_says_
     )
 
 
-@pytest.mark.slow
-def test_the_time_of_a_control_is_said_for_a_short_run_too(place):
-    place.ready(n=12)
-    first = "Model.asked += len(pairs)\n    if Model.asked <= 12: __import__('time').sleep(0.1 * len(pairs))"
-    result = place.run(place.matching(first=first, head="asked = 0"), "--controls=delivery")
-    result.stdout.fnmatch_lines(["*about * min more for the * requests of the control delivery*"])
-
-
 BODY = """
 image_names = True
 
@@ -234,7 +230,7 @@ def asked(place):
 
 
 @pytest.mark.slow
-def test_the_worst_missed_cases_are_explained_and_how_much_is_asked_is_said_before(place, logging):
+def test_the_worst_missed_cases_are_explained_alike_with_workers_and_the_cost_is_said_before(place, logging):
     result = place.run(logging)
     assert not (place.path / "out/explanations").exists()
     assert not [line for line in result.outlines if line.startswith("explaining ")]
@@ -253,10 +249,6 @@ def test_the_worst_missed_cases_are_explained_and_how_much_is_asked_is_said_befo
         assert {finding["method"] for finding in one["findings"]} >= {"hide windows", "leave words out"}
         assert all((place.path / "out/explanations" / shown["file"]).is_file() for shown in one["pictures"])
     result.stdout.fnmatch_lines(["*= why cases were missed =*", f"valse/existence:{found[0]['case']}: *"])
-
-
-@pytest.mark.slow
-def test_two_workers_write_the_same_bytes_as_none(place, logging):
     place.run(logging, "--explain=1")
     alone = explanations(place)
     place.run(logging, "--explain=1", "-n", "2")

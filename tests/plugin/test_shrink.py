@@ -168,7 +168,9 @@ def test_allure_shows_the_case_as_it_was_and_as_it_broke(place, asked):
     assert set(images) == {"expected", "actual", "diff"}
 
 
-def test_replies_made_elsewhere_are_not_searched_and_the_run_says_so(place, right):
+def test_replies_made_elsewhere_are_not_searched_and_without_hypothesis_the_run_says_what_to_install(
+    place, right, monkeypatch
+):
     place.ready(n=4)
     place.run(right)
     (place.path / "out/predictions.parquet").rename(place.path / "kept.parquet")
@@ -176,6 +178,11 @@ def test_replies_made_elsewhere_are_not_searched_and_the_run_says_so(place, righ
     result = place.run("--model=replay:kept.parquet", *search, ret=0)
     result.assert_outcomes(skipped=2, deselected=4)  # the case, and the gate that is not run
     result.stdout.fnmatch_lines(["*1 not searched, *no image, or no reply*"])
+    place.valse()
+    monkeypatch.setattr("vlgate.plugin.asked.find_spec", lambda _: None)
+    result = place.run(right, "-m", "shrink", ret=4)
+    result.stderr.fnmatch_lines(["ERROR: -m shrink: needs hypothesis, * pip install 'vlgate[[]shrink]'"])
+    assert place.run(right).ret == 0
 
 
 def test_missing_images_fail_or_skip_as_elsewhere(place):
@@ -191,14 +198,6 @@ def test_missing_images_fail_or_skip_as_elsewhere(place):
     )
     skipped = place.run(model, *search, "--missing-images=skip", ret=0)
     assert "failed" not in skipped.parseoutcomes()
-
-
-def test_without_hypothesis_the_run_says_what_to_install(place, right, monkeypatch):
-    place.valse()
-    monkeypatch.setattr("vlgate.plugin.asked.find_spec", lambda _: None)
-    result = place.run(right, "-m", "shrink", ret=4)
-    result.stderr.fnmatch_lines(["ERROR: -m shrink: needs hypothesis, * pip install 'vlgate[[]shrink]'"])
-    assert place.run(right).ret == 0
 
 
 DARK = """

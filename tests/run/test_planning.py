@@ -56,13 +56,14 @@ def whole():
     return make_plan(options())
 
 
-def test_without_a_data_folder_the_embedded_scenes_are_asked_each_time_alike(whole):
+def test_without_a_data_folder_the_scenes_of_the_seed_are_asked_each_time_alike(whole):
     assert [task.id for task in whole.tasks] == SCENES
     assert {task.capability for task in whole.tasks} == set(CAPABILITIES)
     again = make_plan(options())
     assert again.tasks == whole.tasks
     assert list(again.batches.items()) == list(whole.batches.items())
     assert all(name == f"{batch.task.id}:{batch.cases[0].id}" for name, batch in whole.batches.items())
+    assert make_plan(options(seed=1)).tasks != whole.tasks
 
 
 @pytest.mark.parametrize(
@@ -93,21 +94,13 @@ def test_what_cannot_be_planned_is_named(given_, says):
         make_plan(options(**given_))
 
 
-def test_a_data_folder_replaces_the_scenes_and_one_without_data_is_an_error(tmp_path):
+def test_a_data_folder_replaces_the_scenes_and_without_data_or_cases_it_is_an_error(tmp_path, plan_of):
     where = re.escape(str(tmp_path))
     with pytest.raises(OptionError, match=rf"nothing to ask.*any of .*valse.*{where}.*--data"):
         make_plan(options(data=(tmp_path,)))
     assert make_plan(options(data=(tmp_path,), suite=("scenes/existence",))).tasks[0].id == "scenes/existence"
-
-
-def test_a_plan_without_cases_is_an_error(plan_of):
     with pytest.raises(OptionError, match="nothing to ask"):
         plan_of(own_task([]))
-
-
-@pytest.mark.slow
-def test_another_seed_is_another_world(whole):
-    assert make_plan(options(seed=1)).tasks != whole.tasks
 
 
 def test_every_batch_belongs_to_its_tasks_capability(whole):
@@ -179,19 +172,16 @@ def test_the_cases_of_an_image_are_near_each_other_and_in_few_batches(plan_of, i
     assert cut <= n / CASES_A_BATCH  # at most the image at the end of each batch
 
 
-def test_a_batch_holds_cases_of_one_task_only(plan_of):
+def test_auto_makes_an_item_of_each_pair_up_to_2000_cases_and_a_batch_is_of_one_task(plan_of):
+    tasks = [own_task([case(number) for number in range(1001)], id_) for id_ in PAIRS[:2]]
+    assert len(plan_of(*tasks).batches) == 8
+    assert len(plan_of(*tasks, limit=1000).batches) == 2000
+    assert len(plan_of(*tasks, items="pair").batches) == 2002
     tasks = [own_task([case(number) for number in range(CASES_A_BATCH + 1)], id_) for id_ in PAIRS]
     plan = plan_of(*tasks, items="batch")
     assert [(name, len(batch.positions)) for name, batch in plan.batches.items()] == [
         (f"{task}:{part}", size) for task in PAIRS for part, size in (("0-255", 256), ("256-256", 1))
     ]
-
-
-def test_auto_makes_an_item_of_each_pair_up_to_2000_cases_of_all_tasks(plan_of):
-    tasks = [own_task([case(number) for number in range(1001)], id_) for id_ in PAIRS[:2]]
-    assert len(plan_of(*tasks).batches) == 8
-    assert len(plan_of(*tasks, limit=1000).batches) == 2000
-    assert len(plan_of(*tasks, items="pair").batches) == 2002
 
 
 def test_the_ids_of_items_are_unique_and_printable_whatever_the_ids_of_the_cases(plan_of):
@@ -203,12 +193,9 @@ def test_the_ids_of_items_are_unique_and_printable_whatever_the_ids_of_the_cases
     assert {"scenes/existence:same", "scenes/existence:same~2"} <= set(plan.batches)
 
 
-def test_what_a_tie_counts_travels_with_the_batches():
+def test_what_a_tie_counts_travels_with_the_batches_and_cases_may_have_no_image(plan_of):
     plan = make_plan(options(ties="credit", limit=2))
     assert {batch.ties for batch in plan.batches.values()} == {"credit"}
-
-
-def test_cases_without_an_image_can_be_planned(plan_of):
     texts = [replace(case(n), requests=(Read(text=f"{n} true"), Read(text=f"{n} false"))) for n in range(3)]
     assert [batch.positions for batch in plan_of(own_task(texts)).batches.values()] == [(2,), (0,), (1,)]
 
@@ -285,13 +272,10 @@ def test_groups_of_cases_are_no_slices():
         assert set(counts.values()) <= {7, 8}
 
 
-def test_single_questions_keep_the_share_of_yes():
+def test_single_questions_keep_the_share_of_yes_and_any_number_of_slices_gives_a_full_sample():
     task = asked_task(*(("a", f"{n}?", "no" if n % 3 else "yes") for n in range(300)), shape="single")
     for seed in range(10):
         assert Counter(case.truths for case in quick_sample(task, f"{seed}").cases) == {("yes",): 10, ("no",): 20}
-
-
-def test_more_slices_than_cases_and_no_slices_at_all_give_a_full_sample():
     for tags in ([{"id": str(number)} for number in range(500)], [{}] * 500):
         first, again = (quick_sample(tagged(tags), "0") for _ in range(2))
         assert first == again

@@ -84,7 +84,7 @@ def kept(model, given):
     return cache.memory.store is not None
 
 
-def test_which_models_are_cached(tmp_path):
+def test_which_models_are_cached_and_which_are_asked_everything(tmp_path):
     nameless = type("Nameless", (), {"match": Mine.match})()
     assert kept(loaded(), options(tmp_path)) is True
     assert kept(loaded(), replace(options(tmp_path), cache=None)) is False
@@ -93,9 +93,6 @@ def test_which_models_are_cached(tmp_path):
     assert kept(loaded(Service()), options(tmp_path, cache_named=True)) is True
     assert (tmp_path / "kept" / NAME).is_file()
     assert "has no attribute fingerprint" in why_not(loaded(nameless), options(tmp_path))
-
-
-def test_reference_models_and_replays_are_asked_everything(tmp_path):
     assert {kept(load(name, folder=tmp_path), options(tmp_path)) for name in ("oracle", "random", "blind")} == {None}
     replay = loaded(Replay(Path("x"), Replies(), "f"), name="replay", registered=True)
     assert kept(replay, options(tmp_path, cache_named=True)) is None

@@ -64,13 +64,10 @@ def test_a_response_is_counted_by_its_first_word():
     }
 
 
-def test_a_slice_of_all_cases_has_the_interval_of_the_task():
+def test_a_slice_has_the_interval_of_its_cases_and_an_average_the_number_of_tasks_with_all_data():
     found = pairs("valse/existence", 40, right=25)
     whole, part = found.metrics["auroc"], found.slices["part=all"]["auroc"]
     assert part == whole == metrics(found.columns)["auroc"]
-
-
-def test_an_average_says_how_many_tasks_there_would_be_with_all_data():
     results = [
         pairs("valse/existence", 4, right=3),
         pairs("valse/plurality", 4, right=1),
@@ -253,15 +250,12 @@ def checked(model, each=1):
     return found, model.items, model.calls
 
 
-def test_the_checks_of_a_matcher_share_a_round_and_take_true_texts_from_the_run():
+def test_the_checks_of_a_matcher_share_a_round_and_that_of_polarity_encodes_nothing_again():
     found, items, calls = checked(Matching())
     assert set(found.values()) == {"ok"}
     # together, in reverse, one at a time, together again; texts of other images; near-copies
     assert items == 3 * ASKED + CALL + CAPTIONS + ALONE + GROUPS * ASKED
     assert calls == 1 + 1 + ASKED + 1 + 1 + ALONE + GROUPS
-
-
-def test_the_check_of_polarity_encodes_nothing_again():
     found, items, _ = checked(Encoding())
     assert set(found.values()) == {"ok"}
     images, texts = CHECKED_CASES, ASKED

@@ -85,7 +85,7 @@ def test_an_image_of_a_few_cases_is_in_one_part(tasks, of):
             assert len(where[key]) == 1
 
 
-def test_the_order_of_the_patterns_changes_nothing():
+def test_the_order_of_the_patterns_changes_nothing_and_each_part_has_its_share_of_each_task():
     def shared(*suite):
         options = Options(folder=Path(), suite=suite, thresholds=None, results=Path(), shard=Shard(number=2, of=3))
         return {name: batch.positions for name, batch in make_plan(options).batches.items()}
@@ -93,9 +93,6 @@ def test_the_order_of_the_patterns_changes_nothing():
     found = shared("scenes/foil-it", "scenes/attributes", "scenes/negation-dir")
     assert found == shared("scenes/negation-dir", "scenes/attributes", "scenes/foil-it")
     assert {name.partition(":")[0] for name in found} == {"scenes/foil-it", "scenes/attributes", "scenes/negation-dir"}
-
-
-def test_each_part_has_its_share_of_each_task():
     options = Options(folder=Path(), suite=("scenes/*-inv", "scenes/*-it"), thresholds=None, results=Path())
     tasks = make_plan(options).tasks
     for task in tasks:
@@ -109,13 +106,19 @@ def test_what_is_no_part_is_refused(text):
         read_shard(text)
 
 
-def test_the_only_part_is_a_part_and_one_part_is_that_of_all():
+def test_one_part_is_that_of_all_and_options_come_back_from_their_json():
     assert read_shard("1/1") == Shard(number=1, of=1)
     assert str(read_shard("2/4")) == "part 2 of 4"
     tasks = [
         Task(id="own/a", capability="foil", shape="pair", cases=(case_of("a", "1.jpg", 2), case_of("b", "2.jpg", 2)))
     ]
     assert [part_of(tasks, Shard(number=i, of=2)) for i in (1, 2)] == parts_of(tasks, 2)
+    given = {"suite": ("scenes/*",), "data": (Path("/d"),), "cache": Path("c"), "protocols": frozenset({"x"})}
+    shard = Shard(number=1, of=2)
+    options = Options(folder=Path("/a"), thresholds=Path("t.toml"), results=Path("r"), shard=shard, **given)
+    assert options_from(environment_content(options, 1, CacheUse())["options"]) == options
+    with pytest.raises(ValueError, match="this version"):
+        options_from({"folder": "/a"})
 
 
 def test_another_size_of_a_file_is_another_digest_and_another_folder_is_not(tmp_path):
@@ -130,15 +133,6 @@ def test_another_size_of_a_file_is_another_digest_and_another_folder_is_not(tmp_
         return images_digest([Task(id="own/a", capability="foil", shape="questions", cases=(one,))])
 
     assert images("here", 5) == images("there", 5) != images("here", 6)
-
-
-def test_options_come_back_from_their_json():
-    given = {"suite": ("scenes/*",), "data": (Path("/d"),), "cache": Path("c"), "protocols": frozenset({"x"})}
-    shard = Shard(number=1, of=2)
-    options = Options(folder=Path("/a"), thresholds=Path("t.toml"), results=Path("r"), shard=shard, **given)
-    assert options_from(environment_content(options, 1, CacheUse())["options"]) == options
-    with pytest.raises(ValueError, match="this version"):
-        options_from({"folder": "/a"})
 
 
 A, B, C = map(image, "abc")
@@ -167,7 +161,7 @@ PAIRS = tuple(Match(image=image, text=text) for image in (A, B) for text in ("a 
 QUAD = of("quad", PAIRS, (True, False, False, True))
 
 
-def test_a_quad_becomes_four_choices_in_two_orders():
+def test_a_quad_becomes_four_choices_in_two_orders_and_a_question_is_asked_beside_the_other_image():
     case, note = rewritten(QUAD)
     texts, images = case.requests[:4], case.requests[4:]
     assert [text.image.key for text in texts] == ["a", "a", "b", "b"]
@@ -181,9 +175,6 @@ def test_a_quad_becomes_four_choices_in_two_orders():
     ]  # fmt: skip
     assert "x/y" in note
     assert "--ask=together" in note
-
-
-def test_a_question_about_one_image_is_asked_beside_the_other():
     texts = ("A cup?", "A cat?")
     asked = tuple(Ask(image=image, question=text, choices=("yes", "no")) for image in (A, B) for text in texts)
     case, _ = rewritten(of("question_quad", asked, ("yes", "no", "no", "yes")))
@@ -192,9 +183,6 @@ def test_a_question_about_one_image_is_asked_beside_the_other():
         ("ab", "About the first image: A cup?", "yes"), ("ba", "About the second image: A cup?", "yes"),
         ("ba", "About the first image: A cat?", "yes"), ("ab", "About the second image: A cat?", "yes"),
     ]  # fmt: skip
-
-
-def test_what_is_no_request_stays():
     [found], _ = asked_together([QUAD], 0)
     names = ("id", "shape", "capability", "left_out", "note")
     assert [getattr(found, name) for name in names] == [getattr(QUAD, name) for name in names]
@@ -212,15 +200,12 @@ def test_tasks_of_one_image_stay_as_they_are_and_alone_are_refused():
         asked_together([pair], 0)
 
 
-def test_equal_images_or_texts_do_not_end_the_run():
+def test_equal_images_or_texts_do_not_end_the_run_and_the_order_depends_on_the_seed_only():
     case, _ = rewritten(of("quad", tuple(Match(image=A, text="a cup") for _ in range(4)), (True, False, False, True)))
     assert len(case.requests) == 8
     asked = tuple(Ask(image=A, question="A cup?", choices=("yes", "no")) for _ in range(2))
     case, _ = rewritten(of("twin_questions", asked, ("yes", "no")))
     assert all(request.images == (A, A) for request in case.requests)
-
-
-def test_the_order_of_several_images_depends_on_the_seed_only():
     task = of("image_choice", tuple(Match(image=image, text="a cup") for image in (A, B, C)), (True, False, False))
     firsts = [asked_together([task], seed)[0][0].cases[0].requests[0] for seed in range(40)]
     assert len({tuple(image.key for image in request.images) for request in firsts}) == 6
@@ -291,16 +276,13 @@ def test_a_run_needs_the_images_of_95_percent_of_each_task(here, cases, refused)
     assert len(lines) == 3
 
 
-def test_a_refusal_lists_at_most_ten_tasks():
+def test_tasks_that_lack_images_are_named_at_most_ten_of_them():
     with pytest.raises(OptionError) as caught:
         refuse_missing(task(1, 1000, f"mine/{n}") for n in range(29))
     lines = str(caught.value).splitlines()
     assert lines[0].startswith("29 of 29,000 cases have their image")
     assert sum("mine/" in line for line in lines) == 10
     assert any("19 more tasks" in line for line in lines)
-
-
-def test_a_task_that_lacks_some_of_its_images_is_named():
     whole, texts = task(3, 3, "mine/whole"), task(0, 9, "mine/texts")
     assert partly_missing([whole, texts]) == ()
     [line] = partly_missing([whole, texts, task(99, 100)])
