@@ -107,7 +107,7 @@ def test_a_cache_of_another_version_is_left_alone_and_without_permission_a_run_g
 @pytest.mark.parametrize(
     ("how", "says"), [("max_page_count=20", "database or disk is full"), ("query_only=ON", "readonly database")]
 )
-def test_a_disk_that_is_full_or_becomes_read_only_is_said_once_and_what_is_there_stays_whole(
+def test_a_disk_that_is_full_or_becomes_read_only_is_said_once_and_the_rest_stays_whole(
     tmp_path, monkeypatch, how, says
 ):
     monkeypatch.setattr("vlgate.asking.cache.store.os.access", lambda *_: "full" in says)

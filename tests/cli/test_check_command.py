@@ -63,7 +63,7 @@ def test_data_in_order_end_with_0_and_flaws_and_disputed_labels_are_told(data, c
     assert "whatsup/a: others report labels of its cases (2 broken); --disputes known corrects or drops them" in lines
 
 
-def test_every_wrong_line_of_own_cases_and_record_of_a_benchmark_is_listed(data, capsys):
+def test_every_wrong_line_of_own_cases_record_of_a_benchmark_and_fault_of_a_graph_is_listed(data, capsys):
     missing = {name: value for name, value in PAIR.items() if name != "caption"}
     changes = ({"foli": "x"}, {"task": "valse/mine"}, {"image": "../1.jpg"})
     own(data, missing, PAIR, '{"task": ', *(PAIR | change for change in changes))
@@ -89,9 +89,6 @@ def test_every_wrong_line_of_own_cases_and_record_of_a_benchmark_is_listed(data,
         assert any(told in line for line in wrong(lines)), told
     assert "mine/pairs: 1 of 1 cases have their image" in lines
     assert any(line.startswith("valse/existence: 0 of 2 cases have their image") for line in lines)
-
-
-def test_the_faults_of_scene_graphs_are_listed_with_graph_and_object(data, capsys):
     (data / "scene-graphs").mkdir()
     things = [{"id": "1", "name": "cup", "box": [4, 4, 100, 20]}, {"id": "2", "name": "dog", "box": [4, 4, 0, 9]}]
     graph = {"image": "photos/1.jpg", "objects": things, "imagee": 1}

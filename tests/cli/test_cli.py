@@ -157,7 +157,7 @@ def rows(store, capsys, *arguments):
     return {row["model"]: row["replies"] for row in json.loads(capsys.readouterr().out)}
 
 
-def test_the_list_and_how_replies_of_one_model_and_old_ones_are_cleared(store, capsys, vlgate):
+def test_the_list_and_how_replies_of_one_model_old_ones_and_files_that_no_run_reads_are_cleared(store, capsys, vlgate):
     shown = vlgate("cache", "--dir", store).splitlines()
     assert shown[0].split() == ["model", "replies", "size", "oldest", "newest"]
     assert shown[1].split()[4:7] == ["200", "6.2", "kB"], shown[1]
@@ -172,6 +172,20 @@ def test_the_list_and_how_replies_of_one_model_and_old_ones_are_cleared(store, c
     assert rows(store, capsys) == {CLIP: 150, LXMERT: 10}
     assert "150 replies removed" in vlgate("cache", "clear", "--dir", store, "--model=clip")
     assert rows(store, capsys) == {LXMERT: 10}
+    (store / "replies-v0.sqlite").write_bytes(b"of another version")
+    (store / "replies-v1-damaged-1.sqlite").write_bytes(b"damaged")
+    (store / "replies-v1-damaged-1.sqlite-wal").write_bytes(b"and its log")
+    assert main(["cache", "--dir", str(store)]) == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "of another version: replies-v0.sqlite, 18 B; vlgate cache clear removes it",
+        "damaged, set aside: replies-v1-damaged-1.sqlite, 18 B; vlgate cache clear removes it",
+    ]
+    main(["cache", "--dir", str(store), "--json"])
+    found = [(row["file"], row["size"]) for row in json.loads(capsys.readouterr().out) if not row["model"]]
+    assert found == [("replies-v0.sqlite", 18), ("replies-v1-damaged-1.sqlite", 18)]
+    assert main(["cache", "clear", "--dir", str(store)]) == 0
+    assert rows(store, capsys) == {}
+    assert [file.name for file in store.iterdir() if file.stat().st_size and file.suffix == ".sqlite"] == [NAME]
 
 
 @pytest.mark.parametrize("action", ["list", "clear"])
@@ -197,23 +211,6 @@ def test_a_folder_that_is_no_cache(tmp_path, vlgate, monkeypatch, action):
     assert said in vlgate("cache", "--dir", file, status=4)
     monkeypatch.setenv("VLGATE_CACHE", str(file))
     assert said in vlgate("cache", status=4)
-
-
-def test_files_that_no_run_reads_are_listed_and_cleared_with_all_others(store, capsys):
-    (store / "replies-v0.sqlite").write_bytes(b"of another version")
-    (store / "replies-v1-damaged-1.sqlite").write_bytes(b"damaged")
-    (store / "replies-v1-damaged-1.sqlite-wal").write_bytes(b"and its log")
-    assert main(["cache", "--dir", str(store)]) == 0
-    assert capsys.readouterr().out.splitlines()[-2:] == [
-        "of another version: replies-v0.sqlite, 18 B; vlgate cache clear removes it",
-        "damaged, set aside: replies-v1-damaged-1.sqlite, 18 B; vlgate cache clear removes it",
-    ]
-    main(["cache", "--dir", str(store), "--json"])
-    found = [(row["file"], row["size"]) for row in json.loads(capsys.readouterr().out) if not row["model"]]
-    assert found == [("replies-v0.sqlite", 18), ("replies-v1-damaged-1.sqlite", 18)]
-    assert main(["cache", "clear", "--dir", str(store)]) == 0
-    assert rows(store, capsys) == {}
-    assert [file.name for file in store.iterdir() if file.stat().st_size and file.suffix == ".sqlite"] == [NAME]
 
 
 def test_a_damaged_file(tmp_path, capsys, vlgate):
@@ -286,12 +283,7 @@ def test_a_reference_model_can_do_what_is_listed(name, tmp_path):
     assert sorted(registered()[name].can) == sorted(method.removesuffix("_images") for method in has)
 
 
-def test_only_what_can_be_loaded_is_listed(capsys):
-    listed = [entry["name"] for entry in json.loads(listed_(capsys, "--json")) if not entry["offered_by"]]
-    assert listed == sorted(registered())
-
-
-def test_the_table(capsys, cache):
+def test_the_table_lists_only_what_can_be_loaded(capsys, cache):
     cache("google/siglip-base-patch16-224")
     lines = listed_(capsys).splitlines()
     rows = {line.split("  ")[0]: " ".join(line.split()) for line in lines}
@@ -306,6 +298,8 @@ def test_the_table(capsys, cache):
     assert len(lines) == len(registered()) + 3
     assert "--notes" in lines[-1]
     assert note in listed_(capsys, "--notes").splitlines()
+    listed = [entry["name"] for entry in json.loads(listed_(capsys, "--json")) if not entry["offered_by"]]
+    assert listed == sorted(registered())
 
 
 @pytest.mark.usefixtures("cache")
@@ -335,7 +329,13 @@ def test_models_that_are_named(capsys):
         listed_(capsys, "siglip", "siglib")
 
 
-def test_other_weights_in_the_cache_are_listed(capsys, cache, monkeypatch):
+@pytest.mark.usefixtures("cache")
+def test_what_is_not_installed_is_named_and_other_weights_in_the_cache_are_listed(capsys, monkeypatch, cache):
+    monkeypatch.setattr("vlgate.models.loading.catalogue.find_spec", lambda name: None if name == "open_clip" else name)
+    rows = {entry["name"]: entry for entry in json.loads(listed_(capsys, "--json"))}
+    assert rows["open_clip"]["lacking"] == ["open_clip"]
+    assert rows["siglip"]["lacking"] == []
+    assert "no open_clip: pip install 'vlgate[clip]'" in listed_(capsys)
     cache("google/siglip-base-patch16-224")
     cache("Org/some-vlm", size=12_000_000)
     assert listed_(capsys, "--notes").splitlines()[-1] == "also in the hub's cache: Org/some-vlm, 0.01 GB"
@@ -343,15 +343,6 @@ def test_other_weights_in_the_cache_are_listed(capsys, cache, monkeypatch):
     assert "some-vlm" not in listed_(capsys)
     monkeypatch.setenv("COLUMNS", "80")
     assert listed_(capsys, "--notes").splitlines()[-1] == "also in the hub's cache: Org/some-vlm, 0.01 GB"
-
-
-@pytest.mark.usefixtures("cache")
-def test_what_is_not_installed_is_named_with_its_remedy(capsys, monkeypatch):
-    monkeypatch.setattr("vlgate.models.loading.catalogue.find_spec", lambda name: None if name == "open_clip" else name)
-    rows = {entry["name"]: entry for entry in json.loads(listed_(capsys, "--json"))}
-    assert rows["open_clip"]["lacking"] == ["open_clip"]
-    assert rows["siglip"]["lacking"] == []
-    assert "no open_clip: pip install 'vlgate[clip]'" in listed_(capsys)
 
 
 def test_the_cache_is_searched_for_weights(cache, tmp_path, monkeypatch, capsys):

@@ -64,7 +64,7 @@ def test_all_missed_cases_are_counted_the_worst_come_first_and_a_slice_and_a_tas
     assert found["tasks"][0]["missed"] == sum(not row["right"] for row in wanted)
 
 
-def test_a_case_is_shown_with_its_marked_words_and_its_image_or_why_it_cannot_be_found(folder, rows, tmp_path, vlgate):
+def test_a_case_is_shown_with_its_words_and_its_image_and_hostile_texts_are_not_obeyed(folder, rows, tmp_path, vlgate):
     row = next(row for row in rows if row["right"] is False)
     lines = vlgate("show", folder, f"{row['task']}:{row['case']}", "--out", tmp_path / "out").splitlines()
     assert lines[0] == f"{row['task']}:{row['case']}: missed"
@@ -82,9 +82,6 @@ def test_a_case_is_shown_with_its_marked_words_and_its_image_or_why_it_cannot_be
     twice = next(name for name in ids if ids.count(name) > 1)
     assert f"{twice!r} is a case of" in vlgate("show", folder, twice, status=4)
     assert vlgate("show", folder, "unscored").startswith("own/hostile:unscored: not scored\n")
-
-
-def test_hostile_texts_are_printed_and_not_obeyed(folder, vlgate):
     shown = vlgate("show", folder, f"own/hostile:missed {HOSTILE}") + vlgate("show", folder, "unread")
     printed = shown + vlgate("misses", folder, "--task=own/*")
     assert "\x1b" not in printed

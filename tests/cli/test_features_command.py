@@ -23,8 +23,6 @@ TINY = Config(
     blocks=(3, 4, 6, 3), stem=4, width=2, res2=8, rpn_hidden=8, objects=9, attributes=5, detections=4, pooled=2,
     anchor_sizes=(16, 32), short=48, long=64, proposals_before=100, proposals_after=10,
 )  # fmt: skip
-
-
 FILES = ("1.jpg", "sub/000000000002.png", "sub/deep/COCO_val2014_000000000003.JPG")
 
 
@@ -95,7 +93,7 @@ def test_a_second_run_continues_the_first_and_names_what_is_left_out(images, det
     assert "1 of them made now" in said
 
 
-def test_a_key_begins_with_the_folders_own_name_and_linked_folders_are_gone_through_once(
+def test_keys_begin_with_the_folders_own_name_and_linked_folders_are_listed_once(
     images, detector, tmp_path, monkeypatch
 ):
     """Otherwise a number of COCO would be taken for one of Visual Genome."""
@@ -115,23 +113,6 @@ def test_a_key_begins_with_the_folders_own_name_and_linked_folders_are_gone_thro
     assert ran("--images", images, "--out", tmp_path / "out", "--model", detector) == 0
     found = Shards(tmp_path / "out").keys()
     assert {key for key in found if key.endswith(("7.jpg", "/1.jpg"))} == {"images/1.jpg", "images/linked/7.jpg"}
-
-
-def test_images_that_cannot_be_listed_or_named_are_an_error(images, detector, tmp_path, monkeypatch):
-    (images / os.fsdecode(b"\xff.jpg")).write_bytes(b"")
-    options = ("--images", images, "--out", tmp_path / "out", "--model", detector)
-    with pytest.raises(OptionError, match=r"--images .*ff\.jpg.* is not UTF-8"):
-        ran(*options)
-    real = os.scandir
-
-    def scandir(folder):
-        if str(folder).endswith("deep"):
-            raise PermissionError(13, "Permission denied", str(folder))
-        return real(folder)
-
-    monkeypatch.setattr(os, "scandir", scandir)
-    with pytest.raises(OptionError, match=r"--images: .*sub/deep .*Permission denied"):
-        ran(*options)
 
 
 def test_it_prints_its_progress_and_can_be_interrupted(images, detector, tmp_path, capsys, monkeypatch):
@@ -157,7 +138,7 @@ def test_it_prints_its_progress_and_can_be_interrupted(images, detector, tmp_pat
     assert calls == [1, 1, 1, 1]
 
 
-def test_invalid_options_are_errors(images, detector, tmp_path):
+def test_invalid_options_and_images_that_cannot_be_listed_or_named_are_errors(images, detector, tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     for changed, expected in (
         ({"--images": tmp_path / "none"}, r"--images .*none: is not a folder"),
@@ -170,3 +151,17 @@ def test_invalid_options_are_errors(images, detector, tmp_path):
             ran(*(part for option in options.items() for part in option))
     with pytest.raises(ModelLoadError, match=f"{tmp_path / 'empty'}"):
         ran("--images", images, "--out", tmp_path / "out", "--model", tmp_path / "empty")
+    (images / os.fsdecode(b"\xff.jpg")).write_bytes(b"")
+    options = ("--images", images, "--out", tmp_path / "out", "--model", detector)
+    with pytest.raises(OptionError, match=r"--images .*ff\.jpg.* is not UTF-8"):
+        ran(*options)
+    real = os.scandir
+
+    def scandir(folder):
+        if str(folder).endswith("deep"):
+            raise PermissionError(13, "Permission denied", str(folder))
+        return real(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(OptionError, match=r"--images: .*sub/deep .*Permission denied"):
+        ran(*options)

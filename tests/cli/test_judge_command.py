@@ -227,7 +227,7 @@ def test_what_was_wrong_with_the_replies_stays_wrong(place, tasks, capsys, gate)
     assert (status, outcomes(found["gates"])[gate]) == (1, "fail")
 
 
-def test_a_file_without_a_gate_does_not_pass_unless_that_is_said_and_rows_of_another_run_are_refused(
+def test_a_file_without_a_gate_does_not_pass_unless_said_and_rows_of_another_run_are_refused(
     place, tasks, capsys, vlgate
 ):
     place.write(verdicts_of(tasks))

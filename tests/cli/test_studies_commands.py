@@ -129,9 +129,7 @@ def told(capsys):
     return json.loads(capsys.readouterr().out)
 
 
-def test_data_alone_have_a_row_per_task_and_a_language_model_takes_the_place_of_the_trigrams(
-    tmp_path, capsys, monkeypatch
-):
+def test_data_alone_have_a_row_per_task_and_a_language_model_replaces_the_trigrams(tmp_path, capsys, monkeypatch):
     assert main(["shortcuts", "--suite", TASKS, "--out", str(tmp_path / "out"), "--json"]) == 0
     content = told(capsys)
     assert [table["title"] for table in content["tables"]] == ["Solved by text alone", "Right by text alone"]

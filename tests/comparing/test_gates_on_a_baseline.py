@@ -136,18 +136,10 @@ def hold(place, *cases):
     place.thresholds(HELD + gate("min = 0.1"))
 
 
-@pytest.mark.parametrize(
-    ("case", "broken", "outcome"),
-    [
-        (("existence", "record_7"), [], "pass"),
-        (("existence", "record_7"), [7], "fail"),
-        (("existence", "record_99"), [], "inconclusive"),
-        (("plurality", "record_7"), [], "not run"),
-    ],
-)
+@pytest.mark.parametrize(("case", "broken", "outcome"), rows("must hold", *range(4)))
 def test_cases_that_must_hold(before, case, broken, outcome):
-    hold(before, case)
-    result = run(before, broken)
+    hold(before, case.split(":"))
+    result = run(before, numbers(broken))
     assert before.decisions()["run:must_hold"] == outcome
     assert result.ret == (0 if outcome in {"pass", "not run"} else 1)
 
@@ -159,29 +151,11 @@ def test_a_line_that_names_no_case_is_refused_with_its_number(before, line):
     run(before, [], ret=4, error="*held.jsonl, record 2: *write one case per line*")
 
 
-ELSEWHERE = [("existence", "record_5"), ("plurality", "record_7")]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("held", "args", "outcome"),
-    rest_slow(
-        [
-            (ELSEWHERE[1:], (), "not run"),
-            (ELSEWHERE[1:], ("--require-gates",), "inconclusive"),
-            (ELSEWHERE, ("--require-gates",), "inconclusive"),
-            (ELSEWHERE, (), "pass"),
-            (ELSEWHERE, ("--require-gates", "--suite=valse/existence"), "pass"),
-            (ELSEWHERE[1:], ("--require-gates", "--suite=valse/existence"), "not run"),
-        ],
-        1,
-        3,
-    ),
-    ids=str,
-)
+@pytest.mark.parametrize(("held", "args", "outcome"), rows("held", 1, 3))
 def test_cases_that_must_hold_without_data(before, capsys, held, args, outcome):
-    hold(before, *held)
-    result = run(before, [], "--health=off", *args)
+    hold(before, *(one.split(":") for one in held.split()))
+    result = run(before, [], "--health=off", *args.split())
     assert before.decisions()["run:must_hold"] == outcome
     assert result.ret == (1 if outcome == "inconclusive" else 0)
     judged = ["judge", "out", "--thresholds", "thresholds.toml", "--baseline", "before"]
@@ -352,26 +326,12 @@ def test_a_folder_of_that_name_is_compared_with_by_its_path(before, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("parts", "joined", "status"),
-    rest_slow(
-        [
-            (("--baseline=first", "--baseline=first"), (), 0),
-            ((), ("--baseline=first",), 0),
-            (("--baseline=first", "--baseline=before"), (), 1),
-            (("--baseline=first", ""), (), 1),
-            (("--baseline=first", "--baseline=first"), ("--baseline=before",), 1),
-        ],
-        2,
-    ),
-)
+@pytest.mark.parametrize(("parts", "joined", "status"), rows("joined", 2))
 def test_parts_of_a_first_run_are_joined_to_one(before, parts, joined, status):
     before.thresholds(BOTH)
     model = before.model(worse([5, 6, 7]), "newer")
-    for number, given in enumerate(parts or ("", ""), 1):
-        named = [given] if given else []
-        assert before.run(model, f"--shard={number}/2", f"--results=p{number}", *named).ret == 0
-    arguments = ["merge", "p1", "p2", "--results=joined", *joined]
-    assert main(arguments) == status
+    for number, given in enumerate(parts.split(", "), 1):
+        before.run(model, f"--shard={number}/2", f"--results=p{number}", *given.split(), ret=0)
+    assert main(["merge", "p1", "p2", "--results=joined", *joined.split()]) == int(status)
     [outcome] = [metric["decision"] for metric in before.metrics("joined")["gates"] if metric["gate"] == MAX_BROKEN]
-    assert outcome == ("not run" if status == 0 else "inconclusive" if "before" not in str((parts, joined)) else "fail")
+    assert outcome == ("not run" if status == "0" else "inconclusive" if "before" not in parts + joined else "fail")

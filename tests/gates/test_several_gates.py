@@ -189,16 +189,6 @@ def test_a_correction_makes_fails_inconclusive_and_nothing_else(found, correctio
             assert other is one
 
 
-@given(p_values)
-def test_holm_keeps_fewer_fails_than_benjamini_and_hochberg_and_one_gate_is_as_it_was(found):
-    scaled = np.array([found]) / 0.025
-    none, holm, bh = (stays(scaled, name)[0] for name in ("none", "holm", "bh"))
-    assert (holm <= bh).all()
-    assert (bh <= none).all()
-    for name in ("holm", "bh"):
-        assert stays(scaled[:, :1], name).tolist() == (scaled[:, :1] <= 1).tolist()
-
-
 def test_counts_and_values_are_not_corrected():
     count = Gate(task="a/b", metric="acc_r", kind="max_broken", max=0)
     change = Difference(value=-0.1, low=-0.2, high=0.0, n=100, broken=10, fixed=0)

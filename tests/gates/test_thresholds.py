@@ -4,7 +4,7 @@ from operator import attrgetter
 from pathlib import Path
 
 import pytest
-from builders import table
+from builders import table, tabled
 
 from vlgate.errors import ThresholdsError
 from vlgate.gates.decide import expand
@@ -57,21 +57,12 @@ def test_an_unsaid_key_has_its_default_and_the_files_defaults_come_between(read)
     assert keys(one(read, own, defaults)) == ("lower", 0.99, 6, 0.0, None, "")
 
 
-@pytest.mark.parametrize(("written", "value"), [("1", 1.0), ("1.0", 1.0), ("1e-3", 0.001), ("0.5", 0.5)])
-def test_a_minimum_may_be_any_number_above_0(read, written, value):
-    rule = one(read, f"min = {written}")
-    assert rule.min == value
-    assert isinstance(rule.min, float)
-    assert read(f"schema = 1\n{gate('min = 0', metric='visual_gain')}").rules[0].min == 0.0  # a difference may be 0
-
-
-@pytest.mark.parametrize(
-    ("keys", "bounds"),
-    [("min = 0\nmax = 0.4", (0.0, 0.4)), ("min = 0.5\nmax = 1.0", (0.5, 1.0)), ("max = 0", (None, 0))],
-)
-def test_a_bound_of_the_scale_may_stand_beside_one_that_decides(read, keys, bounds):
+@tabled
+def test_a_bound_may_be_any_number_and_one_of_the_scale_stand_beside_one_that_decides(read, keys, bounds):
     rule = one(read, keys)
     assert (rule.min, rule.max) == bounds
+    assert not isinstance(rule.min, int)
+    assert read(f"schema = 1\n{gate('min = 0', metric='visual_gain')}").rules[0].min == 0.0  # a difference may be 0
 
 
 def test_the_mark_that_windows_writes_at_the_beginning_is_not_read(tmp_path):
@@ -117,11 +108,6 @@ def test_a_file_that_is_not_utf_8_does_not_exist_or_is_a_folder_is_an_error(tmp_
             read_thresholds(file, TASKS)
 
 
-def minima(read, text, tasks):
-    gates, idle = expand(read("schema = 1\n" + text).rules, {task: TASKS[task] for task in tasks})
-    return {made.id: made.min for made in gates}, [rule.task for rule, _ in idle]
-
-
 def test_a_gate_that_a_pattern_makes_keeps_all_keys_of_its_rule(read):
     keys = 'max = 0.9\nmin = 0.1\nbasis = "value"\nconfidence = 0.8\nmin_cases = 3\nwhy = "so"'
     gates, _ = expand(read("schema = 1\n" + gate(keys, "valse/*")).rules, {"valse/existence": "pair"})
@@ -129,41 +115,21 @@ def test_a_gate_that_a_pattern_makes_keeps_all_keys_of_its_rule(read):
     assert gates == [rule]
 
 
-ALL = tuple(TASKS)
-EXACT, PATTERN = gate("min = 0.9", "valse/existence"), gate("min = 0.5", "valse/*")
-QUADS = gate("min = 0.3", "winoground/all", "group")
+RULES = {
+    "exact": gate("min = 0.9"),
+    "pattern": gate("min = 0.5", "valse/*"),
+    "ending": gate("min = 0.4", "*/existence"),
+}
+RULES |= {"area": gate("min = 0.6", metric="auroc"), "scenes": gate("min = 0.5", "scenes/*")}
+RULES |= {"quads": gate("min = 0.3", "winoground/all", "group"), "groups": gate("min = 0.3", "*", "group")}
 
 
-@pytest.mark.parametrize(
-    ("rules", "tasks", "made", "idle"),
-    [
-        ([PATTERN], ALL, {"valse/existence:acc_r": 0.5, "valse/plurality:acc_r": 0.5}, []),
-        ([EXACT, PATTERN], ALL, {"valse/existence:acc_r": 0.9, "valse/plurality:acc_r": 0.5}, []),
-        ([PATTERN, EXACT], ALL, {"valse/existence:acc_r": 0.9, "valse/plurality:acc_r": 0.5}, []),
-        ([PATTERN, EXACT], ("valse/existence",), {"valse/existence:acc_r": 0.9}, []),
-        (
-            [gate("min = 0.4", "*/existence"), PATTERN, EXACT],
-            ALL,
-            {"valse/existence:acc_r": 0.9, "valse/plurality:acc_r": 0.5},
-            [],
-        ),
-        (
-            [EXACT, gate("min = 0.6", "valse/existence", "auroc")],
-            ALL,
-            {"valse/existence:acc_r": 0.9, "valse/existence:auroc": 0.6},
-            [],
-        ),
-        (
-            [gate("min = 0.5", "scenes/*"), gate("min = 0.3", "*", "group")],
-            ALL,
-            {"scenes/relations:acc_r": 0.5, "winoground/all:group": 0.3, "scenes/word-swap:group": 0.3},
-            [],
-        ),
-        ([PATTERN, QUADS, EXACT], ("winoground/all",), {"winoground/all:group": 0.3}, ["valse/*", "valse/existence"]),
-    ],
-)
+@tabled
 def test_which_rule_holds_for_which_task(read, rules, tasks, made, idle):
-    assert minima(read, "".join(rules), tasks) == (made, idle)
+    text = "".join(RULES[name] for name in rules.split())
+    gates, unused = expand(read(f"schema = 1\n{text}").rules, {task: TASKS[task] for task in tasks or TASKS})
+    assert {one.id: one.min for one in gates} == made
+    assert " ".join(rule.task for rule, _ in unused) == idle
 
 
 def test_the_shipped_file_can_be_read(pytestconfig):
@@ -194,10 +160,7 @@ def test_a_limit_and_a_gate_of_the_same_metric_both_hold(read):
     assert not idle
 
 
-@pytest.mark.parametrize(
-    ("model", "held"),
-    [("tiny-lxmert", True), ("tiny-lxmert?score=logit", True), ("tiny-clip", False), ("tiny-lxmert:other", False)],
-)
+@tabled
 def test_a_limit_of_a_model_holds_for_that_model_only(read, model, held):
     made, idle = expand(read(f'schema = 1\n{LIMIT}max = 0.6\nmodel = "tiny-lxmert"').rules, TASKS, model)
     assert [rule.task for rule in made] == (["valse/existence"] if held else [])

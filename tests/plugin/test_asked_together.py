@@ -86,7 +86,7 @@ def test_the_same_gates_judge_a_model_that_sees_both_images_and_not_one_that_nam
     assert place.task("mine/swap")["metrics"]["image"]["value"] == 0.0
 
 
-def test_the_recorded_replies_judge_the_same_and_the_files_show_both_images(place, together_cases):
+def test_the_recorded_replies_judge_the_same_and_a_run_apart_is_not_compared(place, together_cases, vlgate):
     together_cases()
     place.run("--model=random", "--ask=together", "--health=off")
     before = figures(place)
@@ -104,9 +104,6 @@ def test_the_recorded_replies_judge_the_same_and_the_files_show_both_images(plac
         "--model=random", "--ask=together", "--health=off", "--items=batch", "--batch-size=3", "--results=batches"
     )
     assert figures(place, "batches") == before
-
-
-def test_a_run_apart_has_the_files_of_before_and_is_not_compared_with_one_together(place, together_cases, vlgate):
     together_cases()
     place.run("--model=random", "--health=off", "--results=apart")
     assert "images" not in pq.read_table(place.path / "apart" / "predictions.parquet").column_names
@@ -141,7 +138,7 @@ def test_the_texts_of_what_is_asked_together_are_not_examined(place, together_ca
 TWINS = "def answer(self, questions):\n    return ['I cannot tell.'] * len(questions)\ncompare = answer"
 
 
-def test_unread_answers_are_counted_in_every_file_whatever_the_shape(place, together_cases, vlgate):
+def test_unread_answers_are_counted_and_a_model_that_only_compares_is_refused(place, together_cases, vlgate):
     together_cases(4)
     place.run(place.model(TWINS), "--ask=together", "--results=together")
     for name, task in place.metrics("together")["tasks"].items():
@@ -151,9 +148,6 @@ def test_unread_answers_are_counted_in_every_file_whatever_the_shape(place, toge
     summary = (place.path / "together" / "summary.md").read_text()
     assert summary.count("4 of 4 judged cases have an answer that names none of the choices") == 4
     assert "16 with an answer that could not be read" in vlgate("misses", place.path / "together")
-
-
-def test_a_model_that_compares_but_does_not_answer_is_refused_for_two_texts_only(place, together_cases):
     together_cases()
     body = COMPARE.replace("def answer(self", "def unused(self")
     refused = place.run(place.model(body), "--ask=together", "--suite=mine/swap")
@@ -208,9 +202,7 @@ def test_the_oracle_is_right_everywhere(run, arguments):
 
 
 @pytest.mark.slow
-def test_missing_images_end_the_run_early_or_are_skipped_and_an_ini_file_may_hold_the_number_of_pairs(
-    run, place, folder
-):
+def test_missing_images_end_the_run_or_are_skipped_and_an_ini_file_may_hold_the_number_of_pairs(run, place, folder):
     result, found = run("--model=looks:build", out="fail")
     assert (result.ret, found) == (4, {})
     _, found = run("--model=looks:build", "--missing-images=skip", out="skip")

@@ -70,8 +70,7 @@ def agrees(metrics, expected):
         assert metrics[name]["value"] == pytest.approx(value, abs=1e-12), name
 
 
-@pytest.mark.slow
-def test_sugarcrepe_and_vl_checklist(found):
+def test_sugarcrepe_vl_checklist_and_bla(found):
     for file in sorted((DATA / "sugarcrepe/data").glob("*.json")):
         rows = json.loads(file.read_text()).values()
         right = [score(r["filename"], r["caption"]) > score(r["filename"], r["negative_caption"]) for r in rows]
@@ -92,21 +91,6 @@ def test_sugarcrepe_and_vl_checklist(found):
         agrees(found[f"vl-checklist/{name}"]["metrics"], {"acc_r": mean(right)})
         tasks += 1
     assert tasks == 26
-
-
-def orders(scores):
-    """Every ranking of four sentences that their scores allow, the best first."""
-    return [o for o in permutations(range(4)) if all(scores[a] >= scores[b] for a, b in pairwise(o))]
-
-
-def ranked(scores):
-    """Whether the true (or the false) sentences hold the top two, and each sentence its half, however ties break."""
-    tops = [set(order[:2]) for order in orders(scores)]
-    halves = [all((sentence in top) == (sentence < 2) for top in tops) for sentence in range(4)]
-    return all(top == {0, 1} for top in tops), all(top == {2, 3} for top in tops), mean(halves)
-
-
-def test_bla(found):
     for name in ("active_passive", "coordination"):
         rows = json.loads((DATA / f"bla/annotations/{name}_captions.json").read_text())
         sets = [(str(row["image_id"]), group) for row in rows for group in row["caption_group"]]
@@ -124,14 +108,24 @@ def test_bla(found):
             agrees(task, {metric: mean(four[first] > four[second] for four in scores)})
 
 
+def orders(scores):
+    """Every ranking of four sentences that their scores allow, the best first."""
+    return [o for o in permutations(range(4)) if all(scores[a] >= scores[b] for a, b in pairwise(o))]
+
+
+def ranked(scores):
+    """Whether the true (or the false) sentences hold the top two, and each sentence its half, however ties break."""
+    tops = [set(order[:2]) for order in orders(scores)]
+    halves = [all((sentence in top) == (sentence < 2) for top in tops) for sentence in range(4)]
+    return all(top == {0, 1} for top in tops), all(top == {2, 3} for top in tops), mean(halves)
+
+
 CARETS = {
     "template": ("rephrase-inv", "t"),
     "symmetric": ("order-inv", "s"),
     "negation": ("negation-dir", "n"),
     "antonym": ("antonym-dir", "a"),
 }
-
-
 SHORT = {"object_verification_conjunction": "conjunction", "object_verification_disjunction": "disjunction"}
 
 
@@ -193,7 +187,6 @@ PLAIN = {
 }
 
 
-@pytest.mark.slow
 def test_every_slice_of_every_task_from_the_run_s_own_cases(out, found):
     rows = defaultdict(list)
     for row in pq.read_table(out / "cases.parquet").to_pylist():

@@ -37,9 +37,7 @@ def test_a_second_test_of_the_same_cases_fails_the_run(data, wrong, workers):
 
 @pytest.mark.slow
 @tabled
-def test_the_thresholds_are_those_of_the_start_folder_or_beside_the_ini_file(
-    place, right, monkeypatch, keys, named, status
-):
+def test_the_thresholds_are_those_of_the_start_folder_or_the_ini_file(place, right, monkeypatch, keys, named, status):
     place.ready('[gate."valse/*".acc_r]\nmin = 0.99\n')
     (place.path / "below").mkdir()
     (place.path / "pytest.ini").write_text(f"[pytest]\n{keys}")
@@ -165,8 +163,6 @@ def test_a_task_some_of_whose_files_are_missing_says_so(place):
 
 
 BY_POSITION = "def match(self, pairs):\n    return np.arange(len(pairs))[::-1].astype(float)"
-
-
 LATE = """
 import os, time
 

@@ -93,7 +93,7 @@ OTHERS = ("plurality", "relations", "actant-swap", "coreference-standard", "coun
 LIMIT = '[limit."valse/existence".acc_r]\nmax = 0.6\nwhy = "it does not see what is missing"\n'
 
 
-def test_a_limit_that_holds_is_shown_and_fails_nothing(place, wrong):
+def test_a_limit_that_holds_is_shown_and_one_that_does_not_fails_and_limits_alone_let_none_through(place, wrong, right):
     place.ready(MOST + LIMIT)
     result = place.run(wrong, "-rx", "--alluredir=allure", ret=0)
     result.stdout.fnmatch_lines(["XFAIL thresholds.toml::limit:valse/existence:acc_r - cannot: acc_r is 0.0000 *"])
@@ -105,9 +105,6 @@ def test_a_limit_that_holds_is_shown_and_fails_nothing(place, wrong):
     [shown] = [file for file in files if file["name"] == "thresholds.toml::limit:valse/existence:acc_r"]
     assert shown["status"] == "skipped"
     assert {"name": "threshold", "value": "<= 0.6", "excluded": True} in shown["parameters"]
-
-
-def test_a_model_that_is_better_than_its_limit_fails_the_run_and_limits_alone_let_none_through(place, right, wrong):
     place.ready(GATE.format("*") + LIMIT)
     place.run(right, ret=1, says="fail: limit:valse/existence:acc_r: acc_r is 1.0000*better than the known limit*")
     [held] = [gate for gate in place.metrics()["gates"] if gate["kind"] == "gate"]

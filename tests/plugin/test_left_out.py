@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builders import write_lines
+from builders import tabled, write_lines
 from PIL import Image
 
 from vlgate.cli import main
@@ -53,19 +53,7 @@ def test_the_last_failed_tests_alone_do_not_pass(two_tasks, monkeypatch):
     assert set(two_tasks.decisions().values()) == {"inconclusive"}
 
 
-@pytest.mark.parametrize(
-    ("how", "status"),
-    [
-        (("", "", ""), 0),
-        (("--require-gates", "", ""), 1),
-        (("", "true", ""), 1),
-        (("", "", "true"), 1),
-        (("--no-require-gates", "", "true"), 0),
-        (("", "false", "true"), 0),
-        (("", "", "false"), 0),
-    ],
-    ids=str,
-)
+@tabled
 def test_a_run_without_a_judged_gate_fails_if_gates_are_required(place, right, monkeypatch, how, status):
     args, ini, ci = how
     place.ready('[gate."scenes/foil-it".acc_r]\nmin = 0.9\n')
@@ -130,8 +118,6 @@ COPIES = {
     "longer-files": _files(lambda i, file: file.write_bytes(file.read_bytes() + b"\0" * i)),
     "links": _files(lambda i, file: i and (file.unlink(), file.symlink_to("100.jpg"))),
 }
-
-
 QUICK = ["other-names", "one-name"]
 
 
@@ -245,23 +231,11 @@ def many(n, claim, first=0):
     return [{"case": f"record_{number}", "claim": claim} for number in range(first, first + n)]
 
 
-@pytest.mark.parametrize(
-    ("lines", "key", "said"),
-    [
-        (many(17, "ambiguous"), "", "17 of 40 cases are disputed, more than max_disputed = 0.05"),
-        (many(40, "swapped"), "", "40 of 40 cases are disputed"),
-        (many(3, "broken"), "", "3 of 40 cases are disputed"),
-        ([*many(2, "wrong"), *many(1, "swapped", 2)], "", "3 of 40 cases are disputed"),
-        (many(1, "wrong"), "max_disputed = 0", "1 of 40 cases are disputed, more than max_disputed = 0"),
-        (many(2, "ambiguous"), "", ""),
-        (many(9, "ambiguous"), "max_disputed = 0.3", ""),
-    ],
-    ids=str,
-)
-def test_more_disputes_than_allowed_make_a_gate_inconclusive(place, right, lines, key, said):
+@tabled
+def test_more_disputes_than_allowed_make_a_gate_inconclusive(place, right, disputed, key, said):
     place.ready(f'[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n{key}\n', n=40)
-    dispute(place, *lines)
-    swapped = all(line["claim"] == "swapped" for line in lines)
+    dispute(place, *(line for one in disputed for line in many(*one)))
+    swapped = all(claim == "swapped" for _, claim, *_ in disputed)
     model = place.matching("float(len(pair.text))", name="other")
     place.run(model if swapped else right, "--disputes=disputes.jsonl", "--health=off", ret=1 if said else 0)
     assert said in place.metrics()["gates"][0]["why"]

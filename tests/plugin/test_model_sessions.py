@@ -21,17 +21,6 @@ from vlgate.record.options import Options
 from vlgate.run.loading import load_model, merged
 from vlgate.types import Batch
 
-INTERRUPTED = """self.calls += 1
-    if self.calls == 2: raise KeyboardInterrupt
-    open("calls", "w").write(str(self.calls))"""
-
-
-@pytest.mark.slow
-def test_after_an_interruption_nothing_more_is_asked(data):
-    model = data.matching(first=INTERRUPTED, head="calls = 0")
-    data.run(model, "--batch-size=8", "--items=batch", "--device=cpu", subprocess=True, ret=2)
-    assert (data.path / "calls").read_text() == "1"
-
 
 def test_a_note_of_several_workers_is_shown_once():
     cards = [ModelCard(name="one", notes=("regions of a stub", f"{n} replies unread")) for n in (3, 2)]

@@ -213,9 +213,7 @@ def test_the_exit_status_and_all_files_of_a_run_say_the_same(place, run, gates):
 
 
 @pytest.mark.parametrize(("run", "gates"), slowly(MADE))
-def test_the_page_written_again_says_the_same_and_only_a_pass_is_a_baseline_without_a_reason(
-    place, run, gates, tmp_path, capsys
-):
+def test_the_page_written_again_says_the_same_and_only_a_pass_is_a_baseline(place, run, gates, tmp_path, capsys):
     folder = shutil.copytree(place.run(run, gates)[0], tmp_path / "run")
     before, word = first_words(folder), RUNS[run][1][gates]
     assert main(["report", str(folder)]) == 0

@@ -5,7 +5,6 @@ import json
 import os
 import re
 from contextlib import suppress
-from operator import methodcaller
 from pathlib import Path
 
 import pytest
@@ -134,19 +133,13 @@ def test_names_add_up_and_spaces_and_commas_between_them_do_not_matter(own_cases
     assert set(own_cases.metrics()["tasks"]) - {"valse/plurality"} == {"mine/swap", "valse/existence"}
 
 
-def outside(record):
-    record["image_file"] = "../../etc/passwd"
+@pytest.mark.parametrize("said", ["caption", "foil", "image_file", "mturk", "../../etc/passwd"])
+def test_a_record_that_cannot_be_read_is_named_and_left_out(place, right, said):
+    def spoil(i, record):
+        if i == 2:
+            record.update(image_file=said) if "/" in said else record.pop(said)
 
-
-@pytest.mark.parametrize(
-    ("spoil", "said"),
-    [
-        *((methodcaller("pop", field), field) for field in ("caption", "foil", "image_file", "mturk")),
-        (outside, "../../etc/passwd"),
-    ],
-)
-def test_a_record_that_cannot_be_read_is_named_and_left_out(place, right, spoil, said):
-    place.ready(n=4, change=lambda i, record: spoil(record) if i == 2 else None)
+    place.ready(n=4, change=spoil)
     place.run(right, ret=1, says=f"*1 of its records cannot be read (record_2: *{said}*")
     assert (place.task()["judged"], place.task()["left_out"]["record that cannot be read"]) == (3, 1)
     [gate] = place.metrics()["gates"]
@@ -299,8 +292,6 @@ def match(self, pairs):
 def answer(self, questions):
     return [{HOSTILE!r} for _ in questions]
 """
-
-
 FILES = ("page.md", "junit.xml", "out/summary.md", "out/badge.json", "out/report.html")
 
 

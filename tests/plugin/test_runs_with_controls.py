@@ -88,9 +88,7 @@ def test_several_workers_find_the_same_and_the_time_of_a_control_is_said(place, 
     result.stdout.fnmatch_lines(["*about * min more for the * requests of the control delivery*"])
 
 
-def test_a_model_that_reads_only_the_text_passes_a_negative_threshold_alone_which_says_that_it_asks_for_nothing(
-    place, right
-):
+def test_a_model_that_reads_only_the_text_passes_a_negative_threshold_alone_which_says_so(place, right):
     place.ready(GAIN.format(0.2))
     row = next(line.split() for line in place.run(right).outlines if line.startswith("foil ") and "visual_gain" in line)
     assert row[2:6] == ["visual_gain", "-", "-", "-"]  # not asked without --controls
@@ -149,8 +147,6 @@ def test_which_controls_are_asked_by_default():
 
 
 FLIPS = '[gate."valse/*".flip_rate]\nmax = {}\n'
-
-
 CANARIES = "if any('alone' in pair.image.key for pair in pairs): raise RuntimeError('no canaries')"
 
 

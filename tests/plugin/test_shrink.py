@@ -168,7 +168,7 @@ def test_allure_shows_the_case_as_it_was_and_as_it_broke(place, asked):
     assert set(images) == {"expected", "actual", "diff"}
 
 
-def test_replies_made_elsewhere_are_not_searched_and_without_hypothesis_the_run_says_what_to_install(
+def test_replies_made_elsewhere_are_not_searched_and_without_hypothesis_it_says_what_to_install(
     place, right, monkeypatch
 ):
     place.ready(n=4)

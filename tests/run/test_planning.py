@@ -131,11 +131,16 @@ def test_the_sample_is_the_same_each_time_and_another_for_another_seed_or_task_b
     assert plan_of(*tasks, limit=200).tasks == tuple(tasks)
 
 
-def test_every_case_has_the_same_chance_to_be_in_the_sample(plan_of):
+def test_every_case_has_the_same_chance_in_a_sample_and_in_a_quick_one_without_rare_slices(plan_of):
     task = own_task([case(number) for number in range(20)])
     drawn = Counter(id_ for seed in range(400) for id_ in ids(plan_of(task, limit=5, seed=seed).tasks[0]))
     # Each of 20 cases is expected 100 times; five deviations of sqrt(400 * 0.25 * 0.75) are 43.
     assert all(57 <= drawn[str(number)] <= 143 for number in range(20))
+    tags = [{"size": "small" if number % 5 else "large"} for number in range(90)]
+    task = tagged(tags)
+    counts = Counter(case.id for seed in range(600) for case in quick_sample(task, f"{seed}").cases)
+    assert len(counts) == 90
+    assert max(abs(count / 600 - 1 / 3) for count in counts.values()) < 0.1  # five standard deviations
 
 
 @pytest.mark.parametrize("items", ["auto", "pair", "batch"])
@@ -247,24 +252,13 @@ def test_the_sample_is_full_whatever_the_number_of_cases(n):
     assert quick_sample(small, "0") is small
 
 
-def test_every_case_is_as_likely_where_no_slice_must_be_completed():
-    tags = [{"size": "small" if number % 5 else "large"} for number in range(90)]
-    task = tagged(tags)
-    counts = Counter(case.id for seed in range(600) for case in quick_sample(task, f"{seed}").cases)
-    assert len(counts) == 90
-    assert max(abs(count / 600 - 1 / 3) for count in counts.values()) < 0.1  # five standard deviations
-
-
-def test_a_tag_of_many_values_gives_the_rare_ones_no_more_than_their_share():
+def test_a_tag_of_many_values_gives_rare_ones_no_more_than_their_share_and_groups_are_no_slices():
     """With a case for each of 60 rare relations, a figure would be about them only."""
     tags = [{"relation": f"rare {number}" if number < KEPT * 6 else "on"} for number in range(2000)]
     for seed in range(10):
         cases = quick_sample(tagged(tags), f"{seed}").cases
         assert sum(case.tags["relation"] != "on" for case in cases) <= 2
-
-
-def test_groups_of_cases_are_no_slices():
-    """Metrics over groups are tags too: 100 sets of four would leave no room for the places."""
+    # Metrics over groups are tags too: 100 sets of four would leave no room for the places.
     places = ("on", "under", "left of", "right of")
     tags = [{"preposition": places[number % 4], "set_all": f"4 of {number // 4}"} for number in range(400)]
     for seed in range(10):

@@ -59,9 +59,7 @@ def test_what_changes_replies_changes_the_key(tmp_path, what):
         assert listed_as(*first) != listed_as(*second)
 
 
-def test_a_byte_of_the_weights_and_a_version_of_a_library_change_the_key_and_the_number_of_the_gpu_does_not(
-    tmp_path, monkeypatch
-):
+def test_a_byte_of_the_weights_and_a_version_of_a_library_change_the_key_and_the_gpu_does_not(tmp_path, monkeypatch):
     (tmp_path / "weights.pt").write_bytes(b"weights" * 100)
     first = model_key(loaded(), options(tmp_path))
     raw = bytearray((tmp_path / "weights.pt").read_bytes())
@@ -131,12 +129,9 @@ def test_what_the_files_hold_is_part_of_the_key(tmp_path):
     assert face_key(plain, "cuda:1") == face_key(plain, "cuda:0")
 
 
-@pytest.mark.parametrize("model", ["my_model:build", "lxmert:here", "open_clip:ViT-B-32/openai", "oracle"])
-def test_a_model_that_must_be_built_to_be_known_has_no_key(tmp_path, model):
-    assert face_key(options(tmp_path, model=model), "cpu") == b""
-
-
-def test_an_option_that_names_a_file_must_be_read(tmp_path):
+def test_a_model_that_must_be_built_to_be_known_has_no_key_nor_has_one_with_an_option_that_names_a_file(tmp_path):
+    for model in ("my_model:build", "lxmert:here", "open_clip:ViT-B-32/openai", "oracle"):
+        assert face_key(options(tmp_path, model=model), "cpu") == b""
     (tmp_path / "answers.txt").write_text("yes\nno\n")
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "config.json").write_text("{}")

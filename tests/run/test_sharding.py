@@ -100,13 +100,10 @@ def test_the_order_of_the_patterns_changes_nothing_and_each_part_has_its_share_o
         assert max(shares) - min(shares) <= len(task.cases) / 3
 
 
-@pytest.mark.parametrize("text", ["0/3", "4/3", "3", "a/b", "1/0", "-1/2", "1/2/3"])
-def test_what_is_no_part_is_refused(text):
-    with pytest.raises(ValueError):  # noqa: PT011  # the caller says which option
-        read_shard(text)
-
-
 def test_one_part_is_that_of_all_and_options_come_back_from_their_json():
+    for text in ("0/3", "4/3", "3", "a/b", "1/0", "-1/2", "1/2/3"):
+        with pytest.raises(ValueError):  # noqa: PT011  # the caller says which option
+            read_shard(text)
     assert read_shard("1/1") == Shard(number=1, of=1)
     assert str(read_shard("2/4")) == "part 2 of 4"
     tasks = [

@@ -82,20 +82,19 @@ def test_a_defect_is_caught(name):
     assert outcome(defective(name, 0, READING), ASKED[name], one.thresholds, limit=45) in {"fail", "inconclusive"}
 
 
-def test_the_intact_reader_passes():
+def test_the_intact_reader_passes_and_has_a_gate_on_every_drawn_task():
     file = READERS["constant"].thresholds
     tasks = sorted(set(ASKED.values()))
     assert {task: outcome(Reader(reading=READING), task, file) for task in tasks} == dict.fromkeys(tasks, "pass")
-
-
-def test_the_reader_has_a_gate_on_every_drawn_task():
     gates = gates_of(READERS["constant"].thresholds)
     assert {one.task: one.metric for one in gates} == {name: SHAPES[of].headline for name, of in TASK_SHAPES.items()}
 
 
-def test_only_a_defect_that_no_drawn_task_claims_is_left_out():
+def test_only_a_defect_that_no_drawn_task_claims_is_left_out_and_an_unknown_one_names_the_nearest(capsys):
     assert set(SAYS) - set(sabotages()) == {"synonyms"}
     assert set(sabotages()) - set(SAYS) == set(spoilt.SPOILT) == set(WEIGHTS)
+    assert main(["demo", "--sabotage", "color-blind"]) == 4
+    assert "colour-blind" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
@@ -144,11 +143,6 @@ def test_a_demo_ends_red_and_opens_the_page_on_what_broke(tmp_path, monkeypatch,
     page = f"{(folder / 'report.html').as_uri()}#scenes/attributes"
     assert opened == ([page] if terminal and display else [])
     assert 'id="scenes/attributes"' in (folder / "report.html").read_text(encoding="utf-8")
-
-
-def test_an_unknown_defect_names_the_nearest(capsys):
-    assert main(["demo", "--sabotage", "color-blind"]) == 4
-    assert "colour-blind" in capsys.readouterr().err
 
 
 def test_the_closing_lines_say_what_broke_most_first_and_which_claims_hold():
