@@ -164,7 +164,6 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command with these arguments; None means those of ``sys.argv``."""
     description = "List models, make cases and find image regions for runs of vlgate, which pytest starts."
     parser = _Parser(prog="vlgate", description=description)
     parser.add_argument("--version", action="version", version=f"vlgate {__version__}")

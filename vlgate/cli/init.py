@@ -79,7 +79,6 @@ def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
 
 
 def thresholds_of_run(folder: Path) -> str:
-    """Return a thresholds file with a gate on the headline metric of each task of a run."""
     # A gate stands at the highest threshold of two decimals that the same model passes in nearly all new samples of as
     # many cases and images: in 1 - MISSES of them it passes all gates together, however these depend on each other
     named = f"--from {folder}"

@@ -31,8 +31,6 @@ class AcuityGate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcuityDecision:
-    """The outcome of a gate on a threshold, with a sentence that says why."""
-
     gate: AcuityGate
     outcome: Outcome
     why: str
@@ -86,7 +84,6 @@ def decide_acuity(gate: AcuityGate, found: Acuity | None) -> AcuityDecision:
 
 
 def said(found: Acuity) -> str:
-    """The threshold with its interval in words, or why there is none."""
     if found.word != "threshold":
         return found.word
     low, high = found.interval

@@ -26,7 +26,6 @@ class MustHold:
 
 
 def read_must_hold(file: Path) -> MustHold:
-    """Read a file of cases, one JSON object per line."""
     try:
         if file.exists() and not file.is_file():  # reading a pipe would block for ever
             raise ThresholdsError(f"{file}: is not a regular file; name another file as must_hold")

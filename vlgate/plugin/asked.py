@@ -38,7 +38,6 @@ SHRINK = "shrink"
 
 
 def check_searches(options: Options) -> None:
-    """Raise OptionError if the searches cannot be made: without hypothesis, or of cases that are asked together."""
     if options.ask == "together":
         raise OptionError(
             f"-m {SHRINK}: with --ask=together, no changed case could be kept as one of your own; leave --ask out"
@@ -80,7 +79,6 @@ class TimeLimits:
             self.stopped = message
 
     def within(self, checks: Callable[[], tuple[Check, ...]]) -> tuple[Check, ...]:
-        """Run the checks of the model, unless a test was stopped because the model took too long."""
         if self.stopped:
             from vlgate.asking.checks.check import Check
 
@@ -90,7 +88,6 @@ class TimeLimits:
         return checks()
 
     def limit_calls(self) -> None:
-        """Limit the calls of the model after the last test as pytest-timeout limits a test, if it does."""
         # A worker does not know whether a test of another worker was stopped: a call of n requests has n tests' time
         config, seconds = self.config, 0.0
         if self.calls.allowed is not None or not any(map(config.pluginmanager.hasplugin, _PLUGIN)):
@@ -138,7 +135,6 @@ class Asked:
 
     @property
     def collects_only(self) -> bool:
-        """Whether the tests, or their fixtures, are only listed."""
         return any(self.config.getoption(name, None) for name in LISTS)
 
     @property
@@ -170,7 +166,6 @@ class Asked:
 
     @cached_property
     def earlier(self) -> FinishedRun | None:
-        """The run to compare with; None if none is named, or if this is the first."""
         if not isinstance(self.options.baseline, Path):
             return None
         from vlgate.record.comparison import read_earlier
@@ -193,7 +188,6 @@ class Asked:
 
     @cached_property
     def connected(self) -> bool:
-        """Whether the run is scored by a Ray cluster, to which this process is connected from now to its end."""
         if self.options.ray:
             from vlgate.models.ray.connecting import connect
 
@@ -202,7 +196,6 @@ class Asked:
 
     @cached_property
     def checked(self) -> bool:
-        """Check everything that can be checked without loading the model, and take the results folder."""
         check_dtype(self.options.dtype)
         check_device(self.options.device)
         check(self.options.model, folder=self.options.folder)

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 
 def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, object]]:
-    """Return the figures of a gate, as pairs of a name and a value; a figure that is not known is left out."""
     gate, metric, change = decision.gate, decision.metric, decision.difference
     result = next((one for one in run.results if one.task.id == gate.task), None)
     figures: dict[str, object] = {"decision": decision.outcome, "threshold": threshold(decision)}
@@ -63,7 +62,6 @@ def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, objec
 
 
 def describe_suite(config: pytest.Config, model: ModelCard, verdict: str, plan: Callable[[], str]) -> None:
-    """Add the model, the suite and the verdict to the file of ``--junitxml``, if one is written."""
     xml = config.stash.get(xml_key, None)
     if xml is None:
         return
@@ -97,7 +95,6 @@ class Closing:
         self.problems: list[str] = []
 
     def card(self, session: pytest.Session) -> Mapping[str, Any]:
-        """Check the model of this worker, and return its description for the process that the user started."""
         card = asdict(card_of(*self.run.loaded, self._checks(session)))
         self._keep_face()
         return card

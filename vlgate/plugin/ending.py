@@ -47,7 +47,6 @@ class _Sentence:
 
 
 def sentence(message: str, text: str = "") -> object:
-    """Return the failure of a test that consists of a message; ``text`` is printed instead if there is more to say."""
     return _Sentence(text=escaped(text or message), reprcrash=_Crash(message=printable(message)))
 
 
@@ -80,7 +79,6 @@ STANDS_FOR = "vlgate_stands_for"
 
 
 def cleaned(value: object) -> object:
-    """Return what a report holds with the halves of surrogate pairs escaped, which execnet refuses to send."""
     if isinstance(value, str):
         return value.encode(errors="backslashreplace").decode() if halved(value) else value
     if isinstance(value, dict):
@@ -180,7 +178,6 @@ class Ending:
             self.crashed.append(f"worker {name} was ended, because {late}" if late else f"worker {name} crashed")
 
     def lacks(self, collected: Collected, checks: Sequence[Check]) -> str:
-        """Return what the run lacks, as one sentence; empty if it is complete."""
         left = sum(collected.unreported(nodeid) for nodeid in collected.expected)
         failed = [check.name for check in checks if check.outcome == "failed"]
         reasons = ["the run was interrupted"] if self.interrupted else []
@@ -192,7 +189,6 @@ class Ending:
 
 
 def flagged(report: pytest.TestReport) -> str:
-    """Return why the model could not be loaded, if this report says so; otherwise an empty text."""
     return str(getattr(report, NO_MODEL, ""))
 
 
@@ -243,7 +239,6 @@ class ExitGuard:
         os._exit = self._exit
 
     def stop(self, status: int = 0) -> None:
-        """Put ``os._exit`` back after a run that ended with status 0, unless something else has replaced it."""
         if status:
             self.status, self.when = status, "after a run that did not pass"
         elif os._exit == self._exit:

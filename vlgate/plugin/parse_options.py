@@ -35,7 +35,6 @@ _PATHS = frozenset({"data", "disputes"})
 
 
 def read(config: pytest.Config) -> Options:
-    """Read all settings of a session: from the command line, or else the ini file, or else the environment."""
     given = {name: _given(config, setting) for name, setting in SETTINGS.items()}
     controls, model, data = _names(given["controls"]), str(given["model"] or DEFAULT_MODEL), _data(given["data"])
     most = LIMIT if controls else DEFAULT_LIMIT
@@ -138,7 +137,6 @@ def _base(config: pytest.Config, name: str) -> Path:
 
 
 def requires_gates(config: pytest.Config) -> bool | None:
-    """Whether an option or the ini file requires a judged gate; None if neither says so."""
     required = _given(config, SETTINGS["require_gates"])
     return None if required is None else bool(required)
 
@@ -150,7 +148,6 @@ def asks_for_suite(config: pytest.Config) -> bool:
 
 
 def names_suite(config: pytest.Config) -> bool:
-    """Whether the paths of the command line name the suite, or a folder that holds it."""
     args = config.args or config.known_args_namespace.file_or_dir or config.getini("testpaths")  # none with --help
     paths = [arg.split("::")[0] for arg in args]
     return any(SUITE in re.split(r"[/\\.]", path) or (Path(path) / SUITE).is_dir() for path in paths)

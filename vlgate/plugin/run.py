@@ -39,7 +39,6 @@ class Run(SessionState):
     """One session. The process that the user started collects and judges; xdist's workers only score."""
 
     def start(self) -> None:
-        """Check the options before any worker starts, in the process that the user started."""
         if self.allure is not None:
             self.allure.start()
         if self.worker is not None or not parse_options.asks_for_suite(self.config):
@@ -70,7 +69,6 @@ class Run(SessionState):
         return capability is not None and not self._batches(capability)
 
     def load_model(self, session: pytest.Session) -> Predictor:
-        """Load the model; if that fails, the first test says why and the run ends."""
         from vlgate.asking.pace import pace
 
         if self.worker is None:
@@ -141,7 +139,6 @@ class Run(SessionState):
         return report
 
     def collect(self, report: pytest.TestReport) -> None:
-        """Keep the replies of a report, in the process that the user started."""
         self.ending.no_model = self.ending.no_model or flagged(report)
         if self.allure is not None:
             self.allure.see(report)
@@ -233,7 +230,6 @@ class Run(SessionState):
 
     @property
     def unasked(self) -> bool:
-        """Whether the user typed options of a run, but no test of the suite."""
         return bool(self.typed) and not (self.offered or self.result or parse_options.names_suite(self.config))
 
     @property
@@ -252,7 +248,6 @@ class Run(SessionState):
 
 
 def costs_of(run: Run) -> list[Cost]:
-    """Return what each control of a run costs, about the tasks that are selected; a part of a run asks none."""
     if not run.options.controls or run.options.shard is not None:
         return []
     from vlgate.run.probing import costs
@@ -273,7 +268,6 @@ def say_costs(run: Run) -> None:
 
 
 def announce(run: Run, cases: int, seconds: float) -> Estimate:
-    """Say how long the run and its controls will take, if its model took some seconds for some cases."""
     from vlgate.asking.pace import Pace
 
     total = sum(len(batch.positions) for batch in run.collected.expected.values())

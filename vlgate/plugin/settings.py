@@ -54,7 +54,6 @@ LISTS = MappingProxyType(
 
 
 def typed(config: pytest.Config) -> argparse.Namespace:
-    """Return the options of the command line alone, without those of an ini file and of ``PYTEST_ADDOPTS``."""
     return config._parser.parse_known_args(list(config.invocation_params.args))  # noqa: SLF001  # what pytest calls
 
 
@@ -84,7 +83,6 @@ def joined(args: Sequence[str], folder: Path) -> list[str]:
 
 
 def start_again(config: pytest.Config) -> int | pytest.ExitCode | None:
-    """Run the session with joined arguments and return its exit status; None if there is nothing to join."""
     # PYTEST_ADDOPTS is joined too, and not restored, because the workers of xdist read it again
     folder = config.invocation_params.dir
     given, added = list(config.invocation_params.args), shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))

@@ -70,7 +70,6 @@ class CaseTable:
 
     @cached_property
     def images(self) -> tuple[tuple[str | None, ...], ...]:
-        """The keys of the images of the requests of each case; None for a request without an image."""
         return tuple(map(tuple, self.column("images")))
 
     @cached_property
@@ -79,12 +78,10 @@ class CaseTable:
 
     @cached_property
     def truths(self) -> tuple[tuple[str, ...], ...]:
-        """The truths of each case: ``true`` or ``false`` for a text, the right answer for a question."""
         return tuple(map(tuple, self.column("truths")))
 
     @cached_property
     def answers(self) -> tuple[tuple[str | None, ...], ...]:
-        """The answers of each case, one per request; None for a text, and for a tie."""
         return tuple(map(tuple, self.column("answers")))
 
     @cached_property
@@ -116,7 +113,6 @@ class CaseTable:
 
     @cached_property
     def clusters(self) -> tuple[str, ...]:
-        """The name of the cluster of images of each case; see ``metrics.clusters.recorded_clusters``."""
         return recorded_clusters(self.ids, self.images, together=self.together)
 
     @cached_property
@@ -138,7 +134,6 @@ class CaseTable:
 
 
 def case_tables(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
-    """Return the cases of each task of a finished run, in the order of ``cases.parquet``."""
     rows = read_cases(run) if rows is None else rows
     names = rows.column("task").combine_chunks().dictionary_encode()
     codes = np.from_dlpack(names.indices)
@@ -158,7 +153,6 @@ def case_tables(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
 
 
 def asked_of(requests: Sequence[Request], truths: Sequence[bool | str]) -> str:
-    """Return the digest of a case from its requests and truths; see ``digest_of``."""
     return digest_of(
         [image_of(request) for request in requests],
         [text_of(request) for request in requests],
@@ -172,7 +166,6 @@ def digest_of(images: Sequence[str | None], texts: Sequence[str], truths: Sequen
 
 
 def truth_of(truth: bool | str) -> str:
-    """Return a truth as ``cases.parquet`` has it: ``true`` or ``false`` for a text, the right answer for a question."""
     return truth if isinstance(truth, str) else "true" if truth else "false"
 
 

@@ -21,8 +21,6 @@ NEEDED = frozenset({"model", "run", "tasks"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """A run to compare: its model, its settings and its cases by task."""
-
     model: str
     fingerprint: str = ""
     seed: int
@@ -40,7 +38,6 @@ def read_earlier(folder: Path, named: str) -> FinishedRun:
 
 
 def finished_run(run: RecordedRun, tables: Mapping[str, CaseTable] | None = None) -> FinishedRun:
-    """Return a complete run as what another is compared with; ``tables`` are its cases, if they were read already."""
     refuse_incomplete(run)
     return FinishedRun(
         folder=run.folder,
@@ -103,7 +100,6 @@ class TaskChange:
 
     @property
     def p(self) -> float:
-        """The p-value that as many cases break as are fixed, of the headline metric; see ``chance_of_change``."""
         values = self.values.get(self.headline)
         return 1.0 if values is None else chance_of_change(values.before, values.after, values.images)
 

@@ -53,8 +53,6 @@ def write_environment(file: Path, options: Options, workers: int, use: CacheUse)
 
 
 def environment_content(options: Options, workers: int, use: CacheUse) -> dict[str, Any]:
-    """Return the time, machine, versions of packages, use of the cache, and options, as JSON holds them."""
-
     def plain(value: object) -> object:
         return sorted(value) if isinstance(value, frozenset) else str(value)
 

@@ -35,7 +35,6 @@ class JudgedAgain:
 def judge_again(
     run: RecordedRun, file: Path, earlier: FinishedRun | None = None, *, first: bool = False, require_gates: bool = True
 ) -> JudgedAgain:
-    """Decide every gate of a thresholds file about a finished run, as the run itself would."""
     if "unasked" not in run.figures:
         raise run.wrong(f"{METRICS} is of an earlier version: unasked is missing")
     tables = case_tables(run)

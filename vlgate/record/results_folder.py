@@ -68,7 +68,6 @@ def take_folder(options: Options) -> Callable[[], None]:
 
 
 def nothing_run(options: Options) -> list[str]:
-    """Return the lines for ``--collect-only``: no gate was judged, and figures in the folder are of an earlier run."""
     file = options.results / "metrics.json"
     lines = [f"nothing was run: {file} holds the figures of an earlier run"] if file.is_file() else []
     if options.require_gates:

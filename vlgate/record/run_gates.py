@@ -204,7 +204,6 @@ def failed_checks(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thres
 def required(
     thresholds: Thresholds, counts: Mapping[str, tuple[int, int]], options: Options, known: Collection[str]
 ) -> list[Decision]:
-    """Return a decision per required task that has no data in a full run, or whose cases were not all selected."""
     needed = [task for task in known if any(fnmatchcase(task, pattern) for pattern in thresholds.require)]
     file = thresholds.file.name
     decisions = []
@@ -223,7 +222,6 @@ def required(
 def unjudged_gates(
     decisions: Sequence[Decision], thresholds: Thresholds, options: Options, *, searched: bool = False
 ) -> list[Decision]:
-    """Return an inconclusive decision if the options ask for a judged gate and no gate was judged."""
     if not options.require_gates or any(decision.outcome in JUDGED for decision in decisions):
         return []
     none, remedy = f"no gate of {thresholds.file} is about a task of this run", "add a gate with min"

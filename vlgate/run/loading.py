@@ -55,13 +55,11 @@ class BatchSizes(Sizes):
     remembered: int | None = field(default=None, init=False)
 
     def first(self) -> int:
-        """Return the batch size to begin with: the one that an earlier run ended with, or else the default."""
         size = self._read().get(self.key)
         self.remembered = size if size is not None and size < self.default else None
         return self.remembered or self.default
 
     def halved(self, size: int) -> None:
-        """Note a smaller batch size, as soon as memory has run out with twice as many items."""
         kept = {key: other for key, other in self._read().items() if key != self.key}
         content = dict([*kept.items(), (self.key, size)][-MOST:])
         part = self.file.with_name(f".{self.file.name}.{os.getpid()}.part")
@@ -71,7 +69,6 @@ class BatchSizes(Sizes):
             part.replace(self.file)  # whole or not at all; of two processes that write at once, one finds it again
 
     def note(self, size: int) -> str:
-        """Return a note for the readers of the results about the size that a run ended with; empty for the default."""
         notes = [self.damaged] if self.damaged else []
         if size < self.default:
             when = "in an earlier run" if size == self.remembered else "in this run"
@@ -133,7 +130,6 @@ CHECKED_CASES = 8  # per task; the first of their requests are asked again to ch
 def load_model(
     options: Options, tasks: Sequence[Task], worker: int = 0, workers: int = 1, watch: Watch = unwatched
 ) -> tuple[LoadedModel, ModelPredictor]:
-    """Load the model that the options name, on the device of this one of several workers or on a cluster."""
     if options.ray:
         remote, calls = load_on_cluster(options)
         return remote, replace(predictor_of(remote, replace(options, cache=None), tasks), caller=calls, cache=None)
@@ -166,7 +162,6 @@ def _built(options: Options, worker: int, workers: int) -> LoadedModel:
 
 
 def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options, plan: str) -> tuple[Check, ...]:
-    """Run the checks of polarity, batch invariance and determinism and, unless in plain float32, of precision."""
     # All but polarity ask the model itself, never a memory of its replies; batch invariance and determinism share a
     # round. Only a run that had all its replies from the cache takes the outcome of the checks from there too.
     kept = kept_checks(predictor, tasks, options, plan)
@@ -239,7 +234,6 @@ def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: 
 
 
 def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check, ...] = ()) -> ModelCard:
-    """Describe a loaded model for the report, at the end of its session."""
     notes = [note_of(loaded), predictor.caller.sizes.note(predictor.caller.size)]
     if isinstance(loaded.model, Prepared) and not loaded.registered:
         notes.append("prepare() was not called, because only vlgate's reference models are given the tasks and truths")

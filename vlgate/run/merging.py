@@ -57,7 +57,6 @@ _REMEDIES = (
 
 
 def in_order(parts: Sequence[RecordedPart], *, thresholds: bool) -> list[RecordedPart]:
-    """Return the parts of one run by their number."""
     ordered = sorted(parts, key=lambda part: part.number)
     _refuse_count(ordered)
     for part in ordered:
@@ -208,7 +207,6 @@ def _other_cases(part: RecordedPart, options: Options) -> OptionError:
 
 
 def joined_checks(checks: Sequence[Sequence[Check]]) -> tuple[Check, ...]:
-    """Return the checks of a model that several processes checked: of each, the worst that one of them found."""
     names = dict.fromkeys(check.name for some in checks for check in some)
     by_name = {name: [check for some in checks for check in some if check.name == name] for name in names}
     return tuple(min(some, key=lambda check: _WORST.index(check.outcome)) for some in by_name.values())

@@ -35,20 +35,16 @@ NAMED_ONLY = frozenset(("counterfactual",))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The tasks of a run, and its batches by the ids of their pytest items."""
-
     tasks: tuple[Task, ...]
     batches: Mapping[str, Batch]
     empty: tuple[Task, ...] = ()
     notes: tuple[str, ...] = ()
 
     def of_capability(self, capability: str) -> dict[str, Batch]:
-        """Return the batches of all tasks of one capability, by id."""
         return {name: batch for name, batch in self.batches.items() if batch.task.capability == capability}
 
 
 def known_tasks(options: Options) -> dict[str, Shape]:
-    """Check the data folders, ``--suite`` and ``--protocol``, without reading the files of any benchmark."""
     for folder in options.data:
         if not folder.is_dir():
             remedy = another_folder([folder] if folder.is_file() else [])
@@ -66,7 +62,6 @@ def known_tasks(options: Options) -> dict[str, Shape]:
 
 
 def read_gates(options: Options) -> Thresholds:
-    """Return the gates of a run; none without a thresholds file."""
     known = known_tasks(options)  # first: a wrong --data or --suite makes the user's own tasks unknown
     if options.thresholds is None:
         return Thresholds(file=Path("thresholds.toml"), rules=(), require=())
@@ -159,7 +154,6 @@ def _nothing(options: Options, pattern: str, wanted: Collection[str], tasks: Seq
 
 
 def sample(task: Task, limit: int | None, name: str) -> Task:
-    """Return the task with a seeded sample of at most ``limit`` cases, in the task's order."""
     n = len(task.cases)
     if limit is None or n <= limit:
         return task
@@ -210,7 +204,6 @@ def _unused(name: str, taken: Mapping[str, Batch]) -> str:
 def tasks_again(
     figures: Mapping[str, Any], environment: Mapping[str, Any], data: Sequence[Path] = ()
 ) -> tuple[tuple[Task, ...], str]:
-    """Return the tasks of a run, and why there are none; one of them is empty."""
     known = environment.get("options", {})
     if not known:
         return (), "environment.json is not there, so the images cannot be found again"

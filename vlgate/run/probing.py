@@ -39,7 +39,6 @@ class Cost:
     own: int  # the requests of the cases themselves, which the run asks anyway
 
     def seconds(self, per_case: float) -> float:
-        """Return how long the control takes, from the time that the run takes per case."""
         return per_case * self.cases * self.requests / max(1, self.own)
 
     def __str__(self) -> str:
@@ -48,7 +47,6 @@ class Cost:
 
 
 def costs(tasks: Sequence[Task], options: Options) -> list[Cost]:
-    """Return what each control of a run costs, before it is asked about some tasks."""
     drawn = [_drawn(task, options).cases for task in tasks]
     own = sum(len({request for case in cases for request in case.requests}) for cases in drawn)
     return [
@@ -157,7 +155,6 @@ def explained(
 
 
 def worst_missed(result: TaskResult, most: int) -> tuple[Told, ...]:
-    """Return the missed cases of a task with the smallest margins, the worst first; of equal ones the first."""
     task = result.task
     rated: list[tuple[float, int]] = []
     for row, verdict in enumerate(result.verdicts):

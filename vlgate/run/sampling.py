@@ -60,7 +60,6 @@ def parts_of(tasks: Sequence[Task], of: int) -> list[dict[str, tuple[int, ...]]]
 
 
 def costs(tasks: Sequence[Task], parts: Sequence[Mapping[str, Sequence[int]]]) -> list[int]:
-    """Return what each part costs: its requests, and its images as ``IMAGE`` requests each."""
     totals = []
     for part in parts:
         kept = [task.cases[place] for task in tasks for place in part[task.id]]
