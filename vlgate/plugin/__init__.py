@@ -98,7 +98,6 @@ class Hooks:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Attach the replies to the report, which goes to the process that the user started."""
         return self.run.attach(item, call, (yield))
 
     @pytest.hookimpl(wrapper=True)
@@ -126,8 +125,6 @@ class Hooks:
 
 
 class LastStatus:
-    """Decides on the exit status of the process after everything that pytest does."""
-
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> Generator[None, object, object]:
         """Return 1 for 0 if the suite was asked for, and not judged, whoever ended the session."""

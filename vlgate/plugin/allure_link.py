@@ -54,13 +54,9 @@ class AllureLink:
         write_result(self.folder, search_result(name, batch, search, at))
 
     def show_result(self, run: RunResult, model: ModelCard, options: Options, collected: Collected) -> None:
-        from vlgate.report.allure.writing import write_report
-
-        write_report(self.folder, run, model, options, self._moments(collected))
-
-    def _moments(self, collected: Collected) -> dict[tuple[str, str], Moment]:
         # The cases of a batch share its time, so that times add up to that of the run
         from vlgate.report.allure.results import Moment
+        from vlgate.report.allure.writing import write_report
 
         moments: dict[tuple[str, str], Moment] = {}
         for nodeid, batch in collected.expected.items():
@@ -73,8 +69,4 @@ class AllureLink:
                 start = report.start + number * share
                 times = {"start": int(start * 1000), "stop": int((start + share) * 1000)}
                 moments[batch.task.id, case.id] = Moment(**times, worker=getattr(report, "worker_id", ""), trace=trace)
-        return moments
-
-
-def connect(config: pytest.Config) -> AllureLink | None:
-    return AllureLink(config) if config.getoption("allure_report_dir", None) else None
+        write_report(self.folder, run, model, options, moments)

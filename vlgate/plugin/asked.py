@@ -37,15 +37,6 @@ if TYPE_CHECKING:
 SHRINK = "shrink"
 
 
-def check_searches(options: Options) -> None:
-    if options.ask == "together":
-        raise OptionError(
-            f"-m {SHRINK}: with --ask=together, no changed case could be kept as one of your own; leave --ask out"
-        )
-    if find_spec("hypothesis") is None:
-        raise OptionError(f"-m {SHRINK}: needs hypothesis, which is not installed; run pip install 'vlgate[shrink]'")
-
-
 # How long a model may take: ``--call-timeout``, and what follows from pytest-timeout if that is in use.
 
 _PLUGIN = ("timeout", "pytest_timeout")  # the names that pytest-timeout is registered under
@@ -205,7 +196,12 @@ class Asked:
             number, places = self.config.getoption("numprocesses", None), self.config.getoption("tx", None)
             check_cluster(self.options, f"-n {number}" if number else "--tx" if places else "")
         if self.searches:
-            check_searches(self.options)
+            if self.options.ask == "together":
+                said = "with --ask=together, no changed case could be kept as one of your own; leave --ask out"
+                raise OptionError(f"-m {SHRINK}: {said}")
+            if find_spec("hypothesis") is None:
+                said = "needs hypothesis, which is not installed; run pip install 'vlgate[shrink]'"
+                raise OptionError(f"-m {SHRINK}: {said}")
         if self.options.shard is not None:
             from vlgate.run.concluding import refuse_for_a_part
 

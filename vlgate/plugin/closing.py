@@ -45,7 +45,7 @@ from vlgate.types import Task
 
 if TYPE_CHECKING:
     from vlgate.asking.predictor import ModelPredictor
-    from vlgate.plugin.state import SessionState
+    from vlgate.plugin.run import Run
 
 
 def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, object]]:
@@ -67,13 +67,8 @@ def describe_suite(config: pytest.Config, model: ModelCard, verdict: str, plan: 
         return
     from vlgate import __version__
 
-    suite = {
-        "model": titled(model.name, model.weights),
-        "fingerprint": model.fingerprint,
-        "suite": plan(),
-        "verdict": verdict,
-        "vlgate": __version__,
-    }
+    suite = {"model": titled(model.name, model.weights), "fingerprint": model.fingerprint, "suite": plan()}
+    suite |= {"verdict": verdict, "vlgate": __version__}
     for what, value in suite.items():
         xml.add_global_property(f"vlgate.{what}", value)
 
@@ -89,7 +84,7 @@ def _tell(config: pytest.Config, line: str) -> None:
 
 
 class Closing:
-    def __init__(self, run: SessionState) -> None:
+    def __init__(self, run: Run) -> None:
         self.run = run
         self.correction = ""
         self.problems: list[str] = []

@@ -94,7 +94,6 @@ class Collected:
                 self.expected[nodeid] = batches[name]
 
     def take(self, report: pytest.TestReport, plan: Callable[[], str]) -> int:
-        """Keep the rows of a report, or why there are none; return how many cases are done with it."""
         rows = rows_of(report)
         if report.nodeid not in self.expected:
             self.strays += [report.nodeid] if rows is not None else []
@@ -171,7 +170,6 @@ def last_line(report: pytest.TestReport) -> str:
 
 
 def count_cases(stats: dict[str, list[Any]]) -> None:
-    """Repeat the report of a test for each of its cases, because pytest counts reports; after it has listed them."""
     right, missed = [], []
     for status in ("passed", "missed", "failed"):
         for report in stats.get(status, []):

@@ -112,7 +112,9 @@ def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
     unscored: dict[str, list[Any]] = {}
     for report in ours:
         if rows_of(report) is None:
-            raised.setdefault(_crash(report), []).append(report)
+            crash = getattr(report.longrepr, "reprcrash", None)
+            line = "" if crash is None else f"{crash.path}:{crash.lineno}"
+            raised.setdefault(f"{line} {cause_of(last_line(report))}", []).append(report)
         for cause in {cause_of(why) for _, why in reasons(collected.of_test(report.nodeid))} if rows_of(report) else ():
             unscored.setdefault(cause, []).append(report)
     common = {cause: alike for cause, alike in unscored.items() if len(alike) > FEW}
@@ -132,9 +134,7 @@ def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
 
 
 def _joined(cause: str, alike: Sequence[Any], collected: Collected) -> Any:
-    shared = next(
-        one for one in causes(collected.of_test(report.nodeid) for report in alike) if cause_of(one.reasons[0]) == cause
-    )
+    shared = next(it for it in causes(collected.of_test(r.nodeid) for r in alike) if cause_of(it.reasons[0]) == cause)
     tasks = {batch_name(report.nodeid).partition(":")[0] for report in alike}
     asked = sum(len(batch.positions) for batch in collected.expected.values() if batch.task.id in tasks)
     text = f"{len(shared.reasons):,} of {asked:,} cases unscored: {shared.sentence}"
@@ -150,12 +150,6 @@ def _named(report: Any, name: str) -> Any:
     file, line, domain = report.location
     renamed.location = (file, line, domain.replace(f"[{batch_name(report.nodeid)}]", f"[{name}]"))
     return renamed
-
-
-def _crash(report: Any) -> str:
-    crash = getattr(report.longrepr, "reprcrash", None)
-    line = "" if crash is None else f"{crash.path}:{crash.lineno}"
-    return f"{line} {cause_of(last_line(report))}"
 
 
 # How a session ended: what it lacks, and which of its files could not be written.

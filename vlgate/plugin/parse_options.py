@@ -42,6 +42,10 @@ def read(config: pytest.Config) -> Options:
     for name in edits:
         if name not in FAMILIES:
             raise pytest.UsageError(str(UnknownNameError("kind of edit in --shrink-edits", name, FAMILIES)))
+    asked = controls_of(controls, model=model, scenes=not _data(given["data"]) and not given["shard"])
+    if not asked and config.getoption("--controls-limit", None):
+        problem = "no control is asked; name some with --controls, or leave this out"
+        raise pytest.UsageError(f"--controls-limit={given['controls_limit']}: {problem}")
     dependent: dict[str, Any] = {  # on the place of the ini file, on the environment, or on each other
         "folder": config.invocation_params.dir,
         "model": model,
@@ -53,16 +57,14 @@ def read(config: pytest.Config) -> Options:
         "results": _results(config, given["results"], model),
         "cache": _cache(config, given["cache"]),
         "cache_named": bool(given["cache"] or os.environ.get("VLGATE_CACHE")),
-        "controls": _controls(config, given, controls, model),
+        "controls": asked,
         "controls_named": bool(controls),
         "controls_limit": _value(SETTINGS["controls_limit"], given["controls_limit"], most),
         "shrink_edits": tuple(family for family in FAMILIES if not edits or family in edits),
         "require_gates": in_ci() if given["require_gates"] is None else given["require_gates"],
     }
-    others = [field for field in fields(Options) if field.name not in dependent]
-    return Options(
-        **dependent, **{other.name: _value(SETTINGS[other.name], given[other.name], other.default) for other in others}
-    )
+    rest = [field for field in fields(Options) if field.name not in dependent]
+    return Options(**dependent, **{one.name: _value(SETTINGS[one.name], given[one.name], one.default) for one in rest})
 
 
 def _value(setting: Setting, given: Any, default: Any) -> Any:
@@ -155,14 +157,6 @@ def names_suite(config: pytest.Config) -> bool:
 
 def _names(value: Any) -> tuple[str, ...]:
     return tuple(name for entry in _entries(value) for part in entry.split(",") if (name := part.strip()))
-
-
-def _controls(config: pytest.Config, given: dict[str, Any], named: tuple[str, ...], model: str) -> tuple[str, ...]:
-    asked = controls_of(named, model=model, scenes=not _data(given["data"]) and not given["shard"])
-    if not asked and config.getoption("--controls-limit", None):
-        problem = "no control is asked; name some with --controls, or leave this out"
-        raise pytest.UsageError(f"--controls-limit={given['controls_limit']}: {problem}")
-    return asked
 
 
 def _data(value: Any) -> list[str]:

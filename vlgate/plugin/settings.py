@@ -41,14 +41,8 @@ def add(parser: pytest.Parser) -> None:
 AGAIN = pytest.StashKey[bool]()
 """Whether the session was started again with joined arguments, and this configuration has no session of its own."""
 LISTS = MappingProxyType(
-    {
-        "help": "--help",
-        "version": "--version",
-        "markers": "--markers",
-        "showfixtures": "--fixtures",
-        "show_fixtures_per_test": "--fixtures-per-test",
-        "collectonly": "--collect-only",
-    }
+    {"help": "--help", "version": "--version", "markers": "--markers", "showfixtures": "--fixtures"}
+    | {"show_fixtures_per_test": "--fixtures-per-test", "collectonly": "--collect-only"}
 )
 """The options that list something instead of running a test, by the name that pytest stores them under."""
 
