@@ -111,7 +111,6 @@ def decided(
 
 
 def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
-    """Return the result of a session that only searched, without figures: every gate is listed as not run."""
     made = decide_all(thresholds, {})
     return RunResult(results=(), decisions=(*unjudged_gates(made, thresholds, options, searched=True), *made))
 

@@ -46,8 +46,6 @@ MOST = 500
 
 @dataclass(slots=True, kw_only=True)
 class BatchSizes(Sizes):
-    """What is remembered of one model on one device, in a file that all runs of a user share."""
-
     file: Path
     key: str
     default: int
@@ -99,7 +97,6 @@ _GRAPHS = "scene-graphs"
 
 
 def lessons(tasks: Sequence[Task], options: Options) -> dict[str, Sequence[Lesson]]:
-    """Generate the generated tasks again with another seed, so that a baseline can be trained on them."""
     # A cross-validated baseline is below chance on tasks that are balanced on purpose; one that is trained on
     # independent cases is not. Questions from scene graphs are made from each half of the graphs, and those of one half
     # judge the images of the other. If a half has too few questions, there is no lesson.
@@ -135,30 +132,20 @@ def load_model(
         return remote, replace(predictor_of(remote, replace(options, cache=None), tasks), caller=calls, cache=None)
 
     def build() -> LoadedModel:
-        return _built(options, worker, workers)
+        share_threads(workers)
+        try:
+            given = {name: getattr(options, name) for name in ("device", "dtype", "seed", "folder")}
+            loaded = load(options.model, worker=worker, **given)
+        except ModelLoadError as error:
+            full = error.__cause__ is not None and out_of_memory(error.__cause__)
+            says = room_of(pick_device(options.device, worker), workers) if full else ""
+            raise (ModelLoadError(f"{error}; {says}") if says else error) from error.__cause__
+        return compiled(loaded, pick_device(options.device, worker)) if options.compiled else loaded
 
     loaded = unloaded(options, worker, build) or build()
     predictor = predictor_of(loaded, options, tasks, watch)
     predictor.caller.room = partial(room_of, loaded.device, workers)
     return loaded, predictor
-
-
-def _built(options: Options, worker: int, workers: int) -> LoadedModel:
-    share_threads(workers)
-    try:
-        loaded = load(
-            options.model,
-            device=options.device,
-            dtype=options.dtype,
-            seed=options.seed,
-            worker=worker,
-            folder=options.folder,
-        )
-    except ModelLoadError as error:
-        full = error.__cause__ is not None and out_of_memory(error.__cause__)
-        says = room_of(pick_device(options.device, worker), workers) if full else ""
-        raise (ModelLoadError(f"{error}; {says}") if says else error) from error.__cause__
-    return compiled(loaded, pick_device(options.device, worker)) if options.compiled else loaded
 
 
 def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options, plan: str) -> tuple[Check, ...]:
@@ -267,7 +254,6 @@ def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:
 def predictor_of(
     loaded: LoadedModel, options: Options, tasks: Sequence[Task], watch: Watch = unwatched
 ) -> ModelPredictor:
-    """Make a predictor of a loaded model; a reference model that must see the run's tasks is prepared with them."""
     # A model of the user's never sees the tasks, because they hold the truths. The text-only model learns generated
     # tasks from further cases of other seeds, as the baseline and as a model of a run.
     try:

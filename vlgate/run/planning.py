@@ -44,13 +44,16 @@ class Plan:
         return {name: batch for name, batch in self.batches.items() if batch.task.capability == capability}
 
 
-def known_tasks(options: Options) -> dict[str, Shape]:
-    for folder in options.data:
+def refuse_files(data: Sequence[Path]) -> None:
+    for folder in data:
         if not folder.is_dir():
-            remedy = another_folder([folder] if folder.is_file() else [])
-            raise OptionError(
-                f"--data {folder}: is not a folder; {remedy or 'name one that holds valse/, cases.jsonl, ...'}"
-            )
+            known = another_folder([folder] if folder.is_file() else [])
+            remedy = known or "name one that holds valse/, cases.jsonl, ..."
+            raise OptionError(f"--data {folder}: is not a folder; {remedy}")
+
+
+def known_tasks(options: Options) -> dict[str, Shape]:
+    refuse_files(options.data)
     known = shapes(options.data)
     for pattern in options.suite:
         if not any(fnmatchcase(task, pattern) for task in known):
@@ -72,7 +75,6 @@ def read_gates(options: Options) -> Thresholds:
 
 
 def no_folder(options: Options, task: str) -> str:
-    """Return a note for a message about an unknown task that may be the user's own, if the data folder may be wrong."""
     if task.partition("/")[0] in SOURCES:
         return ""
     if options.data:
@@ -82,17 +84,10 @@ def no_folder(options: Options, task: str) -> str:
 
 
 def make_plan(options: Options) -> Plan:
-    """Read the wanted tasks and cut them into batches, the same for the same options in every process."""
     known = known_tasks(options)
     wanted = frozenset(task for task in known if is_wanted(task, options))
-    reading = ReadOptions(
-        folders=options.data,
-        seed=options.seed,
-        wanted=wanted.__contains__,
-        protocols=options.protocols,
-        pairs=options.pairs,
-        missing_images=options.missing_images,
-    )
+    given = {name: getattr(options, name) for name in ("seed", "protocols", "pairs", "missing_images")}
+    reading = ReadOptions(folders=options.data, wanted=wanted.__contains__, **given)
     with collector_paused():
         read = read_tasks(reading)
     corrected, notes = applied(read, read_disputes(options.disputes), known)
@@ -164,7 +159,6 @@ def sample(task: Task, limit: int | None, name: str) -> Task:
 
 
 def subjects(plan: Plan, options: Options) -> dict[str, Batch]:
-    """Return the cases to search for their smallest change: a seeded sample of each task, one case per batch."""
     batches: dict[str, Batch] = {}
     for task in plan.tasks:
         some = sample(task, options.shrink_cases, f"{options.seed}:shrink:{task.id}")
@@ -182,9 +176,7 @@ def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
     for task in tasks:
         places = range(len(task.cases)) if part is None else part[task.id]
         # Cases about one image are near each other: it is then in one batch, and encoded once.
-        order = [
-            places[hashed_case] for hashed_case in hashed_cases([task.cases[place] for place in places], options.seed)
-        ]
+        order = [places[one] for one in hashed_cases([task.cases[place] for place in places], options.seed)]
         size = 1 if single else CASES_A_BATCH
         for start in range(0, len(order), size):
             positions = tuple(order[start : start + size])

@@ -29,8 +29,6 @@ _NAMED = 4  # cases of each task that are asked again under other names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """How much a control asks, at most: ``requests`` about ``cases`` of ``tasks``, up to ``limit`` of each."""
-
     name: str
     requests: int
     cases: int
@@ -63,7 +61,6 @@ def costs(tasks: Sequence[Task], options: Options) -> list[Cost]:
 
 
 def controlled(results: Sequence[TaskResult], options: Options, predictor: ModelPredictor) -> tuple[Controlled, ...]:
-    """Ask every control of a run. If the model raises, what was measured before stays; only Ctrl-C passes through."""
     samples = [drawn for result in results if (drawn := sample_of(result, options)).verdicts]
     made = (_asked(control(name), samples, options, predictor) for name in options.controls)
     doubt = _by_name(samples, predictor) if gets_names(predictor.model) else ""

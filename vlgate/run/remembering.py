@@ -39,7 +39,6 @@ _REFERENCE = "vlgate.models.reference."
 
 
 def remembering(loaded: LoadedModel, options: Options) -> ReplyCache | None:
-    """Return the memory of a model's replies; None for a reference model, which costs nothing."""
     # Replies of a model with a fingerprint of its own go to the cache; those of others are kept until the run ends. A
     # model that is not loaded yet is loaded before it is first asked, so that no limit counts that time.
     known = registered().get(loaded.name) if loaded.registered else None
@@ -178,7 +177,6 @@ def face_key(options: Options, device: str) -> bytes:
 
 
 def device_of(name: str, worker: int) -> str:
-    """Return the device that a worker uses; torch, which takes seconds, is asked only if there may be a GPU."""
     without = sys.platform == "linux" and not any(Path(place).exists() for place in _GPUS)
     return "cpu" if name == "cpu" or (name == "auto" and without) else pick_device(name, worker)
 
@@ -209,9 +207,7 @@ def _lasts(cache: ReplyCache | None) -> TypeGuard[ReplyCache]:
 
 def _key(cache: ReplyCache, tasks: Sequence[Task], options: Options, plan: str) -> bytes:
     # The checks depend on the cases, the draws, and the size of the batches besides the model
-    images = dict.fromkeys(
-        getattr(request, "image", None) for task in tasks for case in task.cases for request in case.requests
-    )
+    images = dict.fromkeys(getattr(r, "image", None) for task in tasks for case in task.cases for r in case.requests)
     seen = cache.identities.of(image for image in images if image is not None)
     parts = (plan, options.seed, options.ties, options.batch_size, options.missing_images)
     whole = blake2b(repr(parts).encode(), digest_size=16, key=cache.model, person=b"checks")
