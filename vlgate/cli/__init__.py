@@ -97,7 +97,6 @@ def resolved(folders: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def chosen(entries: Sequence[str], known: Iterable[str], what: str) -> list[str]:
-    """Return the known names that patterns match, which have commas between them; all without a pattern."""
     names = list(known)
     patterns = [pattern for entry in entries for pattern in entry.split(",") if pattern] or ["*"]
     for pattern in patterns:
