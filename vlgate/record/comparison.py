@@ -57,8 +57,6 @@ _REMEDY = "run the same cases, or name another run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedValues:
-    """What each case contributes to a metric in both runs, shape (n,), with the images of the cases."""
-
     before: FloatArray
     after: FloatArray
     images: Clusters
@@ -113,7 +111,6 @@ class Comparison:
 
 
 def refuse_unlike(earlier: FinishedRun, tasks: Sequence[Task], ties: Ties) -> None:
-    """Refuse an earlier run that cannot be compared with a run of these tasks, before anything is asked."""
     planned = {
         task.id: {case.id: asked_of(case.requests, case.truths) for case in task.cases}
         for task in tasks
@@ -187,9 +184,7 @@ def _changed(task: str, earlier: CaseTable, later: CaseTable) -> TaskChange:
         if both.size:
             groups = clusters([images[row] for row in both.tolist()])
             values[name] = PairedValues(before=was[both], after=now[both], images=groups)
-    churned = np.array(
-        [answer != other for answer, other in zip(before.answers, after.answers, strict=True)], dtype=bool
-    )
+    churned = np.array([one != other for one, other in zip(before.answers, after.answers, strict=True)], dtype=bool)
     for name in {*before.case_metrics, *after.case_metrics}:
         was, now = _column(before, name), _column(after, name)
         churned |= (was != now) & ~(np.isnan(was) & np.isnan(now))

@@ -153,11 +153,11 @@ class RecordedPart:
         return int(self.content["of"])
 
     @property
-    def again(self) -> str:
-        return f"{_AGAIN}, with --shard={self.number}/{self.of}"
+    def shard(self) -> str:
+        return f"--shard={self.number}/{self.of}"
 
     def wrong(self, problem: str, remedy: str = "") -> OptionError:
-        return OptionError(f"{self.named}: {problem}; {remedy or self.again}")
+        return OptionError(f"{self.named}: {problem}; {remedy or f'{_AGAIN}, with {self.shard}'}")
 
 
 def seal(content: Mapping[str, Any]) -> str:

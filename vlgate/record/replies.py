@@ -21,9 +21,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "answers": (str,),
     "accepted": (bool,),
     "problems": (str,),
-    "skipped": (bool,),
-    "cut": (bool,),
-    "neither": (bool,),
+    **dict.fromkeys(("skipped", "cut", "neither"), (bool,)),
 }
 
 

@@ -65,9 +65,7 @@ class TaskResult:
         if not replies.neither:
             return 0, 0
         matched = sum(isinstance(request, Match) for request in replies.requests)
-        return len(replies.neither), matched - sum(
-            isinstance(replies.requests[problem], Match) for problem in replies.problems
-        )
+        return len(replies.neither), matched - sum(isinstance(replies.requests[at], Match) for at in replies.problems)
 
     @property
     def unread(self) -> int:
@@ -141,9 +139,7 @@ def of_yes_or_no(run: RunResult) -> RunResult:
     }
     return replace(
         run,
-        results=tuple(
-            replace(result, yes_or_no=result.tied > 0 and result.task.id in matched) for result in run.results
-        ),
+        results=tuple(replace(one, yes_or_no=one.tied > 0 and one.task.id in matched) for one in run.results),
     )
 
 

@@ -86,7 +86,6 @@ LOCK = ".vlgate-lock"
 
 
 def lock(folder: Path, option: str = "--results") -> Callable[[], None]:
-    """Lock a folder, which ``option`` has named, for this process; return a function that releases the lock."""
     file = folder / LOCK
     while True:
         opened = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
