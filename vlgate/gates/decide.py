@@ -67,8 +67,6 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
 
     A known limit fails if the model is better than ``max``: if even the lower end of the interval is above it.
     Otherwise the outcome is ``cannot``, or inconclusive for the same reasons as that of a gate.
-
-    Returns: the decision with its reason.
     """
     metric = metrics.get(gate.metric)
     if metric is None:
@@ -212,9 +210,7 @@ def expand(
         if rule.model and not fnmatchcase(name, rule.model):
             idle.append((rule, f"it is about the model {rule.model}"))
             continue
-        matched = [
-            task for task, shape in tasks.items() if fnmatchcase(task, rule.task) and applies(rule.metric, shape)
-        ]
+        matched = [task for task, of in tasks.items() if fnmatchcase(task, rule.task) and applies(rule.metric, of)]
         if not matched:
             idle.append((rule, NO_TASK))
         for task in matched:

@@ -180,7 +180,6 @@ def _drawn(decision: Decision, truth: Truth) -> _Drawn | None:
 def _models(
     random: np.random.Generator, truth: Truth, on_threshold: Sequence[float], counts: Sequence[float]
 ) -> FloatArray:
-    """The shares of k kinds of cases in the models that samples are drawn from, given ``counts``: (models, 1, k)."""
     measured = np.asarray(counts, dtype=np.float64)
     if truth == "on the threshold":
         return np.asarray(on_threshold)[None, None]
@@ -264,7 +263,6 @@ def _counts(decision: Decision, change: Difference, random: np.random.Generator,
 
 
 def _drops(decision: Decision, change: Difference, random: np.random.Generator, truth: Truth) -> _Samples:
-    """New samples of the cases that break and are fixed, each by the part that the changes of the run have."""
     gate, part, most = decision.gate, decision.part, (decision.gate.max or 0.0) / decision.part
     n = max(1, round(change.n / change.deff))
     changed, net = (change.broken + change.fixed) * n / change.n, change.value * n / part

@@ -24,7 +24,6 @@ _STEPS = 40  # of a bisection of the logarithm: the p-value is then exact to ele
 
 
 def tail(gate: Gate, at: Callable[[float], Metric | Difference]) -> float:
-    """Return the one-sided p-value of a failed gate, against a model that lies exactly on the threshold."""
     # It is the half of ``1 - c`` for the largest confidence ``c`` at which the whole interval lies beyond the
     # threshold, and for a share at least the exact binomial one, because Wilson's interval is too small near 0 and 1.
     low, high = log(SMALLEST), log((1 - gate.confidence) / 2)
