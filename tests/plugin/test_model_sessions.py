@@ -262,7 +262,7 @@ class Reporter:
 
 
 def test_a_log_gets_a_line_now_and_then_and_a_terminal_a_bar_that_is_removed_at_the_end(monkeypatch):
-    clock = iter([0.0, 5.0, 16.0, 17.0, 40.0, 0.0, 20.0])
+    clock = iter([0.0, 5.0, 16.0, 17.0, 40.0, 0.0, 20.0, *[20.0] * 9])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     reporter, after_letters = Reporter(), Reporter(width=30)
     count = Progress(reporter, 400, bar=False)
