@@ -329,21 +329,11 @@ def hostile(place, monkeypatch):
     return texts
 
 
-JUDGED = "judge out --thresholds thresholds.toml"
-COMMANDS = f"show out mine/pairs:<script>1, misses out, {JUDGED}, {JUDGED} --json, compare out out, report out"
-COMMANDS += ", export out --format csv, export out --format jsonl, check --data data, tasks --data data, shortcuts out"
-NAMING = "show out, bless out --to kept --why, misses out --task, misses out --slice, report, cache clear --model"
-TYPED = [
-    [f"show{CODES}"],
-    *map(str.split, COMMANDS.split(", ")),
-    *([*one.split(), HOSTILE] for one in NAMING.split(", ")),
-]
-
-
 @pytest.mark.slow
 def test_no_text_of_a_file_or_a_model_reaches_a_terminal_or_a_page_as_a_command(hostile, capfd):
     capfd.readouterr()
-    for command in TYPED:
+    for typed in rows("typed"):
+        command = [word.replace("CODES", CODES).replace("HOSTILE", HOSTILE) for word in typed.split()]
         with suppress(SystemExit):
             main(command)
         said = capfd.readouterr()

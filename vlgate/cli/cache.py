@@ -37,7 +37,9 @@ def run(given: argparse.Namespace) -> int:
         if given.json:
             say_json([asdict(one) for one in (*kept, *unread)])
             return 0
-        rows = [(k.model, f"{k.replies:,}", shown_size(k.size), _day(k.oldest), _day(k.newest)) for k in kept]
+        rows = [
+            (one.model, f"{one.replies:,}", shown_size(one.size), _day(one.oldest), _day(one.newest)) for one in kept
+        ]
         if rows:
             say(*Table(headings=_HEADINGS, rows=rows, numbers=("replies", "size")).text())
         models = "1 model" if len(kept) == 1 else f"{len(kept):,} models"

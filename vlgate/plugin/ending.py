@@ -134,7 +134,9 @@ def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
 
 
 def _joined(cause: str, alike: Sequence[Any], collected: Collected) -> Any:
-    shared = next(it for it in causes(collected.of_test(r.nodeid) for r in alike) if cause_of(it.reasons[0]) == cause)
+    shared = next(
+        one for one in causes(collected.of_test(report.nodeid) for report in alike) if cause_of(one.reasons[0]) == cause
+    )
     tasks = {batch_name(report.nodeid).partition(":")[0] for report in alike}
     asked = sum(len(batch.positions) for batch in collected.expected.values() if batch.task.id in tasks)
     text = f"{len(shared.reasons):,} of {asked:,} cases unscored: {shared.sentence}"

@@ -27,7 +27,9 @@ def added(uses: Sequence[CacheUse]) -> CacheUse:
         place=next((use.place for use in uses if use.place), ""),
         loaded=any(use.loaded for use in uses),
         notes=tuple(dict.fromkeys(note for use in uses for note in use.notes)),
-        **{of: sum(getattr(use, of) for use in uses) for of in ("asked", "cached", "repeated", "kept", "evicted")},
+        **{
+            name: sum(getattr(use, name) for use in uses) for name in ("asked", "cached", "repeated", "kept", "evicted")
+        },
     )
 
 

@@ -65,7 +65,9 @@ class TaskResult:
         if not replies.neither:
             return 0, 0
         matched = sum(isinstance(request, Match) for request in replies.requests)
-        return len(replies.neither), matched - sum(isinstance(replies.requests[at], Match) for at in replies.problems)
+        return len(replies.neither), matched - sum(
+            isinstance(replies.requests[problem], Match) for problem in replies.problems
+        )
 
     @property
     def unread(self) -> int:

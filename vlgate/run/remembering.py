@@ -207,7 +207,9 @@ def _lasts(cache: ReplyCache | None) -> TypeGuard[ReplyCache]:
 
 def _key(cache: ReplyCache, tasks: Sequence[Task], options: Options, plan: str) -> bytes:
     # The checks depend on the cases, the draws, and the size of the batches besides the model
-    images = dict.fromkeys(getattr(r, "image", None) for task in tasks for case in task.cases for r in case.requests)
+    images = dict.fromkeys(
+        getattr(request, "image", None) for task in tasks for case in task.cases for request in case.requests
+    )
     seen = cache.identities.of(image for image in images if image is not None)
     parts = (plan, options.seed, options.ties, options.batch_size, options.missing_images)
     whole = blake2b(repr(parts).encode(), digest_size=16, key=cache.model, person=b"checks")

@@ -129,7 +129,9 @@ def quick_sample(task: Task, name: str, most: int = QUICK_CASES) -> Task:
                 values.setdefault(tag, set()).add(value)
     tags = sorted(values, key=lambda tag: (len(values[tag]), tag))
     single = task.shape == "single"
-    strata = [(*(one.tags.get(t, "") for t in tags), *(map(str, one.truths) if single else ())) for one in task.cases]
+    strata = [
+        (*(case.tags.get(tag, "") for tag in tags), *(map(str, case.truths) if single else ())) for case in task.cases
+    ]
     spread = sorted(order, key=lambda place: strata[place])
     start = random.random()
     chosen = [spread[min(n - 1, int((start + step) * n / most))] for step in range(most)]
