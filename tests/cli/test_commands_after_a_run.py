@@ -76,8 +76,8 @@ def test_a_case_is_shown_with_its_words_and_its_image_and_hostile_texts_are_not_
     with Image.open(file) as image:
         assert image.format == "PNG"
         assert np.asarray(image).std() > 0
-    assert "cannot be found again" in vlgate("show", folder, "own/hostile:unread", "--out", tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    assert "cannot be found again" in vlgate("show", folder, "own/hostile:unread", "--out", tmp_path / "none")
+    assert not (tmp_path / "none").exists()
     ids = [row["case"] for row in rows]
     twice = next(name for name in ids if ids.count(name) > 1)
     assert f"{twice!r} is a case of" in vlgate("show", folder, twice, status=4)

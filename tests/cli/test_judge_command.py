@@ -235,7 +235,7 @@ def test_a_file_without_a_gate_does_not_pass_unless_said_and_rows_of_another_run
     status, found = place.judged(capsys, other)
     assert (status, outcomes(found["gates"])["run:require-gates"]) == (1, "inconclusive")
     assert place.judged(capsys, other, "--no-require-gates")[0] == 0
-    folder = place.write(verdicts_of(tasks))
+    folder = place.path / "run"
     table = read_table(folder / "cases.parquet")
     better = [None if value is None else 1.0 for value in table.column("acc_r").to_pylist()]
     write_table(table.set_column(table.column_names.index("acc_r"), "acc_r", [better]), folder / "cases.parquet")
