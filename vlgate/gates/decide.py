@@ -210,7 +210,9 @@ def expand(
         if rule.model and not fnmatchcase(name, rule.model):
             idle.append((rule, f"it is about the model {rule.model}"))
             continue
-        matched = [task for task, of in tasks.items() if fnmatchcase(task, rule.task) and applies(rule.metric, of)]
+        matched = [
+            task for task, shape in tasks.items() if fnmatchcase(task, rule.task) and applies(rule.metric, shape)
+        ]
         if not matched:
             idle.append((rule, NO_TASK))
         for task in matched:
