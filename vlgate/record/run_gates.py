@@ -122,8 +122,8 @@ def _judged(gate: Gate, change: TaskChange, difference: Difference, part: float)
     if gate.kind == "max_broken":
         counted, n, what = difference.broken, difference.n, f"newly broken in {gate.metric}"
         if gate.metric in headlines() and change.broken:
-            more = ", ..." if len(change.broken) > MOST_NAMED else ""
-            named = f": {', '.join(change.broken[:MOST_NAMED])}{more}"
+            others = ", ..." if len(change.broken) > MOST_NAMED else ""
+            named = f": {', '.join(change.broken[:MOST_NAMED])}{others}"
     counts = f"{counted} of {n} cases are {what} ({counted / n:.1%}){named}"
     if (counted if isinstance(gate.max, int) else counted / n) > most:
         return "fail", f"{counts}, above {gate.kind} = {most:g}"
