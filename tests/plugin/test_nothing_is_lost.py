@@ -34,7 +34,7 @@ def test_what_a_model_raises_in_the_checks_loses_no_figures(data, does):
     ("does", "how", "status", "why"),
     [
         ("raise KeyboardInterrupt", {"subprocess": True}, 2, "interrupted"),
-        ("os._exit(7)", {"subprocess": True}, 1, "checks"),
+        ("os._exit(7)", {"subprocess": True}, 7, "checks"),
         ("raise BaseException('out')", {"workers": ("-n", "2")}, 1, "check"),
     ],
     ids=["ctrl-c", "ends", "worker"],
