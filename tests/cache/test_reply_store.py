@@ -21,15 +21,17 @@ def entries(n, *, size=40, start=0):
     return {number.to_bytes(16, "big"): (b"%d " % number).ljust(size, b".") for number in range(start, start + n)}
 
 
-def test_what_was_put_is_got_by_another_process(tmp_path):
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path)
+    yield opened
+    opened.close()
+
+
+def test_what_was_put_is_got_by_another_process_and_the_first_reply_stays(tmp_path):
     first, second = Store(tmp_path), Store(tmp_path)
     assert first.put(MODEL, entries(1200)) == {}
     assert second.get([*entries(1200), b"another key 1234"]) == entries(1200)
-    first.close(), second.close()
-
-
-def test_the_first_reply_stays(tmp_path):
-    first, second = Store(tmp_path), Store(tmp_path)
     key = b"k" * 16
     first.put(MODEL, {key: b"first"})
     assert second.put(MODEL, {key: b"second", b"n" * 16: b"new"}) == {key: b"first"}
@@ -37,8 +39,7 @@ def test_the_first_reply_stays(tmp_path):
     first.close(), second.close()
 
 
-def test_a_damaged_record_costs_itself_only(tmp_path):
-    store = Store(tmp_path)
+def test_a_damaged_record_costs_itself_only_and_one_under_another_key_is_not_a_reply(store):
     store.put(MODEL, entries(50))
     hurt = (7).to_bytes(16, "big")
     with connect(store.file) as other:
@@ -48,11 +49,6 @@ def test_a_damaged_record_costs_itself_only(tmp_path):
     assert "1 damaged records were removed" in store.problems[0]
     store.put(MODEL, {hurt: b"asked again"})
     assert store.get([hurt]) == {hurt: b"asked again"}
-    store.close()
-
-
-def test_a_record_under_another_key_is_not_a_reply_to_it(tmp_path):
-    store = Store(tmp_path)
     store.put(MODEL, entries(2))
     one, other = entries(2)
     with connect(store.file) as opened:
@@ -60,7 +56,6 @@ def test_a_record_under_another_key_is_not_a_reply_to_it(tmp_path):
         opened.execute("UPDATE replies SET value = ? WHERE key = ?", (*moved, other))
     opened.close()
     assert store.get([one, other]) == {one: entries(2)[one]}
-    store.close()
 
 
 def test_a_file_with_damaged_pages_gives_no_wrong_reply_and_is_set_aside_and_named(tmp_path):
@@ -93,7 +88,7 @@ def test_a_file_that_is_no_cache_is_set_aside(tmp_path, content):
     store.close()
 
 
-def test_a_cache_of_another_version_is_left_alone(tmp_path):
+def test_a_cache_of_another_version_is_left_alone_and_without_permission_a_run_goes_on_without_one(tmp_path):
     other = tmp_path / "replies-v999.sqlite"
     other.write_bytes(b"of another version")
     store = Store(tmp_path)
@@ -101,9 +96,6 @@ def test_a_cache_of_another_version_is_left_alone(tmp_path):
     assert other.read_bytes() == b"of another version"
     assert store.problems == [f"{tmp_path} holds replies-v999.sqlite of another version of vlgate, which is not read"]
     store.close()
-
-
-def test_without_permission_a_run_goes_on_without_a_cache(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     store = Store(tmp_path / "file" / "cache")
     assert store.put(MODEL, entries(3)) == {}
@@ -112,31 +104,23 @@ def test_without_permission_a_run_goes_on_without_a_cache(tmp_path):
     assert "so the model is asked everything" in store.problems[0]
 
 
-def test_a_full_disk_is_said_once_and_what_is_there_stays_whole(tmp_path):
+@pytest.mark.parametrize(
+    ("how", "says"), [("max_page_count=20", "database or disk is full"), ("query_only=ON", "readonly database")]
+)
+def test_a_disk_that_is_full_or_becomes_read_only_is_said_once_and_the_rest_stays_whole(
+    tmp_path, monkeypatch, how, says
+):
+    monkeypatch.setattr("vlgate.asking.cache.store.os.access", lambda *_: "full" in says)
     store = Store(tmp_path)
     store.put(MODEL, entries(100))
-    store._opened.execute("PRAGMA max_page_count=20")  # SQLite's own way to meet a full disk
-    store.put(MODEL, entries(2000, start=1000))
-    store.put(MODEL, entries(10, start=5000))
+    store._opened.execute(f"PRAGMA {how}")  # SQLite's own ways to meet such a disk
+    for start in (1000, 5000):
+        store.put(MODEL, entries(2000, start=start))
     assert len(store.problems) == 1
-    assert "database or disk is full" in store.problems[0]
+    assert says in store.problems[0]
     again = Store(tmp_path)
     assert again.get(list(entries(100))) == entries(100)
     assert again.get(list(entries(2000, start=1000))) == {}
-    again.close()
-
-
-def test_a_disk_that_becomes_read_only_is_said_once_and_what_is_there_can_be_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("vlgate.asking.cache.store.os.access", lambda *_: False)  # as on such a disk
-    store = Store(tmp_path)
-    store.put(MODEL, entries(100))
-    store._opened.execute("PRAGMA query_only=ON")  # SQLite's own way to refuse to write
-    for start in (1000, 2000):
-        store.put(MODEL, entries(20, start=start))
-    assert len(store.problems) == 1
-    assert "readonly database" in store.problems[0]
-    again = Store(tmp_path)
-    assert again.get(list(entries(100))) == entries(100)
     again.close()
 
 
@@ -188,8 +172,7 @@ def test_a_killed_writer_leaves_whole_transactions(tmp_path):
     store.close()
 
 
-def test_a_busy_file_is_waited_for(tmp_path):
-    store = Store(tmp_path)
+def test_a_busy_file_is_waited_for(store):
     other = sqlite3.connect(store.file, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
     timer = threading.Timer(0.3, lambda: other.execute("COMMIT"))
@@ -199,7 +182,6 @@ def test_a_busy_file_is_waited_for(tmp_path):
     other.close()
     assert store.get(list(entries(3))) == entries(3)
     assert not store.problems
-    store.close()
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1GB", "many", "nan", "5 parsecs", "5", "9.9MB"])

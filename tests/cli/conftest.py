@@ -3,17 +3,17 @@
 from dataclasses import replace
 
 import pytest
+from builders import judged as judged_replies
 from hostile import HOSTILE
 from PIL import Image
 
 from tests.report.page.page_runs import judged
-from vlgate.judging.verdicts import judge
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
 from vlgate.record.results import RunResult, task_metrics
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.planning import make_plan
-from vlgate.types import Ask, Batch, Case, LazyImage, Prediction, Task
+from vlgate.types import Ask, Case, LazyImage, Task
 
 SUITE = ("scenes/relations", "scenes/visual-inv", "scenes/word-swap", "scenes/coordination")
 
@@ -22,34 +22,24 @@ def hostile_task():
     """Three cases with hostile texts: one missed, one unscored, one with an answer that cannot be read."""
     image = LazyImage(key=f"{HOSTILE}.jpg", load=lambda: Image.new("RGB", (8, 8)))
     questions = tuple(Ask(image=image, question=words, choices=("yes", "no")) for words in (HOSTILE, "Is it?"))
+    others = [
+        tuple(replace(one, question=f"{name}?") for one in questions) for name in (f"missed {HOSTILE}", "unscored")
+    ]
+    named = {f"missed {HOSTILE}": others[0], "unscored": others[1], "unread": questions}
+    origins = ("=1+1 of a file", "=1+1 of a file", HOSTILE)
     cases = tuple(
-        Case(
-            id=name,
-            requests=questions
-            if name == "unread"
-            else tuple(replace(question, question=f"{name}?") for question in questions),
-            truths=("yes", "yes"),
-            tags={"kind": HOSTILE},
-            origin=HOSTILE if name == "unread" else "=1+1 of a file",
-        )
-        for name in (f"missed {HOSTILE}", "unscored", "unread")
+        Case(id=name, requests=requests, truths=("yes", "yes"), tags={"kind": HOSTILE}, origin=origin)
+        for (name, requests), origin in zip(named.items(), origins, strict=True)
     )
     task = Task(id="own/hostile", capability="invariance", shape="questions", cases=cases)
-    found = {request: Prediction(request=request, answer="no") for request in cases[0].requests}
-    found |= {request: Prediction(request=request, problem="gone") for request in cases[1].requests}
-    found |= {request: Prediction(request=request, answer=HOSTILE) for request in questions}
-    return task, judge(Batch(task=task, positions=(0, 1, 2)), found)
+    return task, judged_replies(task, [[{"answer": "no"}] * 2, [{"problem": "gone"}] * 2, [{"answer": HOSTILE}] * 2])
 
 
 def all_right(options):
     """The result of a task of which no case is missed."""
     [task] = make_plan(options).tasks
-    found = {
-        request: Prediction(request=request, score=float(truth))
-        for case in task.cases
-        for request, truth in zip(case.requests, case.truths, strict=True)
-    }
-    return task_metrics(task, judge(Batch(task=task, positions=tuple(range(len(task.cases)))), found), ())
+    replies = [[{"score": float(truth)} for truth in case.truths] for case in task.cases]
+    return task_metrics(task, judged_replies(task, replies), ())
 
 
 @pytest.fixture(scope="session")

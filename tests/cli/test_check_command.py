@@ -5,21 +5,10 @@ import json
 import pytest
 from PIL import Image
 
+from tests.plugin.conftest import RECORD
 from vlgate.cli import main
 
 PAIR = {"task": "mine/pairs", "image": "photos/1.jpg", "caption": "a cup", "foil": "a dog"}
-RECORD = {
-    "dataset": "visual7w",
-    "original_split": "test",
-    "linguistic_phenomena": "existence",
-    "classes": 0,
-    "classes_foil": [1],
-    "provenance_of_foils": "zero_to_something",
-    "mturk": {"caption": 3, "foil": 0, "other": 0},
-    "image_file": "v7w_1.jpg",
-    "caption": "There are no dogs.",
-    "foil": "There are dogs.",
-}
 
 
 @pytest.fixture
@@ -47,16 +36,13 @@ def wrong(lines):
     return [line for line in lines if line.startswith("wrong: ")]
 
 
-def test_data_in_order_end_with_0_and_a_line_per_task(data, capsys):
+def test_data_in_order_end_with_0_and_flaws_and_disputed_labels_are_told(data, capsys):
     own(data, PAIR, PAIR | {"task": "mine/other"})
     status, lines, _ = checked(capsys, "--data", data)
     assert status == 0
     assert "mine/pairs: 1 of 1 cases have their image" in lines
     assert "mine/other: 1 of 1 cases have their image" in lines
     assert wrong(lines) == []
-
-
-def test_flaws_of_the_data_are_told_by_kind_and_are_no_errors(data, capsys):
     tasks = [PAIR | {"task": f"mine/{name}"} for name in ("more", "other")]
     own(data, *[task | said for task in tasks for said in ({}, {"caption": "a dog", "foil": "a cat"})], tasks[1])
     status, lines, _ = checked(capsys, "--data", data)
@@ -68,33 +54,19 @@ def test_flaws_of_the_data_are_told_by_kind_and_are_no_errors(data, capsys):
     assert true.endswith("; for example cases on line 1")
     assert copies.startswith("flaw of the data: 5 x near-copy in mine/more, mine/other: in mine/more, nearly the same ")
     assert twice.startswith("flaw of the data: 1 x duplicate in mine/other: an earlier case asks the same of the same ")
-
-
-def test_labels_that_others_report_are_told(data, capsys):
     (data / "whatsup").mkdir()
-    rows = [
-        {
-            "image_path": f"data/controlled_images/pillow_{side}_of_chair.jpeg",
-            "caption_options": [f"a pillow {word}" for word in (side, "on", "under", "by")],
-        }
-        for side in ("left", "right")
-    ]
+    texts = {side: [f"a pillow {word}" for word in (side, "on", "under", "by")] for side in ("left", "right")}
+    path = "data/controlled_images/pillow_{}_of_chair.jpeg"
+    rows = [{"image_path": path.format(side), "caption_options": options} for side, options in texts.items()]
     (data / "whatsup/controlled_images_dataset.json").write_text(json.dumps(rows))
     _, lines, _ = checked(capsys, "--data", data)
     assert "whatsup/a: others report labels of its cases (2 broken); --disputes known corrects or drops them" in lines
 
 
-def test_every_wrong_line_of_own_cases_is_listed_once_with_its_remedy(data, capsys):
+def test_every_wrong_line_of_own_cases_record_of_a_benchmark_and_fault_of_a_graph_is_listed(data, capsys):
     missing = {name: value for name, value in PAIR.items() if name != "caption"}
-    own(
-        data,
-        missing,
-        PAIR,
-        '{"task": ',
-        PAIR | {"foli": "x"},
-        PAIR | {"task": "valse/mine"},
-        PAIR | {"image": "../1.jpg"},
-    )
+    changes = ({"foli": "x"}, {"task": "valse/mine"}, {"image": "../1.jpg"})
+    own(data, missing, PAIR, '{"task": ', *(PAIR | change for change in changes))
     status, lines, _ = checked(capsys, "--data", data)
     assert status == 1
     for number in (1, 3, 4, 5, 6):
@@ -103,11 +75,9 @@ def test_every_wrong_line_of_own_cases_is_listed_once_with_its_remedy(data, caps
         assert "; " in line  # what to do
     assert len(wrong(lines)) == 5
     assert "mine/pairs: 1 of 1 cases have their image" in lines
-
-
-def test_every_wrong_record_of_every_benchmark_is_listed(data, capsys):
     (data / "valse").mkdir()
-    records = {f"record_{n}": dict(RECORD) for n in range(5)}
+    texts = {"image_file": "v7w_1.jpg", "caption": "There are no dogs.", "foil": "There are dogs."}
+    records = {f"record_{n}": RECORD | texts for n in range(5)}
     del records["record_1"]["caption"], records["record_3"]["foil"]
     records["record_4"]["mturk"] = {}
     (data / "valse/existence.json").write_text(json.dumps(records))
@@ -119,18 +89,6 @@ def test_every_wrong_record_of_every_benchmark_is_listed(data, capsys):
         assert any(told in line for line in wrong(lines)), told
     assert "mine/pairs: 1 of 1 cases have their image" in lines
     assert any(line.startswith("valse/existence: 0 of 2 cases have their image") for line in lines)
-
-
-def test_missing_images_are_wrong_and_one_is_named_with_the_place(data, capsys):
-    own(data, *[PAIR | {"image": f"photos/{n}.jpg"} for n in range(1, 5)])
-    status, lines, _ = checked(capsys, "--data", data)
-    assert status == 1
-    [line] = wrong(lines)
-    assert "mine/pairs: 1 of 4 cases have their image" in line
-    assert f"{data}/photos/2.jpg" in line
-
-
-def test_the_faults_of_scene_graphs_are_listed_with_graph_and_object(data, capsys):
     (data / "scene-graphs").mkdir()
     things = [{"id": "1", "name": "cup", "box": [4, 4, 100, 20]}, {"id": "2", "name": "dog", "box": [4, 4, 0, 9]}]
     graph = {"image": "photos/1.jpg", "objects": things, "imagee": 1}
@@ -138,12 +96,8 @@ def test_the_faults_of_scene_graphs_are_listed_with_graph_and_object(data, capsy
     own(data, PAIR)
     status, lines, _ = checked(capsys, "--data", data)
     assert status == 1
-    for told in (
-        "object '1': has a box outside the image",
-        "object '2': has a box without",
-        "imagee' (did you mean 'image'?);",
-    ):
-        assert sum(told in line and "own.json" in line for line in wrong(lines)) == 1, told
+    for said in ("'1': has a box outside the image", "'2': has a box without", "imagee' (did you mean 'image'?);"):
+        assert sum(said in line and "own.json" in line for line in wrong(lines)) == 1, said
 
 
 def test_every_error_of_the_thresholds_is_listed(data, tmp_path, capsys):
@@ -209,9 +163,9 @@ def test_a_thresholds_file_that_no_one_wrote_by_hand_ends_in_one_line(tmp_path, 
 )
 def test_rows_that_all_lack_a_column_have_one_line_with_their_number(data, rows, lines, said, capsys):
     row = {name: value for name, value in PAIR.items() if name != "image"}
-    texts = [json.dumps({**row, "id": str(n)}) for n in range(rows)]
-    (data / "cases.jsonl").write_text("\n".join(texts))
-    assert main(["check", f"--data={data}"]) == 1
-    wrong = [line for line in capsys.readouterr().out.split("\n") if line.startswith("wrong: ") and "'image'" in line]
-    assert len(wrong) == lines
-    assert said in wrong[0]
+    own(data, *[{**row, "id": str(n)} for n in range(rows)], PAIR, PAIR | {"image": "photos/2.jpg"})
+    status, told, _ = checked(capsys, f"--data={data}")
+    found = [line for line in wrong(told) if "'image'" in line]
+    assert (status, len(found), said in found[0]) == (1, lines, True)
+    [line] = [line for line in wrong(told) if "mine/pairs: 1 of 2 cases have their image" in line]
+    assert f"{data}/photos/2.jpg" in line

@@ -23,6 +23,7 @@ TINY = Config(
     blocks=(3, 4, 6, 3), stem=4, width=2, res2=8, rpn_hidden=8, objects=9, attributes=5, detections=4, pooled=2,
     anchor_sizes=(16, 32), short=48, long=64, proposals_before=100, proposals_after=10,
 )  # fmt: skip
+FILES = ("1.jpg", "sub/000000000002.png", "sub/deep/COCO_val2014_000000000003.JPG")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -47,7 +48,7 @@ def detector(tmp_path_factory):
 @pytest.fixture
 def images(tmp_path):
     folder = tmp_path / "images"
-    for number, name in enumerate(("1.jpg", "sub/000000000002.png", "sub/deep/COCO_val2014_000000000003.JPG")):
+    for number, name in enumerate(FILES):
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         pixels = np.random.default_rng(number).integers(0, 256, (40, 60, 3), dtype=np.uint8)
@@ -62,18 +63,16 @@ def ran(*arguments):
     return features.run(parser.parse_args([str(argument) for argument in (*arguments, "--device", "cpu")]))
 
 
-def test_the_files_hold_the_regions_of_the_detector(images, detector, tmp_path, capsys):
-    out = tmp_path / "out"
+def test_the_files_hold_the_regions_of_the_detector(images, detector, tmp_path, capsys, monkeypatch):
+    out, sizes, real = tmp_path / "out", [], frcnn_detector.padded
+    monkeypatch.setattr(frcnn_detector, "padded", lambda some: sizes.append(len(some)) or real(some))
     assert ran("--images", images, "--out", out, "--model", detector, "--batch-size", 2) == 0
+    assert sizes == [2, 1]
     assert f"3 of 3 images in {out}, 3 of them made now" in capsys.readouterr().err
     needs = {"width": 64, "count": 4}
     read = region_source("out", tmp_path, "cpu", **needs)
     found = region_source(str(detector), tmp_path, "cpu", **needs)
-    for key, file in (
-        ("v7w_1", "1.jpg"),
-        ("COCO_val2014_000000000002.jpg", "sub/000000000002.png"),
-        ("000000000003", "sub/deep/COCO_val2014_000000000003.JPG"),
-    ):
+    for key, file in zip(("v7w_1", "COCO_val2014_000000000002.jpg", "000000000003"), FILES, strict=True):
         image = LazyImage(key=key, load=lambda file=file: Image.open(images / file).convert("RGB"))
         one, other = read.regions([image])[0], found.regions([image])[0]
         assert one.features == pytest.approx(other.features, abs=1e-5)
@@ -94,7 +93,9 @@ def test_a_second_run_continues_the_first_and_names_what_is_left_out(images, det
     assert "1 of them made now" in said
 
 
-def test_a_key_begins_with_the_folders_own_name(images, detector, tmp_path, monkeypatch):
+def test_keys_begin_with_the_folders_own_name_and_linked_folders_are_listed_once(
+    images, detector, tmp_path, monkeypatch
+):
     """Otherwise a number of COCO would be taken for one of Visual Genome."""
     coco = tmp_path / "coco"
     coco.symlink_to(images)
@@ -102,12 +103,7 @@ def test_a_key_begins_with_the_folders_own_name(images, detector, tmp_path, monk
     for index, (asked, name) in enumerate(((coco, "coco"), (coco / "sub" / "..", "coco"), (".", "images"))):
         out = tmp_path / f"out{index}"
         assert ran("--images", asked, "--out", out, "--model", detector) == 0
-        assert set(Shards(out).keys()) == {
-            f"{name}/1.jpg", f"{name}/sub/000000000002.png", f"{name}/sub/deep/COCO_val2014_000000000003.JPG",
-        }  # fmt: skip
-
-
-def test_linked_folders_are_gone_through_once(images, detector, tmp_path):
+        assert set(Shards(out).keys()) == {f"{name}/{file}" for file in FILES}
     other = tmp_path / "other"
     other.mkdir()
     Image.new("RGB", (30, 30), "red").save(other / "7.jpg")
@@ -117,23 +113,6 @@ def test_linked_folders_are_gone_through_once(images, detector, tmp_path):
     assert ran("--images", images, "--out", tmp_path / "out", "--model", detector) == 0
     found = Shards(tmp_path / "out").keys()
     assert {key for key in found if key.endswith(("7.jpg", "/1.jpg"))} == {"images/1.jpg", "images/linked/7.jpg"}
-
-
-def test_images_that_cannot_be_listed_or_named_are_an_error(images, detector, tmp_path, monkeypatch):
-    (images / os.fsdecode(b"\xff.jpg")).write_bytes(b"")
-    options = ("--images", images, "--out", tmp_path / "out", "--model", detector)
-    with pytest.raises(OptionError, match=r"--images .*ff\.jpg.* is not UTF-8"):
-        ran(*options)
-    real = os.scandir
-
-    def scandir(folder):
-        if str(folder).endswith("deep"):
-            raise PermissionError(13, "Permission denied", str(folder))
-        return real(folder)
-
-    monkeypatch.setattr(os, "scandir", scandir)
-    with pytest.raises(OptionError, match=r"--images: .*sub/deep .*Permission denied"):
-        ran(*options)
 
 
 def test_it_prints_its_progress_and_can_be_interrupted(images, detector, tmp_path, capsys, monkeypatch):
@@ -159,17 +138,7 @@ def test_it_prints_its_progress_and_can_be_interrupted(images, detector, tmp_pat
     assert calls == [1, 1, 1, 1]
 
 
-def test_batches_have_the_size_of_the_option(images, detector, tmp_path, monkeypatch):
-    sizes = []
-    real = frcnn_detector.padded
-    monkeypatch.setattr(frcnn_detector, "padded", lambda some: sizes.append(len(some)) or real(some))
-    for number in range(10, 20):
-        Image.new("RGB", (30, 30), "red").save(images / f"{number}.png")
-    assert ran("--images", images, "--out", tmp_path / "out", "--model", detector, "--batch-size", 13) == 0
-    assert sizes == [13]
-
-
-def test_invalid_options_are_errors(images, detector, tmp_path):
+def test_invalid_options_and_images_that_cannot_be_listed_or_named_are_errors(images, detector, tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     for changed, expected in (
         ({"--images": tmp_path / "none"}, r"--images .*none: is not a folder"),
@@ -182,3 +151,17 @@ def test_invalid_options_are_errors(images, detector, tmp_path):
             ran(*(part for option in options.items() for part in option))
     with pytest.raises(ModelLoadError, match=f"{tmp_path / 'empty'}"):
         ran("--images", images, "--out", tmp_path / "out", "--model", tmp_path / "empty")
+    (images / os.fsdecode(b"\xff.jpg")).write_bytes(b"")
+    options = ("--images", images, "--out", tmp_path / "out", "--model", detector)
+    with pytest.raises(OptionError, match=r"--images .*ff\.jpg.* is not UTF-8"):
+        ran(*options)
+    real = os.scandir
+
+    def scandir(folder):
+        if str(folder).endswith("deep"):
+            raise PermissionError(13, "Permission denied", str(folder))
+        return real(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(OptionError, match=r"--images: .*sub/deep .*Permission denied"):
+        ran(*options)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 
 import pytest
+from builders import read_lines, tabled
+from builders import write_lines as write
 
 from vlgate.cli import main
 
@@ -24,11 +26,6 @@ def rows(*, wrong=7):
         yield {"image": f"COCO_val2014_{row['image']}", "prompt": "Is it red? Answer yes or no.", "response": reply}
 
 
-def write(file, lines):
-    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    return str(file)
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -42,7 +39,7 @@ def run(*arguments):
     return main(["import", *arguments])
 
 
-def test_all_is_joined_and_the_next_command_is_the_last_line(folder, capsys):
+def test_all_is_joined_with_the_next_command_or_counted_by_reason(folder, capsys):
     assert run("replies.jsonl", "--data=data") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines == [
@@ -52,34 +49,8 @@ def test_all_is_joined_and_the_next_command_is_the_last_line(folder, capsys):
         "replay.jsonl: 40 replies",
         "next: pytest --pyargs tests_vl --model=replay:replay.jsonl --data=data",
     ]
-    written = [json.loads(line) for line in (folder / "replay.jsonl").read_text().splitlines()]
-    replies = [
-        {"image": case["image"], "question": "Is it red?", "answer": row["response"]}
-        for case, row in zip(QUESTIONS, rows(), strict=True)
-    ]
-    assert written == replies[::2] + replies[1::2]
-
-
-@pytest.mark.slow
-def test_the_replay_gives_the_figures_that_were_recorded(folder, capsys):
-    assert run("replies.jsonl", "--data=data") == 0
-    command = capsys.readouterr().out.splitlines()[-1].removeprefix("next: pytest ").split()
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *command, "--results=out"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    tasks = json.loads((folder / "out" / "metrics.json").read_text())["tasks"]
-    right = {task: sum(n % 7 > 0 for n in range(40) if n % 2 == index) for index, task in enumerate(sorted(TASKS))}
-    assert {name: task["metrics"]["accuracy"]["value"] for name, task in tasks.items()} == {
-        f"mine/{task}": number / 20 for task, number in right.items()
-    }, ended.stdout
-    assert [task["metrics"]["read"]["value"] for task in tasks.values()] == [1, 1]
-
-
-def test_what_does_not_join_is_counted_by_reason_with_the_first_record(folder, capsys):
+    replies = [keyed([case])[0] | {"answer": row["response"]} for case, row in zip(QUESTIONS, rows(), strict=True)]
+    assert read_lines(folder / "replay.jsonl") == replies[::2] + replies[1::2]
     more = [{"image": "7.jpg", "prompt": f"Is it {colour}?", "response": "No"} for colour in ("blue", "green")]
     write(folder / "replies.jsonl", [*rows(), *more, {"image": "99.jpg", "prompt": "Is it red?", "response": "No"}])
     assert run("replies.jsonl", "--data=data", "--suite=mine/cups", "--out=cups.jsonl") == 0
@@ -93,16 +64,27 @@ def test_what_does_not_join_is_counted_by_reason_with_the_first_record(folder, c
     assert lines[-1].endswith(" --suite=mine/cups")
 
 
-def test_nothing_joined_is_status_4_and_nothing_is_written(folder, capsys):
+@pytest.mark.slow
+def test_the_replay_gives_the_figures_that_were_recorded(folder, capsys):
+    assert run("replies.jsonl", "--data=data") == 0
+    command = capsys.readouterr().out.splitlines()[-1].removeprefix("next: pytest ").split()
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *command, "--results=out"]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    tasks = json.loads((folder / "out" / "metrics.json").read_text())["tasks"]
+    right = {task: sum(n % 7 > 0 for n in range(40) if n % 2 == index) for index, task in enumerate(sorted(TASKS))}
+    assert {name: task["metrics"]["accuracy"]["value"] for name, task in tasks.items()} == {
+        f"mine/{task}": number / 20 for task, number in right.items()
+    }, ended.stdout
+    assert [task["metrics"]["read"]["value"] for task in tasks.values()] == [1, 1]
+
+
+def test_nothing_joined_and_a_contradiction_are_status_4_and_nothing_is_written(folder, capsys):
     write(folder / "replies.jsonl", [{"image": "x.jpg", "question": "What?", "prediction": "This."}])
     assert run("replies.jsonl", "--data=data") == 4
     printed = capsys.readouterr()
     assert "left out: 1 x no planned case asks its question" in printed.out
     assert printed.err == "vlgate import: no record is joined, and nothing is written; the reasons are above\n"
     assert not (folder / "replay.jsonl").exists()
-
-
-def test_a_contradiction_is_status_4_and_the_old_file_stays(folder, capsys):
     (folder / "replay.jsonl").write_text("old")
     first = next(iter(rows()))
     write(folder / "replies.jsonl", [*rows(), {**first, "response": "Perhaps"}])
@@ -129,34 +111,27 @@ def test_the_right_answers_of_the_benchmark_are_no_replies(words, folder, capsys
 def test_letters_of_options_are_right_answers_too(words, folder, capsys):
     (folder / "data" / "mmvp").mkdir()
     letters = ["(a)", "(b)"] * 10
-    lines = [
-        f'{n + 1},Is door {n // 2} open?,"(a) Yes, it is (b) Not at all",{letter}' for n, letter in enumerate(letters)
-    ]
+    asked = [f"Is door {n // 2} open?" for n in range(20)]
+    lines = [f'{n + 1},{asked[n]},"(a) Yes, it is (b) Not at all",{letter}' for n, letter in enumerate(letters)]
     text = "\n".join(["Index,Question,Options,Correct Answer", *lines])
     (folder / "data" / "mmvp" / "Questions.csv").write_text(text, encoding="utf-8")
-    key = [
-        {"image": f"{n + 1}.jpg", "question": f"Is door {n // 2} open?", "answer": words(letter)}
-        for n, letter in enumerate(letters)
-    ]
+    key = [{"image": f"{n + 1}.jpg", "question": asked[n], "answer": words(letters[n])} for n in range(20)]
     write(folder / "key.jsonl", key)
     assert run("key.jsonl", "--data=data") == 4
     assert "key.jsonl: 20 of 20 replies in 'answer' are the right answers" in capsys.readouterr().err
 
 
-def test_the_right_answers_are_known_if_another_task_corrects_some(folder, capsys):
-    corrected = [{**row, "task": "mine/corrected", "answer": "no"} for row in QUESTIONS]
-    write(folder / "data" / "cases.jsonl", [*QUESTIONS, *corrected])
-    write(folder / "truths.jsonl", keyed(QUESTIONS))
-    assert run("truths.jsonl", "--data=data") == 4
-    assert "40 of 40 replies" in capsys.readouterr().err
-
-
-def test_right_answers_beside_the_replies_of_a_model_are_refused_by_their_file(folder, capsys):
+def test_right_answers_are_refused_beside_replies_and_if_another_task_corrects_some(folder, capsys):
     write(folder / "cups.jsonl", keyed(QUESTIONS[::2]))
     wrong = {"yes": "no", "no": "yes"}
     write(folder / "dogs.jsonl", [{**row, "answer": wrong[row["answer"]]} for row in keyed(QUESTIONS[1::2])])
     assert run("dogs.jsonl", "cups.jsonl", "--data=data") == 4
     assert "cups.jsonl: 20 of 20 replies" in capsys.readouterr().err
+    corrected = [{**row, "task": "mine/corrected", "answer": "no"} for row in QUESTIONS]
+    write(folder / "data" / "cases.jsonl", [*QUESTIONS, *corrected])
+    write(folder / "truths.jsonl", keyed(QUESTIONS))
+    assert run("truths.jsonl", "--data=data") == 4
+    assert "40 of 40 replies" in capsys.readouterr().err
 
 
 def test_a_perfect_model_is_imported_if_the_field_is_named(folder, capsys):
@@ -165,11 +140,8 @@ def test_a_perfect_model_is_imported_if_the_field_is_named(folder, capsys):
     note = "note: perfect.jsonl: 40 of 40 replies in 'answer' are the right answers, as in the benchmark's own column"
     assert f"{note}; check that they are a model's" in capsys.readouterr().out.splitlines()
     assert len((folder / "replay.jsonl").read_text().splitlines()) == 40
-
-
-def test_a_model_that_errs_needs_no_option_for_its_answers(folder, capsys):
-    write(folder / "model.jsonl", [{**row, "answer": "no"} for row in keyed(QUESTIONS)])
-    assert run("model.jsonl", "--data=data") == 0
+    write(folder / "errs.jsonl", [{**row, "answer": "no"} for row in keyed(QUESTIONS)])
+    assert run("errs.jsonl", "--data=data", "--overwrite") == 0
     assert "note" not in capsys.readouterr().out
 
 
@@ -181,25 +153,10 @@ def test_labels_that_differ_from_the_benchmarks_are_told(folder, capsys):
     note = (
         "note: 1 records have another right answer than the benchmark, which counts; the first is replies.jsonl, line 2"
     )
-    assert note in capsys.readouterr().out.splitlines()
+    assert note in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["replies.jsonl"], "name their folder with --data"),
-        (["nope.jsonl", "--data=data"], "nope.jsonl: there is no such file"),
-        (["replies.jsonl", "--data=nope"], "is not a folder"),
-        (["replies.jsonl", "--data=data", "--suite=mine/cup"], "did you mean 'mine/cups'?"),
-        (["replies.jsonl", "--data=data", "--out=x.csv"], "expected a name that ends in .jsonl"),
-        (["replies.jsonl", "--data=data", "--out=no/x.jsonl"], "there is no folder no; make it"),
-        (
-            ["replies.jsonl", "--data=data", "--out=replies.jsonl"],
-            "exists already; name another place, or add --overwrite",
-        ),
-        (["replies.jsonl", "--data=data", "--reply=respons"], "did you mean 'response'?"),
-    ],
-)
+@tabled
 @pytest.mark.usefixtures("folder")
 def test_an_option_that_cannot_be_used_is_status_4(arguments, said, capsys):
     assert run(*arguments) == 4
@@ -223,7 +180,7 @@ def test_letters_of_options_that_only_the_prompt_lists_become_their_texts(folder
     write(folder / "letters.jsonl", table)
     assert run("letters.jsonl", "--data=data") == 0
     assert "note: 30 replies name an option by its letter" in capsys.readouterr().out
-    written = [json.loads(line)["answer"] for line in (folder / "replay.jsonl").read_text().splitlines()]
+    written = [row["answer"] for row in read_lines(folder / "replay.jsonl")]
     assert written == [truths[n] if n % 4 < 3 else "blue" for n in range(40)]
 
 
@@ -236,4 +193,4 @@ def test_a_yes_or_no_beside_a_score_is_kept(folder):
     scored = [{"image": f"{n}.jpg", "text": f"It is {n}.", "score": 0.5, "match": n % 2 == 0} for n in range(4)]
     write(folder / "scored.jsonl", scored)
     assert run("scored.jsonl", "--data=data") == 0
-    assert [json.loads(line) for line in (folder / "replay.jsonl").read_text().splitlines()] == scored
+    assert read_lines(folder / "replay.jsonl") == scored

@@ -1,4 +1,4 @@
-"""``vlgate init``: files that work as they stand."""
+"""``vlgate init``: files that work as they stand, and the CI templates against the schemas of GitHub and GitLab."""
 
 import json
 import os
@@ -7,11 +7,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from builders import tabled, write_lines
+from jsonschema import Draft7Validator
 from PIL import Image
 
 from vlgate.cli import main
@@ -34,10 +37,8 @@ def runs_of(step, values, folder):
     """Run a step of an action or a job, as its runner does, with these values of its variables."""
     python = str(Path(sys.executable).parent)
     env = os.environ | {"PATH": os.pathsep.join([python, os.environ["PATH"]]), "CI": "true"} | values
-    done = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step],
-        cwd=folder, env=env, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -68,8 +69,8 @@ def own_data(folder, n=CASES):
         right, wrong = ("red", "blue") if i % 2 else ("blue", "red")
         Image.new("RGB", (16, 16), (255 * (i % 2), i, 255 * (1 - i % 2))).save(cases / f"{i}.png")
         texts = {"caption": f"a {right} card with the number {i}", "foil": f"a {wrong} card with the number {i}"}
-        lines.append(json.dumps({"task": "mine/numbers", "id": f"{i}", "image": f"{i}.png", **texts}))
-    (cases / "numbers.jsonl").write_text("\n".join(lines))
+        lines.append({"task": "mine/numbers", "id": f"{i}", "image": f"{i}.png", **texts})
+    write_lines(cases / "numbers.jsonl", lines)
     (folder / "my_model.py").write_text(OWN_MODEL)
     gate = '[gate."mine/numbers".acc_r]\nmin = 0.5\nmax_broken = 2\n'
     (folder / "thresholds.toml").write_text(f"schema = 1\n{gate}")
@@ -151,13 +152,9 @@ def test_a_release_warns_if_the_committed_baseline_must_be_replaced_by_hand(ci):
 
 
 @pytest.mark.slow
-def test_a_first_run_that_does_not_pass_is_no_baseline(ci):
+def test_a_first_run_that_does_not_pass_or_lacks_its_baseline_is_no_baseline(ci):
     assert ci.push("first", broken=30)[0] == 1
     assert not list(ci.folder.glob("**/blessed.json"))
-
-
-@pytest.mark.slow
-def test_a_baseline_that_cannot_be_downloaded_lets_no_comparison_pass(ci):
     status, said = ci.push("lost", BASELINE_LOST="true", found="503")
     assert (status, "compares with an earlier run, and none is given" in said) == (1, True), said
     assert ci.push("new", BASELINE="first", BASELINE_LOST="true", found="503")[0] == 0
@@ -177,15 +174,7 @@ def test_a_model_that_fails_stays_red_and_is_no_baseline_of_another_branch(folde
     assert (status, (folder / "baseline").exists()) == (0, False), said
 
 
-@pytest.mark.parametrize(
-    ("runs", "wanted"),
-    [
-        ([], ""),
-        ([{"databaseId": 5, "event": "pull_request"}], ""),
-        ([{"databaseId": 5, "event": "pull_request_target"}, {"databaseId": 4, "event": "push"}], "4"),
-        ([{"databaseId": 6, "event": "workflow_dispatch"}, {"databaseId": 4, "event": "push"}], "6"),
-    ],
-)
+@tabled
 def test_the_baseline_is_that_of_the_default_branch_and_no_pull_request(runs, wanted):
     if shutil.which("jq") is None:
         pytest.skip("jq, whose language gh speaks, is not here")
@@ -193,14 +182,6 @@ def test_the_baseline_is_that_of_the_default_branch_and_no_pull_request(runs, wa
     query = re.search(r"--jq '(.*)'", script)[1]
     found = subprocess.run(["jq", "-r", query], input=json.dumps(runs), capture_output=True, text=True, check=True)
     assert found.stdout.strip() == wanted
-
-
-def test_nothing_is_overwritten(folder, capsys):
-    (folder / "my_model.py").write_text("mine")
-    assert main(["init"]) == 0
-    assert (folder / "my_model.py").read_text() == "mine"
-    assert "kept: my_model.py" in capsys.readouterr().out
-    assert main(["init"]) == 1
 
 
 def run_folder(folder, tasks):
@@ -211,21 +192,19 @@ def run_folder(folder, tasks):
 
 
 def test_the_gates_of_a_run_leave_a_margin_and_say_how_often_the_same_model_passes(folder):
-    tasks = {
-        "valse/existence": {"metrics": {"acc_r": FIGURE}},
-        "valse/plurality": {"metrics": {"acc_r": FIGURE | {"value": 0.56, "low": 0.516, "high": 0.603}}},
-        "valse/relations": {"metrics": {"acc_r": FIGURE | {"n": 29}}},
-        "valse/actant-swap": {"metrics": {}},
-        "valse/foil-it": {"metrics": {"acc_r": FIGURE | {"blind": {"value": 0.61, "low": 0.6, "high": 0.66}}}},
-        "winoground/all": {"metrics": {"group": FIGURE | {"chance": 1 / 6}, "text": FIGURE}},
+    metrics = {
+        "valse/existence": {"acc_r": FIGURE},
+        "valse/plurality": {"acc_r": FIGURE | {"value": 0.56, "low": 0.516, "high": 0.603}},
+        "valse/relations": {"acc_r": FIGURE | {"n": 29}},
+        "valse/actant-swap": {},
+        "valse/foil-it": {"acc_r": FIGURE | {"blind": {"value": 0.61, "low": 0.6, "high": 0.66}}},
+        "winoground/all": {"group": FIGURE | {"chance": 1 / 6}, "text": FIGURE},
     }
-    assert main(run_folder(folder, tasks)) == 0
+    assert main(run_folder(folder, {task: {"metrics": found} for task, found in metrics.items()})) == 0
     text = (folder / "thresholds.toml").read_text()
     gates = tomllib.loads(text)["gate"]
-    assert {task: list(gate) for task, gate in gates.items()} == {
-        "valse/existence": ["acc_r"],
-        "winoground/all": ["group"],
-    }
+    made = {task: list(gate) for task, gate in gates.items()}
+    assert made == {"valse/existence": ["acc_r"], "winoground/all": ["group"]}
     assert 0.5 < gates["valse/existence"]["acc_r"]["min"] < 0.6
     assert gates["valse/existence"]["acc_r"]["why"] == "clip:a/b reached 0.669 (0.628 to 0.709, n = 505)"
     rates = [float(rate) for rate in re.findall(r"min = 0\.\d+   # the same model passes it in (.*) % of new", text)]
@@ -249,12 +228,9 @@ def test_the_same_model_passes_all_gates_together_in_95_of_100_new_samples(folde
     random, held = np.random.default_rng(n), []
     for _ in range(40):
         found = [proportion((np.arange(n) < random.binomial(n, share)).astype(float)) for share in shares]
-        tasks = {
-            f"valse/{i}": {"metrics": {"acc_r": {"value": m.value, "low": m.low, "high": m.high, "n": n, "deff": 1.0}}}
-            for i, m in enumerate(found)
-        }
-        arguments = run_folder(folder, tasks)
-        assert main(arguments) == 0
+        metrics = [{"value": m.value, "low": m.low, "high": m.high, "n": n, "deff": 1.0} for m in found]
+        tasks = {f"valse/{i}": {"metrics": {"acc_r": metric}} for i, metric in enumerate(metrics)}
+        assert main(run_folder(folder, tasks)) == 0
         gates = tomllib.loads((folder / "thresholds.toml").read_text())["gate"]
         for file in ("thresholds.toml", "run/metrics.json"):
             (folder / file).unlink()
@@ -319,12 +295,16 @@ def test_gates_of_the_user_are_kept_when_there_is_a_run(folder, change, capsys):
     assert "1. remove thresholds.toml" in capsys.readouterr().out
 
 
-def test_a_folder_data_without_cases_is_no_data_unless_it_is_named(folder, capsys):
+def test_a_folder_data_without_cases_is_no_data_unless_it_is_named_and_nothing_is_overwritten(folder, vlgate):
     (folder / "data").mkdir()
+    (folder / "my_model.py").write_text("mine")
     assert main(["init", "--data", "data"]) == 4
-    assert main(["init"]) == 0
+    said = vlgate("init")
     assert "scenes/foil-it" in (folder / "thresholds.toml").read_text()
-    assert "--data=data" not in capsys.readouterr().out
+    assert "--data=data" not in said
+    assert "kept: my_model.py" in said
+    assert main(["init"]) == 1
+    assert (folder / "my_model.py").read_text() == "mine"
 
 
 @pytest.mark.parametrize("content", [None, "{", "[" * 100_000, "[]", "{}", '{"model": 1}'])
@@ -336,3 +316,35 @@ def test_a_folder_without_a_run_is_refused_and_nothing_is_written(folder, conten
     assert "metrics.json" in said
     assert said.count("\n") == 1
     assert not any((folder / name).exists() for name in FILES)
+
+
+FOLDER = ROOT / "vlgate" / "cli" / "ci"
+
+LINTED = {"action.yml": "github-actions", "workflow.yml": "github-workflows", "gitlab.yml": "gitlab-ci"}
+
+
+@pytest.mark.parametrize(("file", "schema"), LINTED.items())
+def test_a_file_is_what_its_schema_says(file, schema):
+    pytest.importorskip("check_jsonschema", reason="has the schemas; it is in the extra dev")
+    vendor = files("check_jsonschema") / "builtin_schemas" / "vendor"
+    validator = Draft7Validator(json.loads((vendor / f"{schema}.json").read_text(encoding="utf-8")))
+    content = yaml.safe_load((FOLDER / file).read_text())
+    content = {("on" if key is True else key): value for key, value in content.items()}  # YAML 1.1 reads on as true
+    assert not [*validator.iter_errors(content)]
+    if file == "action.yml":
+        del content["runs"]["steps"][1]["shell"]
+        assert [*validator.iter_errors(content)]
+
+
+def test_bash_can_read_every_script_and_the_workflow_gives_the_action_only_inputs_that_it_has():
+    action = yaml.safe_load((FOLDER / "action.yml").read_text())
+    job = yaml.safe_load((FOLDER / "gitlab.yml").read_text())["vlgate"]
+    scripts = [step["run"] for step in action["runs"]["steps"] if "run" in step]
+    scripts += ["\n".join(job[part]) for part in ("before_script", "script")]
+    for script in scripts:
+        assert "${{" not in script  # a value goes through a variable: pasted into a script, it could be a command
+        done = subprocess.run(["bash", "-n", "-c", script], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+    steps = yaml.safe_load((FOLDER / "workflow.yml").read_text())["jobs"]["gates"]["steps"]
+    [given] = [step["with"] for step in steps if step["uses"].startswith("./.github/actions/vlgate")]
+    assert set(given) <= set(action["inputs"])

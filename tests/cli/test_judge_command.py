@@ -53,18 +53,14 @@ PLAIN = '[gate."valse/relations".acc_r]\nmin = 0.2\n'
 def accepted(predictions):
     """The replies, of which those to texts also say yes or no."""
     return {
-        request: reply if reply.score is None else replace(reply, accepted=reply.score > 0.6)
-        for request, reply in predictions.items()
+        r: reply if reply.score is None else replace(reply, accepted=reply.score > 0.6)
+        for r, reply in predictions.items()
     }
 
 
 def verdicts_of(tasks, change=lambda _, found: found, ties="strict"):
-    return {
-        task.id: judge(
-            Batch(task=task, positions=tuple(range(len(task.cases))), ties=ties), change(task, accepted(replies(task)))
-        )
-        for task in tasks
-    }
+    batches = {task.id: Batch(task=task, positions=tuple(range(len(task.cases))), ties=ties) for task in tasks}
+    return {name: judge(batch, change(batch.task, accepted(replies(batch.task)))) for name, batch in batches.items()}
 
 
 @pytest.fixture(scope="module")
@@ -119,8 +115,8 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path, tasks):
-    held = {"task": "valse/relations", "case": tasks[[task.id for task in tasks].index("valse/relations")].cases[1].id}
-    (tmp_path / "held.jsonl").write_text(json.dumps(held))
+    [relations] = [task for task in tasks if task.id == "valse/relations"]
+    (tmp_path / "held.jsonl").write_text(json.dumps({"task": "valse/relations", "case": relations.cases[1].id}))
     return Place(tmp_path, tasks)
 
 
@@ -157,13 +153,12 @@ def test_a_run_that_passes_ends_with_status_0(place, tasks, capsys, vlgate):
 
 
 def test_gates_on_a_comparison_need_the_earlier_run(place, tasks, capsys):
-    earlier = place.write(verdicts_of(tasks, lambda _, found: dict(reversed(found.items()))), "before")
+    earlier = place.write(verdicts_of(tasks), "before")
     later = verdicts_of(tasks, worse)
     place.write(later)
     status, found = place.judged(capsys, COMPARED, f"--baseline={earlier}")
     expected, passed = place.expected(later, COMPARED, earlier=read_earlier(earlier, "x"))
-    assert found["gates"] == expected
-    assert (status, passed) == (1, False)
+    assert (found["gates"], status, passed) == (expected, 1, False)
     assert outcomes(expected)["valse/relations:acc_r:max_broken"] == "fail"
     _, without = place.judged(capsys, COMPARED)
     assert without["gates"] == place.expected(later, COMPARED)[0]
@@ -192,11 +187,8 @@ def worse(task, predictions):
 
 def unscored(task, predictions, *, skipped=False):
     """No reply to the last case of each task."""
-    lost = set(task.cases[-1].requests)
-    return {
-        request: Prediction(request=request, problem="gone", skipped=skipped) if request in lost else reply
-        for request, reply in predictions.items()
-    }
+    gone = {r: Prediction(request=r, problem="gone", skipped=skipped) for r in task.cases[-1].requests}
+    return {request: gone.get(request, reply) for request, reply in predictions.items()}
 
 
 def selected(verdicts, keep):
@@ -235,29 +227,25 @@ def test_what_was_wrong_with_the_replies_stays_wrong(place, tasks, capsys, gate)
     assert (status, outcomes(found["gates"])[gate]) == (1, "fail")
 
 
-def test_a_file_without_a_gate_for_the_run_does_not_pass_it_unless_that_is_said(place, tasks, capsys):
+def test_a_file_without_a_gate_does_not_pass_unless_said_and_rows_of_another_run_are_refused(
+    place, tasks, capsys, vlgate
+):
     place.write(verdicts_of(tasks))
     other = ALLOWED + '[gate."valse/plurality".acc_r]\nmin = 0.1\n'
     status, found = place.judged(capsys, other)
     assert (status, outcomes(found["gates"])["run:require-gates"]) == (1, "inconclusive")
     assert place.judged(capsys, other, "--no-require-gates")[0] == 0
-
-
-def test_rows_of_another_run_are_refused(place, tasks, vlgate):
-    folder = place.write(verdicts_of(tasks))
+    folder = place.path / "run"
     table = read_table(folder / "cases.parquet")
-    place_of = table.column_names.index("acc_r")
-    better = table.column("acc_r").to_pylist()
-    better = [1.0 if value is not None else None for value in better]
-    write_table(table.set_column(place_of, "acc_r", [better]), folder / "cases.parquet")
+    better = [None if value is None else 1.0 for value in table.column("acc_r").to_pylist()]
+    write_table(table.set_column(table.column_names.index("acc_r"), "acc_r", [better]), folder / "cases.parquet")
     said = vlgate("judge", folder, "--thresholds", str(place.gates(PLAIN)), status=4)
     assert f"vlgate judge {folder}: metrics.json has acc_r of valse/relations as 0.650000 of 40, but" in said
 
 
 @pytest.mark.slow
 def test_results_get_the_decisions_the_rows_and_the_page(place, tasks, capsys, vlgate):
-    folder = place.write(verdicts_of(tasks))
-    to = place.path / "judged"
+    folder, to = place.write(verdicts_of(tasks)), place.path / "judged"
     gates = place.gates(ALLOWED + '[gate."valse/relations".acc_r]\nmin = 0.95\n')
     command = ["judge", str(folder), f"--thresholds={gates}", f"--results={to}"]
     assert main(command) == 1

@@ -1,10 +1,9 @@
 """The command that keeps the finds of a search as own cases."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
+from builders import read_lines, tabled, write_lines
 from PIL import Image
 
 from vlgate.cli import main
@@ -12,19 +11,8 @@ from vlgate.probes.shrink.keeping import NotKeptError, own_case
 from vlgate.sources.own.cases import read
 from vlgate.sources.reading.source import ReadOptions
 
-SHAPES = {
-    "pair": 2,
-    "choice": 3,
-    "image_choice": 3,
-    "quad": 4,
-    "set": 4,
-    "active_passive_set": 4,
-    "two_true": 3,
-    "single": 1,
-    "questions": 2,
-    "question_quad": 4,
-    "twin_questions": 2,
-}
+SHAPES = {"pair": 2, "choice": 3, "image_choice": 3, "quad": 4, "set": 4, "active_passive_set": 4, "two_true": 3}
+SHAPES |= {"single": 1, "questions": 2, "question_quad": 4, "twin_questions": 2}
 ASKED = {"questions", "question_quad", "twin_questions"}
 
 
@@ -34,28 +22,16 @@ def find_of(shape, number, *, case="1", texts=None):
     rows = []
     for index in range(number):
         which = 0 if same else index // 2 if number == 4 else index
-        text = {"image_choice": "a", "twin_questions": "What is it?"}.get(
-            shape, f"text {index % 2 if shape.endswith('quad') else index}"
-        )
-        rows.append(
-            {
-                "truth": ("no" if index in (1, 2) else "yes") if shape in ASKED else index == 0,
-                "text": "before",
-                "changed_text": text if texts is None else texts[index],
-                "changed_choices": ["yes", "no"] if shape in ASKED else [],
-                "picture": f"shrunk/before-{which}.png",
-                "changed_picture": f"shrunk/after-{which}.png",
-            }
-        )
+        number_of_text = index % 2 if shape.endswith("quad") else index
+        text = {"image_choice": "a", "twin_questions": "What is it?"}.get(shape, f"text {number_of_text}")
+        row = {"text": "before", "changed_text": text if texts is None else texts[index]}
+        row |= {"picture": f"shrunk/before-{which}.png", "changed_picture": f"shrunk/after-{which}.png"}
+        answer = "no" if index in (1, 2) else "yes"
+        asked = {"truth": answer, "changed_choices": ["yes", "no"]}
+        rows.append(row | (asked if shape in ASKED else {"truth": index == 0, "changed_choices": []}))
     cause = {"edit": "moved", "what": "another thing", "faculty": "relations"}
-    return {
-        "task": f"b/{shape}",
-        "case": case,
-        "shape": shape,
-        "capability": "directional",
-        "requests": rows,
-        "cause": cause,
-    }
+    find = {"task": f"b/{shape}", "case": case, "shape": shape, "capability": "directional"}
+    return {**find, "requests": rows, "cause": cause}
 
 
 @pytest.fixture
@@ -67,7 +43,7 @@ def run(tmp_path):
         (folder / "shrunk").mkdir(parents=True, exist_ok=True)
         for index in range(3):
             Image.new("RGB", (8, 6), (index * 40, 0, 0)).save(folder / f"shrunk/after-{index}.png")
-        (folder / "shrunk.jsonl").write_text("".join(f"{json.dumps(find)}\n" for find in finds))
+        write_lines(folder / "shrunk.jsonl", finds)
         return folder
 
     return write
@@ -100,50 +76,37 @@ def test_what_is_kept_stays_and_nothing_is_kept_twice(run, tmp_path, capsys, vlg
     assert "2 cases, 1 of them new; 1 finds were there already" in vlgate("keep", folder, "--out", out)
     assert out.read_text().startswith(first)
     assert len(out.read_text().splitlines()) == 2
-    held = [json.loads(line) for line in (tmp_path / "kept/must-hold.jsonl").read_text().splitlines()]
-    assert [(line["task"], line["case"].partition("-")[0]) for line in held] == [
-        ("kept/b/pair", "1"),
-        ("kept/b/pair", "2"),
-    ]
+    held = [(line["task"], line["case"].partition("-")[0]) for line in read_lines(tmp_path / "kept/must-hold.jsonl")]
+    assert held == [("kept/b/pair", "1"), ("kept/b/pair", "2")]
     assert len(list((tmp_path / "kept/kept-images").iterdir())) == 1
 
 
 def test_finds_that_no_own_case_can_say_are_counted(run, tmp_path, vlgate):
     twins = find_of("twin_questions", 2, texts=["What is it?", "What can it be?"])
-    folder = run(find_of("image_quad", 4), twins, find_of("pair", 2))
-    said = vlgate("keep", folder, "--out", tmp_path / "cases.jsonl")
-    assert "1 cases, 1 of them new" in said
+    same_texts, separated = (
+        find_of("pair", 2, texts=texts) for texts in (["A dog.", "a dog"], ["A dog.\u2028Here.", "A."])
+    )
+    said = vlgate(
+        "keep", run(find_of("image_quad", 4), twins, same_texts, separated), "--out", tmp_path / "cases.jsonl"
+    )
+    assert "1 cases, 1 of them new" in said  # a line separator in a caption makes no second line
     assert "1 finds are not kept: there is no own case of the shape 'image_quad'" in said
     assert "1 finds are not kept: own twins have one question about both images" in said
+    assert "1 finds are not kept: own cases refuse such a line: " in said
 
 
-def test_a_find_that_own_cases_would_refuse_is_not_kept():
-    same = find_of("quad", 4)
-    for row in same["requests"]:
-        row["changed_picture"] = "shrunk/after-0.png"
-    with pytest.raises(NotKeptError, match="two images are the same"):
-        own_case(same, str)
-    parallel = find_of("question_quad", 4)
-    for row in parallel["requests"]:
-        row["truth"] = "yes"
-    with pytest.raises(NotKeptError, match="crossed answers"):
-        own_case(parallel, str)
-
-
-def test_a_find_without_its_image_is_not_kept():
-    find = find_of("pair", 2)
-    find["requests"][0]["changed_picture"] = None
-    with pytest.raises(NotKeptError, match="an image of the find is not in the folder"):
+@tabled
+def test_a_find_that_own_cases_would_refuse_is_not_kept(shape, number, change, says):
+    find = find_of(shape, number)
+    find["requests"] = [row | change for row in find["requests"]]
+    with pytest.raises(NotKeptError, match=says):
         own_case(find, str)
 
 
-def test_a_search_that_found_nothing_leaves_nothing_to_keep(run, tmp_path, vlgate):
+def test_nothing_found_leaves_nothing_to_keep_and_kept_twins_have_the_usual_image_as_their_twin(run, tmp_path, vlgate):
     folder = run()
     assert "has no find, so that there is nothing to keep" in vlgate("keep", folder, "--out", tmp_path / "cases.jsonl")
     assert not (tmp_path / "cases.jsonl").exists()
-
-
-def test_kept_twins_have_the_usual_image_as_their_twin(run, tmp_path):
     out = tmp_path / "cases.jsonl"
     main(["keep", str(run(find_of("twin_questions", 2))), "--out", str(out)])
     [line] = map(json.loads, out.read_text().splitlines())
@@ -166,18 +129,6 @@ def test_a_file_that_is_no_image_of_the_run_is_not_kept(run, tmp_path, capsys, s
     assert main(["keep", str(folder), "--out", str(tmp_path / "kept/cases.jsonl")]) == 4
     assert "1 finds are not kept: an image of the find" in capsys.readouterr().out
     assert not (tmp_path / "kept").exists()
-
-
-def test_a_line_that_own_cases_refuse_is_not_kept(run, tmp_path, vlgate):
-    folder = run(find_of("pair", 2, texts=["A dog.", "a dog"]), find_of("pair", 2))
-    said = vlgate("keep", folder, "--out", tmp_path / "cases.jsonl")
-    assert "1 cases, 1 of them new" in said
-    assert "1 finds are not kept: own cases refuse such a line: " in said
-
-
-def test_a_caption_with_a_line_separator_is_one_line(run, tmp_path, vlgate):
-    folder = run(find_of("pair", 2, texts=["A dog.\u2028Here.", "A cat."]))
-    assert "1 cases, 1 of them new" in vlgate("keep", folder, "--out", tmp_path / "cases.jsonl")
 
 
 @pytest.mark.parametrize(

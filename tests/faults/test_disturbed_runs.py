@@ -74,11 +74,8 @@ def build():
 GATE = 'schema = 1\n[gate."scenes/foil-it".acc_r]\nmin = 0.01\nmin_cases = 1\n'
 SAME = ("metrics.json", "verdict.json", "cases.parquet", "predictions.parquet", "summary.md", "badge.json")
 WHOLE = {
-    "metrics.json": lambda file: json.loads(file.read_text()),
-    "verdict.json": lambda file: json.loads(file.read_text()),
-    "environment.json": lambda file: json.loads(file.read_text()),
-    "cases.parquet": pq.read_table,
-    "predictions.parquet": pq.read_table,
+    **dict.fromkeys(("metrics.json", "verdict.json", "environment.json"), lambda file: json.loads(file.read_text())),
+    **dict.fromkeys(("cases.parquet", "predictions.parquet"), pq.read_table),
     "summary.md": lambda file: file.read_text().endswith("\n") or 1 / 0,
     "report.html": lambda file: file.read_text().endswith("</html>") or 1 / 0,
 }
@@ -91,15 +88,9 @@ def run(folder, fault="", point=0):
     environment = {**os.environ, "FAULT": fault, "POINT": str(point)}
     command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "-q", "-p", "no:cacheprovider"]
     command += ["--suite=scenes/foil-it", "--limit=12", "--batch-size=4", "--model=my_model:build", "--cache=kept"]
-    ended = subprocess.run(
-        [*command, "--results=out", "--overwrite"],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command += ["--results=out", "--overwrite"]
+    how = {"cwd": folder, "env": environment, "timeout": 120}
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, **how)
     return ended.returncode, ended.stdout + ended.stderr
 
 
@@ -119,8 +110,8 @@ def undisturbed(tmp_path_factory):
 )
 def test_a_disturbed_run_keeps_its_promises(tmp_path, undisturbed, fault, place):
     last, expected = undisturbed
-    shares = [place / max(1, POINTS - 1)] if POINTS > 2 else [(0.3, 0.75)[place]]
-    point = 1 + round(shares[0] * (last - 1))
+    share = place / (POINTS - 1) if POINTS > 2 else (0.3, 0.75)[place]
+    point = 1 + round(share * (last - 1))
     status, said = run(tmp_path, fault, point)
     out = tmp_path / "out"
     for name, read in WHOLE.items():

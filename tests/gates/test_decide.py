@@ -2,16 +2,22 @@ import re
 import tomllib
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
+from math import comb, sqrt
 from pathlib import Path
 
 import numpy as np
 import pytest
 from builders import table
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import optimize, stats
 
-from vlgate.gates.decide import Coverage, decide, idle
+from vlgate.gates.decide import Coverage, decide
+from vlgate.gates.error_rates import threshold_with_margin
+from vlgate.gates.p_values import beyond
 from vlgate.gates.records import Gate
+from vlgate.metrics.clusters import numbered
 from vlgate.metrics.macro import macro
 from vlgate.metrics.paired import difference
 from vlgate.metrics.stats import proportion
@@ -99,11 +105,6 @@ def test_judging_the_interval_is_never_more_lenient_than_judging_the_point(rule,
     assert by_value == "fail" or by_interval != "fail"
 
 
-def test_a_rule_without_a_task_is_listed_as_not_run():
-    rule = gate(min=0.5)
-    assert (idle(rule).gate, idle(rule).outcome, idle(rule).metric) == (rule, "not run", None)
-
-
 def on_the_threshold(found, bound):
     """The outcomes of a minimum and a maximum that are the metric, as a person writes them."""
     by_value = ({key: bound, "basis": "value"} for key in ("min", "max"))
@@ -121,7 +122,7 @@ def random_classes(random):
             return values, np.repeat(np.arange(len(sizes)), sizes), float(f"{float(exact):.2f}")
 
 
-def test_a_mean_of_classes_exactly_on_a_threshold_holds_it():
+def test_a_mean_of_classes_and_a_share_exactly_on_a_threshold_hold_it_and_the_next_does_not():
     values = np.concatenate([np.arange(n) < r for r, n in ((1, 5), (3, 5), (9, 10), (2, 5), (0, 4))]).astype(float)
     found = macro(values, np.repeat(np.arange(5), [5, 5, 10, 5, 4]))
     assert found.value == 0.42
@@ -130,9 +131,6 @@ def test_a_mean_of_classes_exactly_on_a_threshold_holds_it():
     for _ in range(1402):
         values, classes, bound = random_classes(random)
         assert macro(values, classes).value == bound
-
-
-def test_a_share_exactly_on_a_threshold_holds_it_and_the_next_one_does_not():
     for n in range(1, 400):
         for hundredths in range(101):
             k, rest = divmod(hundredths * n, 100)
@@ -156,3 +154,145 @@ def test_means_and_differences_of_parts_are_decided_as_fractions(parts):
         assert on_the_threshold(found, float(f"{found.value:.2f}")) == ["pass", "pass"]
         changed = difference(np.ones(n), counts / parts)
         assert changed.value == round(counts.sum() / parts - 100) / 100
+
+
+SIZES = (40, 60, 100, 200, 400)
+SHARES = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
+
+
+def passes(threshold, values, groups):
+    """Whether a run with these cases passes the gate."""
+    coverage = Coverage(cases=len(values), judged=len(values), unscored=0, skipped=0)
+    gate = Gate(task="mine/task", metric="acc_r", min=float(threshold))
+    return decide(gate, coverage, {"acc_r": proportion(values, groups)}).outcome == "pass"
+
+
+def each(n):
+    return numbered(np.arange(n))
+
+
+@cache
+def fewest(n, threshold):
+    """The fewest right cases of n that pass."""
+    return next((k for k in range(n + 1) if passes(threshold, (np.arange(n) < k).astype(float), each(n))), n + 1)
+
+
+def rate(n, share, threshold):
+    """How often new samples of n cases pass, exactly."""
+    least = fewest(n, threshold)
+    return sum(comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(least, n + 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("misses", [0.05, 0.01])
+def test_the_same_model_passes_in_new_samples(misses):
+    random = np.random.default_rng(5)
+    found = {}
+    for n in SIZES:
+        for share in SHARES:
+            firsts = random.binomial(n, share, 8)
+            made = [threshold_with_margin((np.arange(n) < k).astype(float), each(n), misses, f"{k}") for k in firsts]
+            found[n, share] = np.mean([rate(n, share, threshold) for threshold, _ in made])
+    assert np.mean(list(found.values())) >= 1 - misses
+    for share in SHARES:  # for weak and for strong models alike
+        assert np.mean([found[n, share] for n in SIZES]) >= 1 - 2 * misses, share
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [[4] * 25, [20] * 4 + [1] * 60])
+def test_it_passes_if_images_repeat_and_their_cases_are_alike(sizes):
+    random, groups = np.random.default_rng(7), numbered(np.repeat(np.arange(len(sizes)), sizes))
+
+    def sample(share, alike):
+        spread = (1 - alike) / alike
+        of = random.beta(share * spread, (1 - share) * spread, len(sizes))
+        return (random.random(sum(sizes)) < np.repeat(of, sizes)).astype(float)
+
+    held = []
+    for share in (0.7, 0.9):
+        for _ in range(8):
+            threshold, _ = threshold_with_margin(sample(share, 0.3), groups, 0.05, "mine")
+            held += [passes(threshold, sample(share, 0.3), groups) for _ in range(40)]
+    assert np.mean(held) >= 0.95
+
+
+def test_a_threshold_is_near_the_measured_end_with_the_rate_of_the_predictive_distribution():
+    n, k = 40, 36
+    threshold, told = threshold_with_margin((np.arange(n) < k).astype(float), each(n), 0.05, "mine")
+    shares = np.random.default_rng(1).beta(k + 0.5, n - k + 0.5, 4_000)
+    assert told == pytest.approx(np.mean([rate(n, share, threshold) for share in shares]), abs=0.02)
+    assert told >= 0.95
+    for n, k in ((40, 40), (40, 30), (400, 380)):
+        values = (np.arange(n) < k).astype(float)
+        threshold, _ = threshold_with_margin(values, each(n), 0.05, "mine")
+        low = proportion(values, each(n)).low
+        assert low - 0.2 < float(threshold) <= low
+    assert threshold >= threshold_with_margin(values, each(n), 0.001, "")[0]
+
+
+NEAR = 1e-7
+bounds = st.integers(1, 99).map(lambda percent: percent / 100)
+confidences = st.sampled_from([0.8, 0.9, 0.95, 0.99])
+
+
+def outcome(low, high, least):
+    return "pass" if low >= least else "fail" if high < least else "inconclusive"
+
+
+@given(st.integers(1, 400), st.data(), bounds, confidences)
+@settings(deadline=None)
+def test_a_gate_decides_as_the_wilson_intervals_of_scipy_and_statsmodels_do(n, data, least, confidence):
+    right = data.draw(st.integers(0, n))
+    statsmodels = pytest.importorskip("statsmodels.stats.proportion")
+    ends = [tuple(stats.binomtest(right, n).proportion_ci(confidence, method="wilson"))]
+    ends.append(statsmodels.proportion_confint(right, n, 1 - confidence, "wilson"))
+    assume(all(abs(end - least) > NEAR for both in ends for end in both))
+    gate = Gate(task="a/b", metric="acc_r", min=least, confidence=confidence, min_cases=1)
+    metric = proportion((np.arange(n) < right).astype(float), confidence=confidence)
+    found = decide(gate, Coverage(cases=n, judged=n, unscored=0, skipped=0), {"acc_r": metric})
+    expected = {outcome(low, high, least) for low, high in ends}
+    if "binomial" in found.why:  # near 0 and 1 a fail is also one of the exact test
+        assert expected == {"fail"}
+        assert (n * min(least, 1 - least), stats.binom.cdf(right, n, least)) <= (10.001, 1.0)
+        assert stats.binom.cdf(right, n, least) > (1 - confidence) / 2
+        expected = {"inconclusive"}
+    assert expected == {found.outcome}
+
+
+def likeliest(broken, fixed, n, drop):
+    """The statistic of a drop, with the likeliest share of broken cases found by search."""
+
+    def loss(lost):
+        parts = ((broken, lost), (fixed, lost - drop), (n - broken - fixed, 1 - 2 * lost + drop))
+        return -sum(count * np.log(max(share, 1e-300)) for count, share in parts if count)
+
+    ends = max(0.0, drop), (1 + drop) / 2
+    lost = optimize.minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-12}).x
+    variance = n * (2 * lost - drop - drop * drop)
+    return (fixed - broken + n * drop) / sqrt(max(variance, 1e-300))
+
+
+@given(st.integers(5, 300), st.data(), st.sampled_from([0.02, 0.05, 0.2]), confidences)
+@settings(deadline=None, max_examples=60)
+def test_a_drop_is_decided_as_the_score_test_with_a_searched_likelihood_does(n, data, most, confidence):
+    broken = data.draw(st.integers(0, n))
+    fixed = data.draw(st.integers(0, n - broken))
+    z, statistic = stats.norm.ppf(0.5 + confidence / 2), likeliest(broken, fixed, n, most)
+    assume(abs(abs(statistic) - z) > 1e-3)
+    change = np.repeat([-1.0, 1.0, 0.0], [broken, fixed, n - broken - fixed])
+    found = difference((change < 0).astype(float), (change > 0).astype(float), confidence=confidence)
+    gate = Gate(task="a/b", metric="acc_r", kind="max_drop", max=most, confidence=confidence)
+    assert beyond(gate, found) == (statistic < -z)
+    assert (found.low >= -most) == (statistic > z)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([2, 3, 4, 8, 100]), confidences)
+@settings(max_examples=40)
+def test_a_difference_of_many_varied_fractions_has_nearly_students_interval(seed, parts, confidence):
+    random = np.random.default_rng(seed)
+    before, after = (random.integers(0, parts + 1, 200) / parts for _ in range(2))
+    change = after - before
+    low, high = stats.ttest_1samp(change, 0).confidence_interval(confidence)
+    found = difference(before, after, confidence=confidence)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.08 * (high - low))
+    assert (found.broken, found.fixed) == ((change < 0).sum(), (change > 0).sum())

@@ -1,22 +1,18 @@
 import hashlib
 import re
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
-from builders import table
+from builders import table, tabled
 
 from vlgate.errors import ThresholdsError
 from vlgate.gates.decide import expand
 from vlgate.gates.thresholds import read_thresholds
+from vlgate.sources.registry import shapes
 
-TASKS = {
-    "valse/existence": "pair",
-    "valse/plurality": "pair",
-    "winoground/all": "quad",
-    "carets/order-inv": "questions",
-    "scenes/relations": "pair",
-    "scenes/word-swap": "quad",
-}
+TASKS = dict.fromkeys(("valse/existence", "valse/plurality", "scenes/relations"), "pair")
+TASKS |= {"winoground/all": "quad", "scenes/word-swap": "quad", "carets/order-inv": "questions"}
 LIMIT = '[limit."valse/existence".acc_r]\n'
 
 
@@ -53,60 +49,43 @@ def test_a_rule_has_what_the_file_says(read, tmp_path):
 
 
 def test_an_unsaid_key_has_its_default_and_the_files_defaults_come_between(read):
-    rule = one(read, "min = 0.5")
-    assert (rule.basis, rule.confidence, rule.min_cases, rule.max, rule.why) == ("lower", 0.95, 30, None, "")
-    rule = one(read, "min = 0.5", 'basis = "value"\nconfidence = 0.8\nmin_cases = 5')
-    assert (rule.basis, rule.confidence, rule.min_cases) == ("value", 0.8, 5)
-    rule = one(read, 'min = 0.5\nbasis = "lower"\nconfidence = 0.99\nmin_cases = 6', 'basis = "value"\nmin_cases = 5')
-    assert (rule.basis, rule.confidence, rule.min_cases) == ("lower", 0.99, 6)
+    keys = attrgetter("basis", "confidence", "min_cases", "max_skipped", "max", "why")
+    assert keys(one(read, "min = 0.5")) == ("lower", 0.95, 30, 0.05, None, "")
+    defaults = 'basis = "value"\nconfidence = 0.8\nmin_cases = 5\nmax_skipped = 0.2'
+    assert keys(one(read, "min = 0.5", defaults)) == ("value", 0.8, 5, 0.2, None, "")
+    own = 'min = 0.5\nbasis = "lower"\nconfidence = 0.99\nmin_cases = 6\nmax_skipped = 0'
+    assert keys(one(read, own, defaults)) == ("lower", 0.99, 6, 0.0, None, "")
 
 
-@pytest.mark.parametrize(("written", "value"), [("1", 1.0), ("1.0", 1.0), ("1e-3", 0.001), ("0.5", 0.5)])
-def test_a_minimum_may_be_any_number_above_0(read, written, value):
-    rule = one(read, f"min = {written}")
-    assert rule.min == value
-    assert isinstance(rule.min, float)
-
-
-def test_a_difference_may_be_at_least_0(read):
-    [rule] = read(f"schema = 1\n{gate('min = 0', metric='visual_gain')}").rules
-    assert rule.min == 0.0
-
-
-@pytest.mark.parametrize(
-    ("keys", "bounds"),
-    [("min = 0\nmax = 0.4", (0.0, 0.4)), ("min = 0.5\nmax = 1.0", (0.5, 1.0)), ("max = 0", (None, 0))],
-)
-def test_a_bound_of_the_scale_may_stand_beside_one_that_decides(read, keys, bounds):
+@tabled
+def test_a_bound_may_be_any_number_and_one_of_the_scale_stand_beside_one_that_decides(read, keys, bounds):
     rule = one(read, keys)
     assert (rule.min, rule.max) == bounds
+    assert not isinstance(rule.min, int)
+    assert read(f"schema = 1\n{gate('min = 0', metric='visual_gain')}").rules[0].min == 0.0  # a difference may be 0
 
 
 def test_the_mark_that_windows_writes_at_the_beginning_is_not_read(tmp_path):
     file = tmp_path / "gates.toml"
-    file.write_bytes(
-        b"\xef\xbb\xbf" + f'schema = 1\n[defaults]\nmust_hold = "held.jsonl"\n{gate("min = 0.5")}'.encode()
-    )
+    text = f'schema = 1\n[defaults]\nmust_hold = "held.jsonl"\n{gate("min = 0.5")}'
+    file.write_bytes(b"\xef\xbb\xbf" + text.encode())
     held = b'\xef\xbb\xbf{"task": "valse/existence", "case": "1"}\n'
     (tmp_path / "held.jsonl").write_bytes(held)
     found = read_thresholds(file, TASKS)
     assert [rule.min for rule in found.rules] == [0.5]
-    assert found.must_hold is not None
-    assert (found.must_hold.cases, found.must_hold.digest) == (
-        {"valse/existence": ("1",)},
-        hashlib.sha256(held).hexdigest(),
-    )
+    assert found.must_hold.cases == {"valse/existence": ("1",)}
+    assert found.must_hold.digest == hashlib.sha256(held).hexdigest()
 
 
-def test_a_file_without_gates_has_no_rules(read):
-    assert read("schema = 1").rules == ()
-
-
-def test_rules_come_in_the_order_of_the_file(read):
-    tasks = ("winoground/all", "valse/existence", "carets/order-inv")
-    metrics = ("group", "acc_r", "cons")
-    text = "".join(gate("min = 0.5", task, metric) for task, metric in zip(tasks, metrics, strict=True))
-    assert tuple(rule.task for rule in read("schema = 1\n" + text).rules) == tasks
+def test_rules_come_in_the_order_of_the_file_which_may_have_none_and_allow_a_check_by_name(read):
+    metrics = {"winoground/all": "group", "valse/existence": "acc_r", "carets/order-inv": "cons"}
+    text = "".join(gate("min = 0.5", task, metric) for task, metric in metrics.items())
+    assert [rule.task for rule in read("schema = 1\n" + text).rules] == list(metrics)
+    empty = read("schema = 1\n")
+    assert (empty.rules, empty.allowed, empty.fail_correction) == ((), {}, "none")
+    assert read('schema = 1\n[defaults]\nfail_correction = "holm"').fail_correction == "holm"
+    text = 'schema = 1\n[checks]\nbatch_invariance = { allow = true, why = "an API" }\npolarity = { allow = false }\n'
+    assert read(text).allowed == {"batch_invariance": "an API"}
 
 
 @pytest.mark.parametrize(("text", "begins", "says"), table(Path(__file__).with_name("wrong_thresholds.tsv")))
@@ -117,29 +96,16 @@ def test_an_error_names_the_file_the_key_and_the_remedy(read, tmp_path, text, be
     assert all(part in str(caught.value) for part in says.split(".*"))
 
 
-def test_a_file_that_is_not_utf_8_is_an_error(tmp_path):
-    file = tmp_path / "gates.toml"
-    file.write_bytes('why = "für alle"'.encode("latin-1"))
-    with pytest.raises(ThresholdsError, match=rf"^{re.escape(str(file))}: is not UTF-8"):
-        read_thresholds(file, TASKS)
-
-
-def test_a_file_that_does_not_exist_or_is_a_folder_is_an_error(tmp_path):
-    for file in (tmp_path / "none.toml", tmp_path):
-        with pytest.raises(ThresholdsError, match=rf"^{re.escape(str(file))}: .*--thresholds"):
+def test_a_file_that_is_not_utf_8_does_not_exist_or_is_a_folder_is_an_error(tmp_path):
+    latin = tmp_path / "gates.toml"
+    latin.write_bytes('why = "für alle"'.encode("latin-1"))
+    for file, says in (
+        (latin, "is not UTF-8"),
+        (tmp_path / "none.toml", ".*--thresholds"),
+        (tmp_path, ".*--thresholds"),
+    ):
+        with pytest.raises(ThresholdsError, match=rf"^{re.escape(str(file))}: {says}"):
             read_thresholds(file, TASKS)
-
-
-def minima(read, text, tasks=tuple(TASKS)):
-    gates, idle = expand(read("schema = 1\n" + text).rules, {task: TASKS[task] for task in tasks})
-    return {made.id: made.min for made in gates}, [rule.task for rule, _ in idle]
-
-
-def test_a_pattern_makes_a_gate_of_each_task_that_it_matches(read):
-    assert minima(read, gate("min = 0.5", "valse/*")) == (
-        {"valse/existence:acc_r": 0.5, "valse/plurality:acc_r": 0.5},
-        [],
-    )
 
 
 def test_a_gate_that_a_pattern_makes_keeps_all_keys_of_its_rule(read):
@@ -149,71 +115,28 @@ def test_a_gate_that_a_pattern_makes_keeps_all_keys_of_its_rule(read):
     assert gates == [rule]
 
 
-@pytest.mark.parametrize("exact_first", [True, False])
-@pytest.mark.parametrize("tasks", [tuple(TASKS), ("valse/existence",)])
-def test_an_exact_task_wins_over_a_pattern_wherever_it_stands(read, exact_first, tasks):
-    rules = [gate("min = 0.9", "valse/existence"), gate("min = 0.5", "valse/*")]
-    found, idle = minima(read, "".join(rules if exact_first else rules[::-1]), tasks)
-    assert found["valse/existence:acc_r"] == 0.9
-    assert found.get("valse/plurality:acc_r", 0.5) == 0.5
-    assert idle == []
+RULES = {
+    "exact": gate("min = 0.9"),
+    "pattern": gate("min = 0.5", "valse/*"),
+    "ending": gate("min = 0.4", "*/existence"),
+}
+RULES |= {"area": gate("min = 0.6", metric="auroc"), "scenes": gate("min = 0.5", "scenes/*")}
+RULES |= {"quads": gate("min = 0.3", "winoground/all", "group"), "groups": gate("min = 0.3", "*", "group")}
 
 
-def test_an_exact_id_settles_which_of_two_patterns_holds(read):
-    rules = [gate("min = 0.4", "*/existence"), gate("min = 0.6", "valse/*"), gate("min = 0.9", "valse/existence")]
-    assert minima(read, "".join(rules))[0] == {"valse/existence:acc_r": 0.9, "valse/plurality:acc_r": 0.6}
-
-
-def test_a_suspect_check_is_allowed_by_name_with_a_reason(read):
-    assert read("schema = 1\n").allowed == {}
-    text = 'schema = 1\n[checks]\nbatch_invariance = { allow = true, why = "an API" }\npolarity = { allow = false }\n'
-    assert read(text).allowed == {"batch_invariance": "an API"}
-
-
-def test_the_largest_share_of_skipped_cases_has_a_default_and_can_be_set(read):
-    assert one(read, "min = 0.5").max_skipped == 0.05
-    assert one(read, "min = 0.5", "max_skipped = 0.2").max_skipped == 0.2
-    assert one(read, "min = 0.5\nmax_skipped = 0", "max_skipped = 0.2").max_skipped == 0.0
-
-
-def test_rules_for_other_metrics_of_a_task_stand_beside_each_other(read):
-    rules = gate("min = 0.5") + gate("min = 0.6", "valse/existence", "auroc")
-    assert minima(read, rules)[0] == {"valse/existence:acc_r": 0.5, "valse/existence:auroc": 0.6}
-
-
-def test_a_pattern_over_tasks_of_several_shapes_gates_those_that_have_the_metric(read):
-    rules = gate("min = 0.5", "scenes/*") + gate("min = 0.3", "*", "group")
-    assert minima(read, rules)[0] == {
-        "scenes/relations:acc_r": 0.5,
-        "winoground/all:group": 0.3,
-        "scenes/word-swap:group": 0.3,
-    }
-
-
-def test_a_rule_that_matches_no_task_of_the_run_is_idle(read):
-    rules = gate("min = 0.5", "valse/*") + gate("min = 0.3", "winoground/all", "group") + gate("min = 0.1")
-    found, idle = minima(read, rules, ("winoground/all",))
-    assert found == {"winoground/all:group": 0.3}
-    assert idle == ["valse/*", "valse/existence"]
-
-
-def test_a_rule_that_others_override_everywhere_is_not_idle(read):
-    rules = gate("min = 0.5", "valse/*") + gate("min = 0.9", "valse/existence")
-    assert minima(read, rules, ("valse/existence",)) == ({"valse/existence:acc_r": 0.9}, [])
+@tabled
+def test_which_rule_holds_for_which_task(read, rules, tasks, made, idle):
+    text = "".join(RULES[name] for name in rules.split())
+    gates, unused = expand(read(f"schema = 1\n{text}").rules, {task: TASKS[task] for task in tasks or TASKS})
+    assert {one.id: one.min for one in gates} == made
+    assert " ".join(rule.task for rule, _ in unused) == idle
 
 
 def test_the_shipped_file_can_be_read(pytestconfig):
-    from vlgate.sources.registry import shapes
-
     assert read_thresholds(pytestconfig.rootpath / "thresholds.toml", shapes()).rules
 
 
-def test_a_correction_of_fails_is_none_unless_the_file_asks_for_one(read):
-    assert read("schema = 1").fail_correction == "none"
-    assert read('schema = 1\n[defaults]\nfail_correction = "holm"').fail_correction == "holm"
-
-
-def test_the_file_and_the_cases_that_must_hold_are_read_once_with_their_digests(read, tmp_path):
+def test_the_file_and_the_cases_that_must_hold_are_read_once_and_are_of_known_tasks(read, tmp_path):
     held = tmp_path / "held.jsonl"
     held.write_text('{"task": "valse/existence", "case": "a"}\n')
     text = 'schema = 1\n[defaults]\nmust_hold = "held.jsonl"\n'
@@ -222,31 +145,22 @@ def test_the_file_and_the_cases_that_must_hold_are_read_once_with_their_digests(
     assert found.must_hold.cases == {"valse/existence": ("a",)}
     assert found.digest == hashlib.sha256(text.encode()).hexdigest()
     assert found.must_hold.digest == hashlib.sha256(b'{"task": "valse/existence", "case": "a"}\n').hexdigest()
-
-
-def test_a_case_that_must_hold_is_of_a_known_task(read, tmp_path):
     (tmp_path / "held.jsonl").write_text('{"task": "valse/existance", "case": "1"}\n')
     with pytest.raises(ThresholdsError, match="no task is named 'valse/existance'; did you mean 'valse/existence'"):
         read(f'schema = 1\n[defaults]\nmust_hold = "held.jsonl"\n{gate("min = 0.5")}')
 
 
 def test_a_limit_and_a_gate_of_the_same_metric_both_hold(read):
-    both = "schema = 1\n" + gate("min = 0.4") + LIMIT + 'max = 0.6\nwhy = "left and right"'
+    defaults = "[defaults]\nmin_cases = 7\nconfidence = 0.9\n"
+    both = f'schema = 1\n{defaults}{gate("min = 0.4")}{LIMIT}max = 0.6\nwhy = "left and right"'
     made, idle = expand(read(both).rules, {"valse/existence": "pair"})
     assert [rule.id for rule in made] == ["valse/existence:acc_r", "limit:valse/existence:acc_r"]
     assert [(rule.min, rule.max, rule.why) for rule in made] == [(0.4, None, ""), (None, 0.6, "left and right")]
+    assert [(rule.kind, rule.min_cases, rule.confidence) for rule in made] == [("gate", 7, 0.9), ("limit", 7, 0.9)]
     assert not idle
 
 
-def test_a_limit_takes_the_defaults_of_the_file(read):
-    [rule] = read("schema = 1\n[defaults]\nmin_cases = 7\nconfidence = 0.9\n" + LIMIT + "max = 0.6").rules
-    assert (rule.kind, rule.min_cases, rule.confidence) == ("limit", 7, 0.9)
-
-
-@pytest.mark.parametrize(
-    ("model", "held"),
-    [("tiny-lxmert", True), ("tiny-lxmert?score=logit", True), ("tiny-clip", False), ("tiny-lxmert:other", False)],
-)
+@tabled
 def test_a_limit_of_a_model_holds_for_that_model_only(read, model, held):
     made, idle = expand(read(f'schema = 1\n{LIMIT}max = 0.6\nmodel = "tiny-lxmert"').rules, TASKS, model)
     assert [rule.task for rule in made] == (["valse/existence"] if held else [])

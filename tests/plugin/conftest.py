@@ -33,15 +33,10 @@ class Workplace:
         records = {}
         for i in range(n):
             name = f"v7w_{100 + i // 2}.jpg"
-            record = {
-                **RECORD,
-                "image_file": name,
-                "caption": f"There are {i} dogs.",
-                "foil": f"There are no {i} dogs.",
-            }
+            texts = {"caption": f"There are {i} dogs.", "foil": f"There are no {i} dogs."}
+            record = records[f"record_{i}"] = {**RECORD, "image_file": name, **texts}
             if change is not None:
                 change(i, record)
-            records[f"record_{i}"] = record
             if images:
                 self.image(f"vg/{100 + i // 2}.jpg", (i * 5 % 256, 90, 40))
         folder = self.path / "data" / "valse"

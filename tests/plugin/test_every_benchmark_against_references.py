@@ -70,49 +70,27 @@ def agrees(metrics, expected):
         assert metrics[name]["value"] == pytest.approx(value, abs=1e-12), name
 
 
-@pytest.mark.slow
-def test_sugarcrepe(found):
+def test_sugarcrepe_vl_checklist_and_bla(found):
     for file in sorted((DATA / "sugarcrepe/data").glob("*.json")):
         rows = json.loads(file.read_text()).values()
         right = [score(r["filename"], r["caption"]) > score(r["filename"], r["negative_caption"]) for r in rows]
         task = found[f"sugarcrepe/{file.stem}"]
         assert task["judged"] == len(right)
         agrees(task["metrics"], {"acc_r": mean(right)})
-
-
-@pytest.mark.slow
-def test_vl_checklist(found):
     tasks = 0
-    for config in sorted((DATA / "vl-checklist/corpus/v1").rglob("*.yaml")):
+    corpus = DATA / "vl-checklist/corpus/v1"
+    for config in sorted(corpus.rglob("*.yaml")):
         path = config.read_text().split('ANNO_PATH: "')[1].split('"')[0]
         file = DATA / "vl-checklist" / path
         if not file.is_file() or not (items := json.loads(file.read_text())):
             continue
-        right = [
-            score(name, pos) > score(name, neg)
-            for name, texts in items
-            for pos, neg in zip(texts["POS"], texts["NEG"], strict=True)
-        ]
-        name = "/".join(config.relative_to(DATA / "vl-checklist/corpus/v1").with_suffix("").parts).lower()
+        pairs = [(name, pair) for name, texts in items for pair in zip(texts["POS"], texts["NEG"], strict=True)]
+        right = [score(name, true) > score(name, false) for name, (true, false) in pairs]
+        name = "/".join(config.relative_to(corpus).with_suffix("").parts).lower()
         assert found[f"vl-checklist/{name}"]["judged"] == len(right)
         agrees(found[f"vl-checklist/{name}"]["metrics"], {"acc_r": mean(right)})
         tasks += 1
     assert tasks == 26
-
-
-def orders(scores):
-    """Every ranking of four sentences that their scores allow, the best first."""
-    return [o for o in permutations(range(4)) if all(scores[a] >= scores[b] for a, b in pairwise(o))]
-
-
-def ranked(scores):
-    """Whether the true (or the false) sentences hold the top two, and each sentence its half, however ties break."""
-    tops = [set(order[:2]) for order in orders(scores)]
-    halves = [all((sentence in top) == (sentence < 2) for top in tops) for sentence in range(4)]
-    return all(top == {0, 1} for top in tops), all(top == {2, 3} for top in tops), mean(halves)
-
-
-def test_bla(found):
     for name in ("active_passive", "coordination"):
         rows = json.loads((DATA / f"bla/annotations/{name}_captions.json").read_text())
         sets = [(str(row["image_id"]), group) for row in rows for group in row["caption_group"]]
@@ -130,14 +108,24 @@ def test_bla(found):
             agrees(task, {metric: mean(four[first] > four[second] for four in scores)})
 
 
+def orders(scores):
+    """Every ranking of four sentences that their scores allow, the best first."""
+    return [o for o in permutations(range(4)) if all(scores[a] >= scores[b] for a, b in pairwise(o))]
+
+
+def ranked(scores):
+    """Whether the true (or the false) sentences hold the top two, and each sentence its half, however ties break."""
+    tops = [set(order[:2]) for order in orders(scores)]
+    halves = [all((sentence in top) == (sentence < 2) for top in tops) for sentence in range(4)]
+    return all(top == {0, 1} for top in tops), all(top == {2, 3} for top in tops), mean(halves)
+
+
 CARETS = {
     "template": ("rephrase-inv", "t"),
     "symmetric": ("order-inv", "s"),
     "negation": ("negation-dir", "n"),
     "antonym": ("antonym-dir", "a"),
 }
-
-
 SHORT = {"object_verification_conjunction": "conjunction", "object_verification_disjunction": "disjunction"}
 
 
@@ -188,18 +176,6 @@ def test_carets_with_its_slices(found, test):
         agrees(kinds[f"question_type={SHORT.get(kind, kind)}"], expected(pairs))
 
 
-def test_valse_slices(found):
-    records = json.loads((DATA / "valse/data/existence.json").read_text()).values()
-    slices = defaultdict(list)
-    for r in records:
-        if r["mturk"]["caption"] >= 2:
-            right = score(r["image_file"], r["caption"]) > score(r["image_file"], r["foil"])
-            slices[r["provenance_of_foils"]].append(right)
-    assert len(slices) == 2
-    for provenance, right in slices.items():
-        agrees(found["valse/existence"]["slices"][f"provenance={provenance}"], {"acc_r": mean(right)})
-
-
 PLAIN = {
     "acc_r": lambda row: row["scores"][0] > row["scores"][1],
     "set_acc": lambda row: min(row["scores"][:2]) > max(row["scores"][2:]),
@@ -211,7 +187,6 @@ PLAIN = {
 }
 
 
-@pytest.mark.slow
 def test_every_slice_of_every_task_from_the_run_s_own_cases(out, found):
     rows = defaultdict(list)
     for row in pq.read_table(out / "cases.parquet").to_pylist():

@@ -1,8 +1,10 @@
 """Sessions that judge nothing: lists, plugins that end them, and options of a run without the suite."""
 
-import itertools
+from pathlib import Path
 
 import pytest
+
+import tests_vl
 
 SAID = "vlgate: no gate was judged: "
 
@@ -48,6 +50,8 @@ def test_a_list_that_nobody_typed_does_not_end_with_0(ready, monkeypatch, option
     )
     assert "INCOMPLETE" not in result.stdout.str()
     assert not (ready.path / "out").exists()
+    if option == "--collect-only":
+        assert {start(ready, how).ret for how in ("--no-require-gates", "-ovlgate_require_gates=false")} == {0}
 
 
 @pytest.mark.parametrize("option", ["--help", "--co", *map(slowly, [*LISTS[1:-1], "--version --version", "--version"])])
@@ -58,42 +62,24 @@ def test_a_list_that_a_user_typed_ends_with_0(ready, monkeypatch, option):
     assert not (ready.path / "out").exists()
 
 
-@pytest.mark.slow
-def test_a_list_of_addopts_does_if_no_gate_is_required(ready, monkeypatch):
-    monkeypatch.setenv("PYTEST_ADDOPTS", "--collect-only")
-    assert start(ready, "--no-require-gates").ret == 0
-    (ready.path / "pytest.ini").write_text("[pytest]\nvlgate_require_gates = false\n")
-    assert start(ready).ret == 0
-
-
 ENDS = {
-    "returns": "def pytest_cmdline_main():\n    return 0",
     "returns-none-status": "@pytest.hookimpl(tryfirst=True)\ndef pytest_cmdline_main():\n    return pytest.ExitCode.OK",
-    "wraps": "@pytest.hookimpl(wrapper=True, tryfirst=True)\ndef pytest_cmdline_main():\n    yield\n    return 0",
-    "exits": "def pytest_cmdline_main():\n    raise SystemExit(0)",
     "exits-with-none": "def pytest_cmdline_main():\n    raise SystemExit",
     "configure": "def pytest_configure():\n    pytest.exit('enough', returncode=0)",
-    "start": "def pytest_sessionstart():\n    pytest.exit('enough', returncode=0)",
     "collection": "def pytest_collection():\n    pytest.exit('enough', returncode=0)",
     "items": "def pytest_collection_modifyitems():\n    pytest.exit('enough', returncode=0)",
-    "loop": "def pytest_runtestloop():\n    pytest.exit('enough', returncode=0)",
     "finish": "def pytest_sessionfinish():\n    pytest.exit('enough', returncode=0)",
     "no-tests": "def pytest_collection_modifyitems(items):\n    items.clear()\n\n"
     "@pytest.hookimpl(trylast=True)\ndef pytest_sessionfinish(session):\n    session.exitstatus = 0",
     "unconfigured": "def pytest_sessionstart(session):\n    session.config.pluginmanager.unregister(name='vlgate-run')",
     "at-once": "import os\n\ndef pytest_collection():\n    os._exit(0)",
 }
-
-
 WHERE = ["-p", "conftest", "PYTEST_PLUGINS"]
+"""Ends of ``attacks/plugins.py`` are not repeated here."""
 
 
 @pytest.mark.parametrize(
-    ("name", "where"),
-    [
-        *((name, WHERE[i % 3]) if i < 4 else slowly(name, WHERE[i % 3]) for i, name in enumerate(ENDS)),
-        *itertools.starmap(slowly, (("wraps", "-p"), ("wraps", "conftest"), ("exits", "-p"))),
-    ],
+    ("name", "where"), [(name, WHERE[i % 3]) if i < 3 else slowly(name, WHERE[i % 3]) for i, name in enumerate(ENDS)]
 )
 def test_a_plugin_that_ends_the_session_does_not_end_it_with_0(ready, monkeypatch, name, where):
     file = "conftest.py" if where == "conftest" else "odd_plugin.py"
@@ -119,19 +105,9 @@ def test_a_run_without_the_suite_says_how_to_name_it(place, monkeypatch, workers
     assert not (place.path / "res x").exists()
 
 
-TYPED = [
-    "--require-gates",
-    "--suite=scenes/foil-it",
-    "--device=cpu",
-    "--quick",
-    "--shard=1/2",
-    "--limit 4",
-    "--items=batch",
-    "--thresholds=thresholds.toml",
-    "--no-overwrite",
-    "--data=data",
-    "-m shrink --model=bag-of-words",
-]
+TYPED = ["--require-gates", "--suite=scenes/foil-it", "--device=cpu", "--quick", "--shard=1/2", "--limit 4"]
+TYPED += ["--items=batch", "--thresholds=thresholds.toml", "--no-overwrite", "--data=data"]
+TYPED += ["-m shrink --model=bag-of-words"]
 
 
 @pytest.mark.parametrize(
@@ -165,21 +141,11 @@ def test_options_that_nobody_typed_are_not(ready, monkeypatch, how):
     assert "vlgate: no gate" not in result.stdout.str()
 
 
-def test_an_own_test_of_the_suites_cases_is_a_run(ready, right):
-    (ready.path / "test_mine.py").write_text(
-        "import pytest\n"
-        "from vlgate.asking.predictor import score\n"
-        "from vlgate.judging.verdicts import judge\n\n"
-        "@pytest.mark.foil\n"
-        "def test_mine(batch, model, ledger):\n"
-        "    ledger.record(judge(batch, score(model, batch)))\n"
-    )
+def test_an_own_test_of_the_suites_cases_is_a_run_and_one_that_is_refused_leaves_no_empty_folder(ready, right):
+    (ready.path / "test_mine.py").write_text((Path(tests_vl.__file__).parent / "test_foil.py").read_text())
     result = ready.pytester.runpytest_inprocess("test_mine.py", right, "--data=data", "--health=off")
     assert "no test of the suite was named" not in result.stdout.str()
     result.stdout.fnmatch_lines(["*inconclusive: valse/existence:acc_r*"])
-
-
-def test_a_run_that_is_refused_leaves_no_empty_folder(ready):
     assert ready.run("--model=nothing_here:build", "--results=one/two").ret == 4
     assert ready.run(ready.model("def nothing(self):\n    pass"), "--results=one/two").ret == 4
     assert not (ready.path / "one").exists()

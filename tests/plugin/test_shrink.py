@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from builders import read_lines
 
 from vlgate.errors import OptionError
 from vlgate.record.folder import read_run
@@ -27,24 +28,17 @@ BLURRED = 'change.startswith("blur") and "+" not in change and float(change[4:])
 
 @pytest.fixture
 def asked(place):
-    """Make a model; what it was asked comes back from ``asked.log()``."""
+    """Make a model that keeps a log of what it is asked."""
     place.thresholds()
+    return lambda breaks: place.model(BODY.format(log=str(place.path / "log.txt"), breaks=breaks), name="logging_model")
 
-    class Asked:
-        def __init__(self):
-            self.file = place.path / "log.txt"
 
-        def model(self, breaks):
-            return place.model(BODY.format(log=str(self.file), breaks=breaks), name="logging_model")
-
-        def log(self):
-            return self.file.read_text().splitlines() if self.file.exists() else []
-
-    return Asked()
+def log(place):
+    return (place.path / "log.txt").read_text().splitlines()
 
 
 def finds(place, folder="out"):
-    return [json.loads(line) for line in (place.path / folder / "shrunk.jsonl").read_text().splitlines()]
+    return read_lines(place.path / folder / "shrunk.jsonl")
 
 
 def test_without_the_marker_no_search_is_made_counted_or_listed(place, right):
@@ -63,7 +57,7 @@ def test_without_the_marker_no_search_is_made_counted_or_listed(place, right):
 def test_with_the_marker_alone_nothing_else_is_asked_and_no_gate_is_judged(place, asked):
     place.valse(n=12)
     place.thresholds('[gate."valse/*".acc_r]\nmin = 0.99\n', 'schema = 1\n[defaults]\nrequire = ["valse/*"]\n')
-    result = place.run(asked.model(BLURRED), "-m", "shrink", "--shrink-cases=3", ret=0)
+    result = place.run(asked(BLURRED), "-m", "shrink", "--shrink-cases=3", ret=0)
     result.assert_outcomes(skipped=1, deselected=12)  # a gate that is not run
     result.stdout.fnmatch_lines(
         [
@@ -74,20 +68,15 @@ def test_with_the_marker_alone_nothing_else_is_asked_and_no_gate_is_judged(place
             "*1 skipped,* 3 broken in *",
         ]
     )
-    assert sorted(file.name for file in (place.path / "out").iterdir()) == [
-        "environment.json",
-        "shrunk",
-        "shrunk.html",
-        "shrunk.jsonl",
-        "summary.md",
-    ]
+    written = " ".join(sorted(file.name for file in (place.path / "out").iterdir()))
+    assert written == "environment.json shrunk shrunk.html shrunk.jsonl summary.md"
     with pytest.raises(OptionError, match=r"holds no metrics.json, because the run only searched .* shrunk.jsonl;"):
         read_run(place.path / "out", "out")
     found = finds(place)
     assert len(found) == 3
     assert {find["steps"][0]["strength"] for find in found} == {2.0}
     # One request more than the searches count would be one that the budget did not allow.
-    assert sum(find["calls"] for find in found) == len(asked.log())
+    assert sum(find["calls"] for find in found) == len(log(place))
     one = found[0]["requests"][0]
     assert one["changed_image"] == f"{one['image']}#blur2"
     assert (one["score"], one["changed_score"]) == (-len(one["text"]), len(one["text"]))
@@ -108,18 +97,18 @@ def test_a_search_alone_does_not_pass_if_gates_are_required(place, asked, monkey
     if how == "CI":
         monkeypatch.setenv("CI", "true")
     required = (how,) if how != "CI" else ()
-    result = place.run(asked.model("True"), "-m", marks, *few, *required, ret=1)
+    result = place.run(asked("True"), "-m", marks, *few, *required, ret=1)
     result.stdout.fnmatch_lines(
         ["inconclusive: run:require-gates: no gate was judged: the session only searched *; leave -m shrink out, or *"]
     )
     if required:
-        assert place.run(asked.model("True"), "-m", marks, *few, "--no-require-gates").ret == 0
+        assert place.run(asked("True"), "-m", marks, *few, "--no-require-gates").ret == 0
 
 
 @pytest.mark.slow
 def test_a_parallel_run_finds_what_a_serial_one_does(place, asked):
     place.valse(n=12)
-    model = asked.model(BLURRED)
+    model = asked(BLURRED)
     place.run(model, "-m", "shrink", "--results=one")
     parallel = place.run(model, "-m", "shrink", "--results=two", "-n", "2", ret=0)
     parallel.stdout.fnmatch_lines(["NOT GATED: *", "5 of 5 cases broken", "*5 broken*"])
@@ -130,23 +119,28 @@ def test_a_parallel_run_finds_what_a_serial_one_does(place, asked):
 @pytest.mark.parametrize("budget", [2, 31, 200])
 def test_a_robust_model_is_asked_as_much_as_the_budget_allows(place, asked, budget):
     place.valse(n=4)
-    result = place.run(asked.model("False"), "-m", "shrink", "--shrink-cases=1", f"--shrink-budget={budget}", ret=0)
+    result = place.run(asked("False"), "-m", "shrink", "--shrink-cases=1", f"--shrink-budget={budget}", ret=0)
     result.stdout.fnmatch_lines(["0 of 1 cases broken; 1 not broken*"])
-    assert budget - 2 < len(asked.log()) <= budget
-    assert len(set(asked.log())) == len(asked.log())
+    assert budget - 2 < len(log(place)) <= budget
+    assert len(set(log(place))) == len(log(place))
     assert finds(place) == []
 
 
-def test_a_case_that_is_wrong_without_a_change_is_not_searched(place, asked):
+def test_a_case_that_is_wrong_without_a_change_is_not_searched(place, asked, right):
     place.valse(n=4)
-    result = place.run(asked.model("True"), "-m", "shrink", ret=0)
+    (place.path / "out").mkdir()
+    (place.path / "out/shrunk.jsonl").write_text("of an earlier search")
+    result = place.run(asked("True"), "-m", "shrink", ret=0)
     result.stdout.fnmatch_lines(["0 of 4 cases broken; 4 not searched, *wrong*", "*4 passed*"])
-    assert len(asked.log()) == 8
+    assert len(log(place)) == 8
+    assert finds(place) == []
+    place.run(right)
+    assert not (place.path / "out/shrunk.jsonl").exists()
 
 
 @pytest.mark.slow
 def test_searches_together_with_other_tests_change_no_figure_and_no_gate(data, asked, workers):
-    result = data.run(asked.model(BLURRED), "-m", "shrink or foil", "--shrink-cases=2", *workers, ret=0)
+    result = data.run(asked(BLURRED), "-m", "shrink or foil", "--shrink-cases=2", *workers, ret=0)
     result.stdout.fnmatch_lines(["valse/existence:record_*: broken by blur with sigma 2 (*", "*41 passed, 2 broken*"])
     task = data.task()
     assert (task["cases"], task["judged"], task["deselected"]) == (40, 40, 0)
@@ -156,15 +150,10 @@ def test_searches_together_with_other_tests_change_no_figure_and_no_gate(data, a
     assert "blur with sigma 2" in (data.path / "out/report.html").read_text()
 
 
-def test_a_verbose_run_names_the_broken(place, asked):
-    place.valse(n=2)
-    result = place.run(asked.model(BLURRED), "-m", "shrink", "-v", "--shrink-cases=1")
-    result.stdout.fnmatch_lines(["*test_shrink.py::test_shrink[[]shrink:valse/existence:record_*] BROKEN*"])
-
-
 def test_allure_shows_the_case_as_it_was_and_as_it_broke(place, asked):
     place.valse(n=4)
-    place.run(asked.model(BLURRED), "-m", "shrink", "--shrink-cases=1", "--alluredir=allure")
+    result = place.run(asked(BLURRED), "-m", "shrink", "-v", "--shrink-cases=1", "--alluredir=allure")
+    result.stdout.fnmatch_lines(["*test_shrink.py::test_shrink[[]shrink:valse/existence:record_*] BROKEN*"])
     results = [json.loads(file.read_text()) for file in (place.path / "allure").glob("*-result.json")]
     [shown] = [result for result in results if result["name"].startswith("shrink:")]
     assert shown["status"] == "failed"
@@ -179,17 +168,21 @@ def test_allure_shows_the_case_as_it_was_and_as_it_broke(place, asked):
     assert set(images) == {"expected", "actual", "diff"}
 
 
-def test_replies_made_elsewhere_are_not_searched_and_the_run_says_so(place, right):
+def test_replies_made_elsewhere_are_not_searched_and_without_hypothesis_it_says_what_to_install(
+    place, right, monkeypatch
+):
     place.ready(n=4)
     place.run(right)
-    replay = "--model=replay:out/predictions.parquet"
-    place.path.joinpath("out/predictions.parquet").rename(place.path / "kept.parquet")
-    result = place.run(
-        replay.replace("out/predictions", "kept"), "-m", "shrink", "--shrink-cases=1", "--shrink-budget=9"
-    )
-    assert result.ret == 0
+    (place.path / "out/predictions.parquet").rename(place.path / "kept.parquet")
+    search = ("-m", "shrink", "--shrink-cases=1", "--shrink-budget=9")
+    result = place.run("--model=replay:kept.parquet", *search, ret=0)
     result.assert_outcomes(skipped=2, deselected=4)  # the case, and the gate that is not run
     result.stdout.fnmatch_lines(["*1 not searched, *no image, or no reply*"])
+    place.valse()
+    monkeypatch.setattr("vlgate.plugin.asked.find_spec", lambda _: None)
+    result = place.run(right, "-m", "shrink", ret=4)
+    result.stderr.fnmatch_lines(["ERROR: -m shrink: needs hypothesis, * pip install 'vlgate[[]shrink]'"])
+    assert place.run(right).ret == 0
 
 
 def test_missing_images_fail_or_skip_as_elsewhere(place):
@@ -205,22 +198,6 @@ def test_missing_images_fail_or_skip_as_elsewhere(place):
     )
     skipped = place.run(model, *search, "--missing-images=skip", ret=0)
     assert "failed" not in skipped.parseoutcomes()
-
-
-def test_without_hypothesis_the_run_says_what_to_install(place, right, monkeypatch):
-    place.valse()
-    monkeypatch.setattr("vlgate.plugin.asked.find_spec", lambda _: None)
-    result = place.run(right, "-m", "shrink", ret=4)
-    result.stderr.fnmatch_lines(["ERROR: -m shrink: needs hypothesis, * pip install 'vlgate[[]shrink]'"])
-    assert place.run(right).ret == 0
-
-
-def test_files_of_an_earlier_search_are_removed(place, asked, right):
-    place.valse(n=2)
-    place.run(asked.model(BLURRED), "-m", "shrink")
-    assert (place.path / "out/shrunk.jsonl").exists()
-    place.run(right)
-    assert not (place.path / "out/shrunk.jsonl").exists()
 
 
 DARK = """
@@ -240,10 +217,10 @@ def test_the_model_that_broke_fails_the_kept_cases_and_a_right_one_passes_them(p
     model = place.model(DARK, name="dark_model")
     said = place.run(model, "-m", "shrink or foil", "--shrink-cases=2")
     said.stdout.fnmatch_lines(["vlgate: searches for smallest changes: 2 cases, at most 400 requests, 200 per case"])
-    finds = [json.loads(line) for line in (place.path / "out/shrunk.jsonl").read_text().splitlines()]
-    assert [find["steps"][0]["kind"] for find in finds] == ["dark", "dark"]
-    assert all(find["margin"] > 0 > find["margin_changed"] and find["model"] == "dark_model:build" for find in finds)
-    assert all((place.path / "out" / row["changed_picture"]).is_file() for find in finds for row in find["requests"])
+    found = finds(place)
+    assert [find["steps"][0]["kind"] for find in found] == ["dark", "dark"]
+    assert all(find["margin"] > 0 > find["margin_changed"] and find["model"] == "dark_model:build" for find in found)
+    assert all((place.path / "out" / row["changed_picture"]).is_file() for find in found for row in find["requests"])
     page = (place.path / "out/report.html").read_text()
     assert "Smallest changes that break the model" in page
     assert page.count('alt="After"') == 4

@@ -25,7 +25,6 @@ from vlgate.studies.sensitivity.sabotage import closing_lines, place_of, sabotag
 from vlgate.types import Batch, Prepared
 
 READING = Reading()  # each text is read once for all defects
-SHIPPED = "thresholds.toml"
 WEIGHTS = {
     "tiny-lxmert/colours": "scenes/attributes",
     "tiny-lxmert/positions": "scenes/attribute-size",
@@ -83,32 +82,24 @@ def test_a_defect_is_caught(name):
     assert outcome(defective(name, 0, READING), ASKED[name], one.thresholds, limit=45) in {"fail", "inconclusive"}
 
 
-def test_the_intact_reader_passes():
+def test_the_intact_reader_passes_and_has_a_gate_on_every_drawn_task():
     file = READERS["constant"].thresholds
     tasks = sorted(set(ASKED.values()))
     assert {task: outcome(Reader(reading=READING), task, file) for task in tasks} == dict.fromkeys(tasks, "pass")
-
-
-def test_the_reader_has_a_gate_on_every_drawn_task():
     gates = gates_of(READERS["constant"].thresholds)
-    assert {(one.task, one.metric) for one in gates} == {
-        (name, SHAPES[shape].headline) for name, shape in TASK_SHAPES.items()
-    }
+    assert {one.task: one.metric for one in gates} == {name: SHAPES[of].headline for name, of in TASK_SHAPES.items()}
 
 
-def test_only_a_defect_that_no_drawn_task_claims_is_left_out():
+def test_only_a_defect_that_no_drawn_task_claims_is_left_out_and_an_unknown_one_names_the_nearest(capsys):
     assert set(SAYS) - set(sabotages()) == {"synonyms"}
     assert set(sabotages()) - set(SAYS) == set(spoilt.SPOILT) == set(WEIGHTS)
-
-
-@pytest.fixture(scope="module")
-def shipped_gates(pytestconfig):
-    return pytestconfig.rootpath / SHIPPED
+    assert main(["demo", "--sabotage", "color-blind"]) == 4
+    assert "colour-blind" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
-def test_spoilt_weights_are_caught(name, shipped_gates):
-    file = sabotages()[name].thresholds or shipped_gates
+def test_spoilt_weights_are_caught(name, pytestconfig):
+    file = sabotages()[name].thresholds or pytestconfig.rootpath / "thresholds.toml"
     assert outcome(spoilt.build(name), WEIGHTS[name], file, limit=45) == "fail"
 
 
@@ -119,28 +110,20 @@ def test_the_intact_model_passes_its_own_gates():
     assert {task: outcome(intact, task, file) for task in tasks} == dict.fromkeys(tasks, "pass")
 
 
-def gate(name, decision, value, least=0.85, kind="min"):
-    return {"gate": name, "decision": decision, "value": value, "min": least, "kind": kind}
-
-
+DECIDED = [
+    ("scenes/foil-it:acc_r", "pass", 1.0, "min"),
+    ("scenes/attribute-size:acc_r", "inconclusive", 0.84, "min"),
+    ("scenes/attributes:acc_r", "fail", 0.5, "min"),
+    ("limit:scenes/depth:acc_r", "not run", None, "limit"),
+]
 FIGURES = {
     "tasks": {"scenes/attributes": {}, "scenes/attribute-size": {}, "scenes/foil-it": {}},
-    "gates": [
-        gate("scenes/foil-it:acc_r", "pass", 1.0),
-        gate("scenes/attribute-size:acc_r", "inconclusive", 0.84),
-        gate("scenes/attributes:acc_r", "fail", 0.5),
-        gate("limit:scenes/depth:acc_r", "not run", None, kind="limit"),
-    ],
+    "gates": [dict(zip(("gate", "decision", "value", "kind"), row, strict=True)) | {"min": 0.85} for row in DECIDED],
 }
 
 
-SLOW = pytest.mark.slow
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("terminal", "display"), [(True, ":0"), pytest.param(True, "", marks=SLOW), pytest.param(False, ":0", marks=SLOW)]
-)
+@pytest.mark.parametrize(("terminal", "display"), [(True, ":0"), (True, ""), (False, ":0")])
 def test_a_demo_ends_red_and_opens_the_page_on_what_broke(tmp_path, monkeypatch, capsys, terminal, display):
     opened = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
@@ -162,28 +145,15 @@ def test_a_demo_ends_red_and_opens_the_page_on_what_broke(tmp_path, monkeypatch,
     assert 'id="scenes/attributes"' in (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_an_unknown_defect_names_the_nearest(capsys):
-    assert main(["demo", "--sabotage", "color-blind"]) == 4
-    assert "colour-blind" in capsys.readouterr().err
-
-
-def test_what_broke_most_comes_first():
-    stops = stopped_by(FIGURES)
-    assert [stop["gate"] for stop in stops] == ["scenes/attributes:acc_r", "scenes/attribute-size:acc_r"]
-    assert place_of(stops) == "scenes/attributes"
-    assert place_of([]) == ""
-
-
-def test_the_closing_lines_say_which_claims_hold():
-    said = closing_lines("colour-blind", sabotages()["colour-blind"], FIGURES)
-    assert said[1].startswith(
-        "stopped by 2 of 3 gates (1 fail, 1 inconclusive): scenes/attributes:acc_r (0.500, min 0.85), "
+def test_the_closing_lines_say_what_broke_most_first_and_which_claims_hold():
+    assert (place_of(stopped_by(FIGURES)), place_of([])) == ("scenes/attributes", "")
+    sabotage = sabotages()["colour-blind"]
+    _, stopped, claimed = closing_lines("colour-blind", sabotage, FIGURES)[:3]
+    first, second = (
+        "scenes/attributes:acc_r (0.500, min 0.85)",
+        "scenes/attribute-size:acc_r (0.840, min 0.85, inconclusive)",
     )
-    assert said[1].endswith("scenes/attribute-size:acc_r (0.840, min 0.85, inconclusive)")
-    assert said[2] == "claimed by 2 tasks of the run, and stopped by 2"
-
-
-def test_a_sabotage_that_passes_is_called_not_caught():
+    assert stopped == f"stopped by 2 of 3 gates (1 fail, 1 inconclusive): {first}, {second}"
+    assert claimed == "claimed by 2 tasks of the run, and stopped by 2"
     passed = {**FIGURES, "gates": FIGURES["gates"][:1]}
-    said = closing_lines("colour-blind", sabotages()["colour-blind"], passed)
-    assert said[1] == "NOT CAUGHT: 1 gate, and none fails"
+    assert closing_lines("colour-blind", sabotage, passed)[1] == "NOT CAUGHT: 1 gate, and none fails"

@@ -97,7 +97,6 @@ def resolved(folders: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def chosen(entries: Sequence[str], known: Iterable[str], what: str) -> list[str]:
-    """Return the known names that patterns match, which have commas between them; all without a pattern."""
     names = list(known)
     patterns = [pattern for entry in entries for pattern in entry.split(",") if pattern] or ["*"]
     for pattern in patterns:
@@ -164,7 +163,6 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command with these arguments; None means those of ``sys.argv``."""
     description = "List models, make cases and find image regions for runs of vlgate, which pytest starts."
     parser = _Parser(prog="vlgate", description=description)
     parser.add_argument("--version", action="version", version=f"vlgate {__version__}")

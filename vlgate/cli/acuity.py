@@ -28,14 +28,8 @@ def run(given: argparse.Namespace) -> int:
     idle = [gate.faculty for gate in gates if gate.faculty not in faculties]
     gates = tuple(gate for gate in gates if gate.faculty in faculties)
     earlier = read_release(given.against) if given.against else None
-    options = replace(
-        options_of(argparse.Namespace(data=[], suite=[])),
-        model=given.model,
-        seed=given.seed,
-        device=given.device,
-        batch_size=given.batch_size,
-        data=(),
-    )
+    asked = {name: getattr(given, name) for name in ("model", "seed", "device", "batch_size")}
+    options = replace(options_of(argparse.Namespace(data=[], suite=[])), data=(), **asked)
     drawn = draw(options, faculties, gates, given.limit, say)
     say(*(*written(drawn, earlier, given.out), *(f"acuity.{name}: not run: not in --faculty" for name in idle)))
     say(f"written: {given.out / 'acuity.html'}")

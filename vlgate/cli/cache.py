@@ -6,12 +6,11 @@ import argparse
 import os
 import re
 import time
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from vlgate.asking.cache.folder import default_folder, shown_size
-from vlgate.asking.cache.store import NAME, Kept, cleared, is_cache, listed, unread_files
+from vlgate.asking.cache.store import NAME, cleared, is_cache, listed, unread_files
 from vlgate.cli import note, say, say_json
 from vlgate.errors import OptionError
 from vlgate.report.table import Table
@@ -34,7 +33,22 @@ def run(given: argparse.Namespace) -> int:
         known = f"the models are {'; '.join(names)}" if names else "the cache holds no replies"
         note(f"nothing matched --model={begins}: {known}")
     if given.action == "list":
-        return _print(kept, [] if begins else unread_files(folder), folder, as_json=given.json)
+        unread = [] if begins else unread_files(folder)
+        if given.json:
+            say_json([asdict(one) for one in (*kept, *unread)])
+            return 0
+        rows = [
+            (one.model, f"{one.replies:,}", shown_size(one.size), _day(one.oldest), _day(one.newest)) for one in kept
+        ]
+        if rows:
+            say(*Table(headings=_HEADINGS, rows=rows, numbers=("replies", "size")).text())
+        models = "1 model" if len(kept) == 1 else f"{len(kept):,} models"
+        total = f"{sum(one.replies for one in kept):,} replies of {models}"
+        say(f"{total} in {folder}" if rows else f"no replies in {folder}")
+        for one in unread:
+            why = "damaged, set aside" if "-damaged-" in one.file else "of another version"
+            say(f"{why}: {one.file}, {shown_size(one.size)}; vlgate cache clear removes it")
+        return 0
     removed, freed = cleared(folder, begins, before)
     say(f"{removed:,} replies removed from {folder}, {shown_size(freed)} freed")
     return 0
@@ -61,22 +75,6 @@ def _age(text: str | None) -> float:
     if match is None:
         raise OptionError(f"--older-than={text}: expected hours, days or weeks, such as 12h, 30d or 4w")
     return int(match[1]) * float(_UNITS[match[2]])
-
-
-def _print(kept: Sequence[Kept], unread: Sequence[Kept], folder: Path, *, as_json: bool) -> int:
-    if as_json:
-        say_json([asdict(one) for one in (*kept, *unread)])
-        return 0
-    rows = [(one.model, f"{one.replies:,}", shown_size(one.size), _day(one.oldest), _day(one.newest)) for one in kept]
-    if rows:
-        say(*Table(headings=_HEADINGS, rows=rows, numbers=("replies", "size")).text())
-    models = "1 model" if len(kept) == 1 else f"{len(kept):,} models"
-    total = f"{sum(one.replies for one in kept):,} replies of {models}"
-    say(f"{total} in {folder}" if rows else f"no replies in {folder}")
-    for one in unread:
-        why = "damaged, set aside" if "-damaged-" in one.file else "of another version"
-        say(f"{why}: {one.file}, {shown_size(one.size)}; vlgate cache clear removes it")
-    return 0
 
 
 def _day(at: int) -> str:

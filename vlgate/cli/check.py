@@ -20,7 +20,7 @@ from vlgate.record.options import Options
 from vlgate.report.remarks import grouped_flaws
 from vlgate.run.census import count, looked_for
 from vlgate.run.concluding import flaws_of
-from vlgate.run.planning import empty_lines, is_wanted, no_folder
+from vlgate.run.planning import empty_lines, is_wanted, no_folder, refuse_files
 from vlgate.sources.data_folders import another_folder, grouped, read_everything
 from vlgate.sources.graphs.generated import find_graphs
 from vlgate.sources.reading.source import ReadOptions
@@ -57,13 +57,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
-    for folder in options.data:
-        if not folder.is_dir():
-            remedy = another_folder([folder] if folder.is_file() else [])
-            raise OptionError(
-                f"--data {folder}: is not a folder; {remedy or 'name the folder that holds valse/, images/, ...'}"
-            )
-
+    refuse_files(options.data)
     found = read_everything(ReadOptions(folders=options.data, seed=0, wanted=lambda task: is_wanted(task, options)))
     known = {task: shape for name in SOURCES if name != "own" for task, shape in shapes_of(name, options.data).items()}
     known |= {task.id: task.shape for task in found.tasks}

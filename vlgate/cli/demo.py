@@ -38,7 +38,21 @@ def run(given: argparse.Namespace) -> int:
     options += [] if given.workers is None else ["-n", given.workers]
     status = _asked(options)
     if (folder / "metrics.json").exists() and status in {0, 1}:
-        _shown(given, folder)
+        from vlgate.record.folder import read_run
+        from vlgate.studies.sensitivity.sabotage import closing_lines, place_of, sabotages, stopped_by
+
+        figures = read_run(folder, "vlgate demo").figures
+        if given.sabotage is not None:
+            lines = closing_lines(given.sabotage, sabotages()[given.sabotage], figures)
+            say(*lines)
+        page = folder / "report.html"
+        say(page)
+        display = sys.platform in {"darwin", "win32"} or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+        if not given.no_open and sys.stdout.isatty() and display:
+            import webbrowser
+
+            place = place_of(stopped_by(figures))
+            webbrowser.open(page.as_uri() + (f"#{place}" if place else ""))
     return 1 if given.sabotage is not None and status == 0 else status
 
 
@@ -49,21 +63,3 @@ def _asked(options: Sequence[str]) -> int:
         words = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "-q", f"--rootdir={empty}"]
         words += ["-p", "no:cacheprovider"]
         return subprocess.run([*words, *options], cwd=empty, env=kept, check=False).returncode  # noqa: S603  # our own
-
-
-def _shown(given: argparse.Namespace, folder: Path) -> None:
-    from vlgate.record.folder import read_run
-    from vlgate.studies.sensitivity.sabotage import closing_lines, place_of, sabotages, stopped_by
-
-    figures = read_run(folder, "vlgate demo").figures
-    if given.sabotage is not None:
-        lines = closing_lines(given.sabotage, sabotages()[given.sabotage], figures)
-        say(*lines)
-    page = folder / "report.html"
-    say(page)
-    display = sys.platform in {"darwin", "win32"} or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
-    if not given.no_open and sys.stdout.isatty() and display:
-        import webbrowser
-
-        place = place_of(stopped_by(figures))
-        webbrowser.open(page.as_uri() + (f"#{place}" if place else ""))

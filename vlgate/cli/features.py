@@ -17,7 +17,6 @@ from vlgate.cli import note
 from vlgate.errors import OptionError, halved
 from vlgate.images.files import file_image
 from vlgate.sources.reading.image_finder import EXTENSIONS
-from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
     from vlgate.models.regions.feature_shards import Progress
@@ -34,7 +33,16 @@ def run(given: argparse.Namespace) -> int:
 
     if given.batch_size < 1:
         raise OptionError(f"--batch-size {given.batch_size}: expected a whole number above 0")
-    images = _images(given.images)
+    if not given.images.is_dir():
+        raise OptionError(f"--images {given.images}: is not a folder; name the folder of the images")
+    files = sorted(_files(given.images))
+    if not files:
+        raise OptionError(f"--images {given.images}: holds no image ({', '.join(sorted(EXTENSIONS))})")
+    name = Path(os.path.abspath(given.images)).name  # noqa: PTH100  # resolves "." to a name, and keeps the name of a link
+    images = [file_image(Path(name, file.relative_to(given.images)).as_posix(), file) for file in files]
+    odd = [image for image in images if halved(image.key)]
+    if odd:
+        raise OptionError(f"--images {given.images}: the name {odd[0].key!r} is not UTF-8; rename the file")
     if given.out.exists() and not given.out.is_dir():
         raise OptionError(f"--out {given.out}: is a file; name a folder")
     device = pick_device(given.device)
@@ -52,20 +60,6 @@ def run(given: argparse.Namespace) -> int:
     if len(made.left_out) > SHOWN:
         note(f"left out: {len(made.left_out) - SHOWN:,} more")
     return 1 if made.left_out else 0
-
-
-def _images(folder: Path) -> list[LazyImage]:
-    if not folder.is_dir():
-        raise OptionError(f"--images {folder}: is not a folder; name the folder of the images")
-    files = sorted(_files(folder))
-    if not files:
-        raise OptionError(f"--images {folder}: holds no image ({', '.join(sorted(EXTENSIONS))})")
-    name = Path(os.path.abspath(folder)).name  # noqa: PTH100  # resolves "." to a name, and keeps the name of a link
-    images = [file_image(Path(name, file.relative_to(folder)).as_posix(), file) for file in files]
-    odd = [image for image in images if halved(image.key)]
-    if odd:
-        raise OptionError(f"--images {folder}: the name {odd[0].key!r} is not UTF-8; rename the file")
-    return images
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -79,7 +79,6 @@ def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
 
 
 def thresholds_of_run(folder: Path) -> str:
-    """Return a thresholds file with a gate on the headline metric of each task of a run."""
     # A gate stands at the highest threshold of two decimals that the same model passes in nearly all new samples of as
     # many cases and images: in 1 - MISSES of them it passes all gates together, however these depend on each other
     named = f"--from {folder}"
@@ -248,14 +247,10 @@ def _start_of(folder: Path) -> _Start:
 def _first_steps(start: _Start) -> list[str]:
     first = ["put your own model into my_model.py"]
     first += [shlex.join(["vlgate", "check", *start.options])] if start.options else []
-    hint = (
-        ""
-        if start.options
-        else "\n     (with data of your own: add --data=DIR, and look at vlgate check --data DIR first)"
-    )
+    own = "\n     (with data of your own: add --data=DIR, and look at vlgate check --data DIR first)"
     return [
         *first,
-        f"{start.command} --results=results/first{hint}",
+        f"{start.command} --results=results/first{'' if start.options else own}",
         "vlgate init --from results/first\n     (writes the gates that this model passes, with a margin)",
         "commit the files; CI judges the gates on every push",
     ]
@@ -267,12 +262,10 @@ def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list
         remedy = "no task of that run allows a gate, and thresholds.toml says why for each: mend the data or the model"
         return [remedy, f"{start.command} --results=results/next", "start again from that run"]
     looks = "look at the gates in thresholds.toml; max_broken = 2 in one allows two cases that a later run breaks"
-    keeps = (
-        f"remove thresholds.toml, if you can spare its gates, and write it from that run: vlgate init --from {folder}"
-    )
+    how = f"remove thresholds.toml, if you can spare its gates, and write it from that run: vlgate init --from {folder}"
     judged = f"vlgate judge {folder} --thresholds=thresholds.toml --baseline=first --results=results/judged"
     return [
-        looks if ours else keeps,
+        looks if ours else how,
         f"{judged}\n     vlgate bless results/judged\n     (keeps that run as the baseline)",
         f"{start.command} --baseline=baseline",
         f"commit the files; CI judges the gates on every push\n     ({_BASELINE})",

@@ -69,12 +69,5 @@ def _options(given: argparse.Namespace, recorded: RecordedRun | None) -> Options
         asked = options_from(recorded.options)
     except (ValueError, TypeError, KeyError):
         raise recorded.wrong("the options of the run are not those of this version") from None
-    return replace(
-        asked,
-        suite=own.suite or asked.suite,
-        data=own.data if given.data else asked.data,
-        limit=None,
-        quick=False,
-        shard=None,
-        ask="apart",
-    )
+    suite, data = own.suite or asked.suite, own.data if given.data else asked.data
+    return replace(asked, suite=suite, data=data, limit=None, quick=False, shard=None, ask="apart")

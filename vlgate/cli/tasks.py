@@ -18,7 +18,6 @@ from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import VARIANTS, definitions, how_it_differs, names
 from vlgate.probes.controls.registry import LIMIT, chosen, known_controls
-from vlgate.record.options import Options
 from vlgate.report.table import Table
 from vlgate.run.census import Counts, Rates, count, counts_of, gpus_within
 from vlgate.run.planning import Plan, empty_lines, make_plan
@@ -36,8 +35,23 @@ OPTIONS = {
 
 
 def run(given: argparse.Namespace) -> int:
-    rates = _rates(given)
-    options = _with_controls(options_of(given), given)
+    per = {name: value for name in _PER if (value := getattr(given, f"per_{name}")) is not None}
+    for option, value in {**{f"per-{name}": value for name, value in per.items()}, "within": given.within}.items():
+        if value is not None and not 0 < value < float("inf"):
+            raise OptionError(f"--{option} {value}: expected a number above 0")
+    if per and given.rate is not None:
+        raise OptionError(f"--rate {given.rate} with --per-{next(iter(per))}: give the one or the other")
+    rate = 100.0 if given.rate is None else given.rate
+    if not 0 < rate < float("inf"):
+        raise OptionError(f"--rate {rate}: expected a number above 0")
+    rates = Rates(**per) if per else Rates(pair=1 / rate)
+    names = chosen(control.strip() for control in given.controls.split(",") if control.strip())
+    limit = LIMIT if given.controls_limit is None else given.controls_limit
+    if limit < 1:
+        raise OptionError(f"--controls-limit {limit}: expected a whole number above 0")
+    if given.controls_limit is not None and not names:
+        raise OptionError(f"--controls-limit {limit}: name controls with --controls, or leave this out")
+    options = replace(options_of(given), controls=names, controls_limit=limit)
     plan = make_plan(options)
     entries = [_entry(task, rates) for task in plan.tasks]
     whole = rates.seconds(counts_of(plan.tasks))
@@ -54,29 +68,6 @@ def run(given: argparse.Namespace) -> int:
         lines.append(f"{cost}: {_time(rates.seconds(counts))}")
     say(*lines)
     return 0
-
-
-def _rates(given: argparse.Namespace) -> Rates:
-    per = {name: value for name in _PER if (value := getattr(given, f"per_{name}")) is not None}
-    for option, value in {**{f"per-{name}": value for name, value in per.items()}, "within": given.within}.items():
-        if value is not None and not 0 < value < float("inf"):
-            raise OptionError(f"--{option} {value}: expected a number above 0")
-    if per and given.rate is not None:
-        raise OptionError(f"--rate {given.rate} with --per-{next(iter(per))}: give the one or the other")
-    rate = 100.0 if given.rate is None else given.rate
-    if not 0 < rate < float("inf"):
-        raise OptionError(f"--rate {rate}: expected a number above 0")
-    return Rates(**per) if per else Rates(pair=1 / rate)
-
-
-def _with_controls(options: Options, given: argparse.Namespace) -> Options:
-    names = chosen(name.strip() for name in given.controls.split(",") if name.strip())
-    limit = LIMIT if given.controls_limit is None else given.controls_limit
-    if limit < 1:
-        raise OptionError(f"--controls-limit {limit}: expected a whole number above 0")
-    if given.controls_limit is not None and not names:
-        raise OptionError(f"--controls-limit {limit}: name controls with --controls, or leave this out")
-    return replace(options, controls=names, controls_limit=limit)
 
 
 def _entry(task: Task, rates: Rates) -> dict[str, Any]:

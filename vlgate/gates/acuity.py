@@ -18,8 +18,6 @@ _UNKNOWN = {"no fit": "its replies do not follow a psychometric function", "unsc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcuityGate:
-    """The worst threshold that a model may have for a faculty: ``bound`` is a level of its range."""
-
     faculty: str
     bound: float
     why: str = ""
@@ -31,8 +29,6 @@ class AcuityGate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcuityDecision:
-    """The outcome of a gate on a threshold, with a sentence that says why."""
-
     gate: AcuityGate
     outcome: Outcome
     why: str
@@ -65,7 +61,6 @@ def acuity_gate(name: str, given: object, wrong: Callable[[str, str, str], Thres
 
 
 def decide_acuity(gate: AcuityGate, found: Acuity | None) -> AcuityDecision:
-    """Decide a gate by the unfavourable end of the threshold's interval; None is a chart that was not drawn."""
     # A model at chance fails. A model that does not fall within the range is as good as its hard end.
     outcome: Outcome = "inconclusive"
     if found is None:
@@ -86,7 +81,6 @@ def decide_acuity(gate: AcuityGate, found: Acuity | None) -> AcuityDecision:
 
 
 def said(found: Acuity) -> str:
-    """The threshold with its interval in words, or why there is none."""
     if found.word != "threshold":
         return found.word
     low, high = found.interval

@@ -67,8 +67,6 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
 
     A known limit fails if the model is better than ``max``: if even the lower end of the interval is above it.
     Otherwise the outcome is ``cannot``, or inconclusive for the same reasons as that of a gate.
-
-    Returns: the decision with its reason.
     """
     metric = metrics.get(gate.metric)
     if metric is None:
@@ -89,7 +87,6 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
 
 
 def _disputed(coverage: Coverage) -> str:
-    """How many cases of a task are disputed, which no decision may hide."""
     parts = ((coverage.disputed, "left out"), (coverage.corrected, "corrected"))
     counts = [f"{number:,} disputed case{'s' if number > 1 else ''} {what}" for number, what in parts if number]
     return "".join(f"; with {count}" for count in counts)
@@ -110,7 +107,6 @@ def _without(gate: Gate, coverage: Coverage) -> str:
 
 
 def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
-    """Why the cases of a task do not allow a decision, whatever the metric is; None if they do."""
     if coverage.deselected:
         return f"{coverage.deselected} of the task's {coverage.cases + coverage.deselected} cases were deselected"
     if coverage.unscored:
@@ -125,7 +121,6 @@ def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
 
 
 def too_disputed(gate: Gate, coverage: Coverage) -> str | None:
-    """Why a gate decides nothing: disputes left out or corrected too many cases."""
     disputed = coverage.disputed + coverage.corrected
     cases = coverage.cases + coverage.deselected + coverage.undrawn + coverage.unreadable + coverage.disputed
     if not disputed or disputed / cases <= gate.max_disputed:
@@ -134,7 +129,6 @@ def too_disputed(gate: Gate, coverage: Coverage) -> str | None:
 
 
 def too_few(gate: Gate, coverage: Coverage, n: int, rarer: int | None = None) -> str | None:
-    """Why ``n`` cases, of which ``rarer`` have the rarer truth, are too few for a gate."""
     if n < gate.min_cases:
         there = "is only 1 case" if n == 1 else f"are only {n} cases"
         return f"there {there}, fewer than min_cases = {gate.min_cases}"
@@ -249,7 +243,6 @@ class Judged:
     lacking: Mapping[str, str] = field(default_factory=dict)
 
     def at(self, gate: Gate) -> Mapping[str, Metric]:
-        """The metrics, or the figures of the control that a gate is about, with intervals of its confidence."""
         if gate.metric in CONTROLLED:
             control = self.controls.get(CONTROLLED[gate.metric])
             return {} if control is None else control.metrics(gate.confidence)
@@ -261,7 +254,6 @@ class Judged:
 def decide_all(
     thresholds: Thresholds, tasks: Mapping[str, Judged], ties: Ties = "strict", model: str = ""
 ) -> tuple[Decision, ...]:
-    """Decide every gate and every known limit of a thresholds file."""
     gates, rules = expand(thresholds.rules, {name: task.shape for name, task in tasks.items()}, model)
     made = [_decided(gate, tasks[gate.task], ties) for gate in gates]
     return (*made, *(idle(rule, why) for rule, why in rules))
@@ -270,7 +262,6 @@ def decide_all(
 def without_scores(
     made: Sequence[Decision], neither: Mapping[str, tuple[int, int]], thresholds: Thresholds
 ) -> list[Decision]:
-    """No gate of a task whose scores mean nothing passes, fails, or is a known limit."""
     doubts = _doubts(neither)
     judged = [one for one in made if one.gate.task in doubts and one.outcome != "not run"]
     if FIRST_WORD in thresholds.allowed:
@@ -287,7 +278,6 @@ def without_scores(
 
 
 def tasks_without_scores(neither: Mapping[str, tuple[int, int]], thresholds: Thresholds) -> frozenset[str]:
-    """The tasks whose scores mean nothing, unless the thresholds file allows that."""
     return frozenset() if FIRST_WORD in thresholds.allowed else frozenset(_doubts(neither))
 
 

@@ -70,7 +70,6 @@ def _new_lows(values: FloatArray, groups: Clusters, draws: int, random: np.rando
 
 
 def _likely(right: NDArray[np.int64], sizes: NDArray[np.int64]) -> FloatArray:
-    """The probability of each share and likeness of the grid, given how many cases of each image are right."""
     spread = (1 - _ALIKE) / _ALIKE
     a, b = _SHARES[:, None] * spread, (1 - _SHARES[:, None]) * spread
     logs = np.zeros(a.shape)
@@ -130,7 +129,6 @@ _Judged = tuple[float, bool, bool]
 
 
 def error_rates(decisions: Sequence[Decision], correction: Correction = "none") -> ErrorRates | None:
-    """Simulate new samples of the cases for every gate that was judged on figures; None if there is none."""
     # Gates are taken to be independent of each other, and every case to be judged. A metric varies as the mean of as
     # many independent cases as its design effect leaves, a drop as that of cases that change as much as they did; each
     # sample is judged by an interval as wide as that of the run, its degrees of freedom included. A difference of a
@@ -182,7 +180,6 @@ def _drawn(decision: Decision, truth: Truth) -> _Drawn | None:
 def _models(
     random: np.random.Generator, truth: Truth, on_threshold: Sequence[float], counts: Sequence[float]
 ) -> FloatArray:
-    """The shares of k kinds of cases in the models that samples are drawn from, given ``counts``: (models, 1, k)."""
     measured = np.asarray(counts, dtype=np.float64)
     if truth == "on the threshold":
         return np.asarray(on_threshold)[None, None]
@@ -248,7 +245,6 @@ def _share_judged(gate: Gate, value: float, n: float) -> _Judged:
 
 
 def _errors(value: float, bound: float, n: float) -> float:
-    """How many standard errors of the bound a share lies above it."""
     if abs(value - bound) < _ROUNDING:
         return 0.0
     variance = bound * (1 - bound) / n
@@ -256,7 +252,6 @@ def _errors(value: float, bound: float, n: float) -> float:
 
 
 def _counts(decision: Decision, change: Difference, random: np.random.Generator, truth: Truth) -> _Samples:
-    """New samples of the cases that a gate counts: they come in as many lots as the images allow."""
     most = decision.gate.max or 0.0
     count, cases = decision.counted or (change.broken, change.n)
     n = max(1, round(cases / change.deff))
@@ -268,7 +263,6 @@ def _counts(decision: Decision, change: Difference, random: np.random.Generator,
 
 
 def _drops(decision: Decision, change: Difference, random: np.random.Generator, truth: Truth) -> _Samples:
-    """New samples of the cases that break and are fixed, each by the part that the changes of the run have."""
     gate, part, most = decision.gate, decision.part, (decision.gate.max or 0.0) / decision.part
     n = max(1, round(change.n / change.deff))
     changed, net = (change.broken + change.fixed) * n / change.n, change.value * n / part

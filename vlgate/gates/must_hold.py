@@ -18,15 +18,12 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MustHold:
-    """A file of cases that must be right: the ids of the cases by task, and the SHA-256 of its bytes."""
-
     file: Path
     cases: Mapping[str, tuple[str, ...]] = field(repr=False)
     digest: str
 
 
 def read_must_hold(file: Path) -> MustHold:
-    """Read a file of cases, one JSON object per line."""
     try:
         if file.exists() and not file.is_file():  # reading a pipe would block for ever
             raise ThresholdsError(f"{file}: is not a regular file; name another file as must_hold")
@@ -62,7 +59,6 @@ def _named_in(line: str, where: str) -> tuple[str, str]:
 def must_hold_decision(
     held: MustHold, right: Mapping[str, Mapping[str, bool | None]], *, whole: bool = False
 ) -> Decision:
-    """Decide whether a run gets all of the named cases right; ``whole``: whether all their tasks must be in the run."""
     # ``right`` says of each selected case, by task and case, whether it is right; None for one that is not judged.
     file, wanted = held.file, held.cases
     asked = [(task, case) for task, cases in wanted.items() if task in right for case in cases]

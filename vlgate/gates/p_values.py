@@ -24,7 +24,6 @@ _STEPS = 40  # of a bisection of the logarithm: the p-value is then exact to ele
 
 
 def tail(gate: Gate, at: Callable[[float], Metric | Difference]) -> float:
-    """Return the one-sided p-value of a failed gate, against a model that lies exactly on the threshold."""
     # It is the half of ``1 - c`` for the largest confidence ``c`` at which the whole interval lies beyond the
     # threshold, and for a share at least the exact binomial one, because Wilson's interval is too small near 0 and 1.
     low, high = log(SMALLEST), log((1 - gate.confidence) / 2)
@@ -36,7 +35,6 @@ def tail(gate: Gate, at: Callable[[float], Metric | Difference]) -> float:
 
 
 def exact(gate: Gate, metric: Metric) -> float:
-    """The one-sided p-value of the binomial test of a share beyond a threshold; 0 for a metric that is not a share."""
     # The share is taken to be of as many independent cases as its interval is worth, as by Korn and Graubard (1998,
     # Survey Methodology 24) for clustered ones.
     if gate.metric in _NOT_SHARES:
@@ -48,7 +46,6 @@ def exact(gate: Gate, metric: Metric) -> float:
 
 
 def near_an_end(gate: Gate, metric: Metric) -> bool:
-    """Whether a gate's threshold is so near to 0 or 1 that the end of an interval misses it too often."""
     # That is if fewer than ``FEW`` cases are expected on one side, as by Brown, Cai and DasGupta (2001).
     least = gate.min if gate.kind == "gate" else None
     if least is not None and (gate.max is None or metric.value < least):
@@ -59,7 +56,6 @@ def near_an_end(gate: Gate, metric: Metric) -> bool:
 
 
 def beyond(gate: Gate, found: Metric | Difference) -> bool:
-    """Whether an interval lies wholly on the wrong side of a gate's threshold."""
     if gate.kind == "max_drop":
         return found.high < -(gate.max or 0.0)
     above = gate.max is not None and found.low > gate.max
@@ -105,7 +101,6 @@ _ROUNDING_CORRECTING = 1e-9
 
 
 def corrected(decisions: Sequence[Decision], correction: Correction) -> tuple[Decision, ...]:
-    """Make failed gates inconclusive whose p-value is not small enough for the number of gates."""
     # All gates must pass, which needs no correction: a bad model passes all of them at most as often as one of them.
     # But false alarms add up. The correction keeps the chance of any false fail (``holm``; Holm 1979), or the expected
     # share of false ones among the fails (``bh``; Benjamini, Hochberg 1995, for independent gates or positively

@@ -22,7 +22,6 @@ from vlgate.types import Shape
 
 
 def why_no_gate(metric: str, tasks: Mapping[str, Shape]) -> tuple[str, str] | None:
-    """Why no gate of some tasks may name a metric, and the remedy; None if one may."""
     # A metric of a variant, such as ``accuracy@release``, is there to reproduce a published figure. It may count a tie
     # or an unread answer as right, so that a model that does not look reaches it: it decides no gate.
     own = {name for shape in tasks.values() for name in SHAPES[shape].metrics}
@@ -177,7 +176,6 @@ class _Parser:
                     raise self.wrong(where, problem, remedy)
 
     def allowed(self, section: Mapping[str, object]) -> dict[str, str]:
-        """Return the reason per check that may be suspect."""
         allowed = {}
         for name, given in section.items():
             where = f"checks.{name}"
@@ -315,7 +313,6 @@ class _Parser:
 
 
 def thresholds_errors(file: Path, tasks: Mapping[str, Shape]) -> list[str]:
-    """The message of every error in a thresholds file, each key of which is checked by itself, then the whole."""
     try:
         read_thresholds(file, tasks)
     except ThresholdsError as error:

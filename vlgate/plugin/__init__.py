@@ -38,7 +38,6 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
-    """Start the session again if pytest took the folder of an option for a test path."""
     return settings.start_again(config)
 
 
@@ -74,27 +73,22 @@ class Hooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makeitem(self, obj: object) -> list[pytest.Item] | None:
-        """Make no item of a test if this run has no task of its capability."""
         return [] if self.run.idle(obj) else None
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Note which cases are selected, if this process collects them."""
         self.run.expect([item.nodeid for item in session.items])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Note which cases are selected, if the workers collect them."""
         self.run.expect(ids)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """Take the description of its model from a worker, and note if the worker crashed."""
         self.run.ending.down(node, error)
         self.run.meet(getattr(node, "workeroutput", {}))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Show Allure what was asked and missed, whether the test passes or fails."""
         try:
             return (yield)
         finally:
@@ -104,12 +98,10 @@ class Hooks:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Attach the replies to the report, which goes to the process that the user started."""
         return self.run.attach(item, call, (yield))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_report_to_serializable(self) -> Generator[None, object, object]:
-        """Let a report cross to another process whatever a model said."""
         return cleaned((yield))
 
     @pytest.hookimpl(tryfirst=True)
@@ -133,8 +125,6 @@ class Hooks:
 
 
 class LastStatus:
-    """Decides on the exit status of the process after everything that pytest does."""
-
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> Generator[None, object, object]:
         """Return 1 for 0 if the suite was asked for, and not judged, whoever ended the session."""
@@ -155,7 +145,6 @@ class LastWord:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Put the status of a refused session back if another plugin turned it into 0."""
         try:
             return (yield)
         finally:
@@ -163,7 +152,6 @@ class LastWord:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, object, object]:
-        """Print one cause once, and count cases instead of tests after everything else is printed."""
         stats = terminalreporter.stats
         failed = stats.get("failed", [])
         if failed:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class AllureLink:
-    """Notes when each test ran, and writes the results of the cases and gates when the session ends."""
-
     # allure-pytest writes a result per test. Those of the suite's tests are held back: a test may hold one case or
     # many, and a case has the same result either way, with and without workers.
 
@@ -48,7 +46,6 @@ class AllureLink:
             self.reports.setdefault(report.nodeid, report)
 
     def show_search(self, name: str, batch: Batch, search: Search, start: float, stop: float) -> None:
-        """Write the result of the running test, which is a search that took the given time, in seconds since 1970."""
         from vlgate.report.allure.cases import search_result
         from vlgate.report.allure.results import Moment, write_result
 
@@ -57,14 +54,9 @@ class AllureLink:
         write_result(self.folder, search_result(name, batch, search, at))
 
     def show_result(self, run: RunResult, model: ModelCard, options: Options, collected: Collected) -> None:
-        """Write the results of the cases and gates, and the files of the overview."""
-        from vlgate.report.allure.writing import write_report
-
-        write_report(self.folder, run, model, options, self._moments(collected))
-
-    def _moments(self, collected: Collected) -> dict[tuple[str, str], Moment]:
         # The cases of a batch share its time, so that times add up to that of the run
         from vlgate.report.allure.results import Moment
+        from vlgate.report.allure.writing import write_report
 
         moments: dict[tuple[str, str], Moment] = {}
         for nodeid, batch in collected.expected.items():
@@ -77,8 +69,4 @@ class AllureLink:
                 start = report.start + number * share
                 times = {"start": int(start * 1000), "stop": int((start + share) * 1000)}
                 moments[batch.task.id, case.id] = Moment(**times, worker=getattr(report, "worker_id", ""), trace=trace)
-        return moments
-
-
-def connect(config: pytest.Config) -> AllureLink | None:
-    return AllureLink(config) if config.getoption("allure_report_dir", None) else None
+        write_report(self.folder, run, model, options, moments)

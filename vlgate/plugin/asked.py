@@ -37,16 +37,6 @@ if TYPE_CHECKING:
 SHRINK = "shrink"
 
 
-def check_searches(options: Options) -> None:
-    """Raise OptionError if the searches cannot be made: without hypothesis, or of cases that are asked together."""
-    if options.ask == "together":
-        raise OptionError(
-            f"-m {SHRINK}: with --ask=together, no changed case could be kept as one of your own; leave --ask out"
-        )
-    if find_spec("hypothesis") is None:
-        raise OptionError(f"-m {SHRINK}: needs hypothesis, which is not installed; run pip install 'vlgate[shrink]'")
-
-
 # How long a model may take: ``--call-timeout``, and what follows from pytest-timeout if that is in use.
 
 _PLUGIN = ("timeout", "pytest_timeout")  # the names that pytest-timeout is registered under
@@ -80,7 +70,6 @@ class TimeLimits:
             self.stopped = message
 
     def within(self, checks: Callable[[], tuple[Check, ...]]) -> tuple[Check, ...]:
-        """Run the checks of the model, unless a test was stopped because the model took too long."""
         if self.stopped:
             from vlgate.asking.checks.check import Check
 
@@ -90,7 +79,6 @@ class TimeLimits:
         return checks()
 
     def limit_calls(self) -> None:
-        """Limit the calls of the model after the last test as pytest-timeout limits a test, if it does."""
         # A worker does not know whether a test of another worker was stopped: a call of n requests has n tests' time
         config, seconds = self.config, 0.0
         if self.calls.allowed is not None or not any(map(config.pluginmanager.hasplugin, _PLUGIN)):
@@ -138,7 +126,6 @@ class Asked:
 
     @property
     def collects_only(self) -> bool:
-        """Whether the tests, or their fixtures, are only listed."""
         return any(self.config.getoption(name, None) for name in LISTS)
 
     @property
@@ -170,7 +157,6 @@ class Asked:
 
     @cached_property
     def earlier(self) -> FinishedRun | None:
-        """The run to compare with; None if none is named, or if this is the first."""
         if not isinstance(self.options.baseline, Path):
             return None
         from vlgate.record.comparison import read_earlier
@@ -193,7 +179,6 @@ class Asked:
 
     @cached_property
     def connected(self) -> bool:
-        """Whether the run is scored by a Ray cluster, to which this process is connected from now to its end."""
         if self.options.ray:
             from vlgate.models.ray.connecting import connect
 
@@ -202,7 +187,6 @@ class Asked:
 
     @cached_property
     def checked(self) -> bool:
-        """Check everything that can be checked without loading the model, and take the results folder."""
         check_dtype(self.options.dtype)
         check_device(self.options.device)
         check(self.options.model, folder=self.options.folder)
@@ -212,7 +196,12 @@ class Asked:
             number, places = self.config.getoption("numprocesses", None), self.config.getoption("tx", None)
             check_cluster(self.options, f"-n {number}" if number else "--tx" if places else "")
         if self.searches:
-            check_searches(self.options)
+            if self.options.ask == "together":
+                said = "with --ask=together, no changed case could be kept as one of your own; leave --ask out"
+                raise OptionError(f"-m {SHRINK}: {said}")
+            if find_spec("hypothesis") is None:
+                said = "needs hypothesis, which is not installed; run pip install 'vlgate[shrink]'"
+                raise OptionError(f"-m {SHRINK}: {said}")
         if self.options.shard is not None:
             from vlgate.run.concluding import refuse_for_a_part
 

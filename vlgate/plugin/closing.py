@@ -45,11 +45,10 @@ from vlgate.types import Task
 
 if TYPE_CHECKING:
     from vlgate.asking.predictor import ModelPredictor
-    from vlgate.plugin.state import SessionState
+    from vlgate.plugin.run import Run
 
 
 def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, object]]:
-    """Return the figures of a gate, as pairs of a name and a value; a figure that is not known is left out."""
     gate, metric, change = decision.gate, decision.metric, decision.difference
     result = next((one for one in run.results if one.task.id == gate.task), None)
     figures: dict[str, object] = {"decision": decision.outcome, "threshold": threshold(decision)}
@@ -63,19 +62,13 @@ def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, objec
 
 
 def describe_suite(config: pytest.Config, model: ModelCard, verdict: str, plan: Callable[[], str]) -> None:
-    """Add the model, the suite and the verdict to the file of ``--junitxml``, if one is written."""
     xml = config.stash.get(xml_key, None)
     if xml is None:
         return
     from vlgate import __version__
 
-    suite = {
-        "model": titled(model.name, model.weights),
-        "fingerprint": model.fingerprint,
-        "suite": plan(),
-        "verdict": verdict,
-        "vlgate": __version__,
-    }
+    suite = {"model": titled(model.name, model.weights), "fingerprint": model.fingerprint, "suite": plan()}
+    suite |= {"verdict": verdict, "vlgate": __version__}
     for what, value in suite.items():
         xml.add_global_property(f"vlgate.{what}", value)
 
@@ -91,13 +84,12 @@ def _tell(config: pytest.Config, line: str) -> None:
 
 
 class Closing:
-    def __init__(self, run: SessionState) -> None:
+    def __init__(self, run: Run) -> None:
         self.run = run
         self.correction = ""
         self.problems: list[str] = []
 
     def card(self, session: pytest.Session) -> Mapping[str, Any]:
-        """Check the model of this worker, and return its description for the process that the user started."""
         card = asdict(card_of(*self.run.loaded, self._checks(session)))
         self._keep_face()
         return card

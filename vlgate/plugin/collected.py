@@ -30,7 +30,6 @@ class ItemLedger:
         self.given = given
 
     def record(self, verdicts: Sequence[Verdict]) -> None:
-        """Keep the verdicts; the test fails if a case could not be scored, and is skipped if all were left out."""
         # A case that the model gets wrong is a result, not a failure
         _check_asked(self.item, self.given())
         self.item.stash[VERDICTS] = verdicts
@@ -52,8 +51,6 @@ class ItemLedger:
 
 
 class ItemSearch:
-    """The settings of the search of one item's case, and the object that the test gives the search to."""
-
     def __init__(self, item: pytest.Item, options: Options, given: Callable[[], object]) -> None:
         self.item = item
         self.budget = options.shrink_budget
@@ -62,7 +59,6 @@ class ItemSearch:
         self.given = given
 
     def record(self, search: Search) -> None:
-        """Keep the search; the test fails if the unchanged case could not be scored."""
         # A change that breaks the case is a result, not a failure; so is a case that is wrong without a change
         _check_asked(self.item, self.given())
         self.item.stash[SEARCH] = search
@@ -83,8 +79,6 @@ def _check_asked(item: pytest.Item, given: object) -> None:
 
 
 class Collected:
-    """The selected tests with their batches, and the rows, verdicts or failures that they reported."""
-
     def __init__(self) -> None:
         self.expected: dict[str, Batch] = {}
         self.rows: dict[str, Rows] = {}
@@ -94,14 +88,12 @@ class Collected:
         self.others: list[str] = []
 
     def expect(self, nodeids: Iterable[str], batches: Mapping[str, Batch]) -> None:
-        """Note the selected tests; all workers of xdist report the same ones."""
         for nodeid in nodeids:
             name = batch_name(nodeid)
             if name in batches:
                 self.expected[nodeid] = batches[name]
 
     def take(self, report: pytest.TestReport, plan: Callable[[], str]) -> int:
-        """Keep the rows of a report, or why there are none; return how many cases are done with it."""
         rows = rows_of(report)
         if report.nodeid not in self.expected:
             self.strays += [report.nodeid] if rows is not None else []
@@ -131,7 +123,6 @@ class Collected:
         return in_order(parts, positions)
 
     def integrity_failures(self) -> list[Decision]:
-        """Return failed decisions for two tests that ask the same cases, and for replies that cannot be judged here."""
         asked: dict[tuple[str, tuple[int, ...]], str] = {}
         reasons: dict[str, str] = {}
         for nodeid, batch in self.expected.items():
@@ -159,7 +150,6 @@ class Collected:
 
 
 def batch_name(nodeid: str) -> str:
-    """Return the text in the brackets of a test's id, which is the name of its batch."""
     test = nodeid.rpartition(".py::")[2]
     return test.partition("[")[2].removesuffix("]")
 
@@ -180,7 +170,6 @@ def last_line(report: pytest.TestReport) -> str:
 
 
 def count_cases(stats: dict[str, list[Any]]) -> None:
-    """Repeat the report of a test for each of its cases, because pytest counts reports; after it has listed them."""
     right, missed = [], []
     for status in ("passed", "missed", "failed"):
         for report in stats.get(status, []):

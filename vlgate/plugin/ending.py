@@ -47,7 +47,6 @@ class _Sentence:
 
 
 def sentence(message: str, text: str = "") -> object:
-    """Return the failure of a test that consists of a message; ``text`` is printed instead if there is more to say."""
     return _Sentence(text=escaped(text or message), reprcrash=_Crash(message=printable(message)))
 
 
@@ -80,7 +79,6 @@ STANDS_FOR = "vlgate_stands_for"
 
 
 def cleaned(value: object) -> object:
-    """Return what a report holds with the halves of surrogate pairs escaped, which execnet refuses to send."""
     if isinstance(value, str):
         return value.encode(errors="backslashreplace").decode() if halved(value) else value
     if isinstance(value, dict):
@@ -114,7 +112,9 @@ def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
     unscored: dict[str, list[Any]] = {}
     for report in ours:
         if rows_of(report) is None:
-            raised.setdefault(_crash(report), []).append(report)
+            crash = getattr(report.longrepr, "reprcrash", None)
+            line = "" if crash is None else f"{crash.path}:{crash.lineno}"
+            raised.setdefault(f"{line} {cause_of(last_line(report))}", []).append(report)
         for cause in {cause_of(why) for _, why in reasons(collected.of_test(report.nodeid))} if rows_of(report) else ():
             unscored.setdefault(cause, []).append(report)
     common = {cause: alike for cause, alike in unscored.items() if len(alike) > FEW}
@@ -154,12 +154,6 @@ def _named(report: Any, name: str) -> Any:
     return renamed
 
 
-def _crash(report: Any) -> str:
-    crash = getattr(report.longrepr, "reprcrash", None)
-    line = "" if crash is None else f"{crash.path}:{crash.lineno}"
-    return f"{line} {cause_of(last_line(report))}"
-
-
 # How a session ended: what it lacks, and which of its files could not be written.
 
 CHECKS_MISSING = "the run ended during the checks of the model"
@@ -180,7 +174,6 @@ class Ending:
             self.crashed.append(f"worker {name} was ended, because {late}" if late else f"worker {name} crashed")
 
     def lacks(self, collected: Collected, checks: Sequence[Check]) -> str:
-        """Return what the run lacks, as one sentence; empty if it is complete."""
         left = sum(collected.unreported(nodeid) for nodeid in collected.expected)
         failed = [check.name for check in checks if check.outcome == "failed"]
         reasons = ["the run was interrupted"] if self.interrupted else []
@@ -192,7 +185,6 @@ class Ending:
 
 
 def flagged(report: pytest.TestReport) -> str:
-    """Return why the model could not be loaded, if this report says so; otherwise an empty text."""
     return str(getattr(report, NO_MODEL, ""))
 
 
@@ -243,7 +235,6 @@ class ExitGuard:
         os._exit = self._exit
 
     def stop(self, status: int = 0) -> None:
-        """Put ``os._exit`` back after a run that ended with status 0, unless something else has replaced it."""
         if status:
             self.status, self.when = status, "after a run that did not pass"
         elif os._exit == self._exit:

@@ -35,7 +35,6 @@ _PATHS = frozenset({"data", "disputes"})
 
 
 def read(config: pytest.Config) -> Options:
-    """Read all settings of a session: from the command line, or else the ini file, or else the environment."""
     given = {name: _given(config, setting) for name, setting in SETTINGS.items()}
     controls, model, data = _names(given["controls"]), str(given["model"] or DEFAULT_MODEL), _data(given["data"])
     most = LIMIT if controls else DEFAULT_LIMIT
@@ -43,6 +42,10 @@ def read(config: pytest.Config) -> Options:
     for name in edits:
         if name not in FAMILIES:
             raise pytest.UsageError(str(UnknownNameError("kind of edit in --shrink-edits", name, FAMILIES)))
+    asked = controls_of(controls, model=model, scenes=not _data(given["data"]) and not given["shard"])
+    if not asked and config.getoption("--controls-limit", None):
+        problem = "no control is asked; name some with --controls, or leave this out"
+        raise pytest.UsageError(f"--controls-limit={given['controls_limit']}: {problem}")
     dependent: dict[str, Any] = {  # on the place of the ini file, on the environment, or on each other
         "folder": config.invocation_params.dir,
         "model": model,
@@ -54,16 +57,14 @@ def read(config: pytest.Config) -> Options:
         "results": _results(config, given["results"], model),
         "cache": _cache(config, given["cache"]),
         "cache_named": bool(given["cache"] or os.environ.get("VLGATE_CACHE")),
-        "controls": _controls(config, given, controls, model),
+        "controls": asked,
         "controls_named": bool(controls),
         "controls_limit": _value(SETTINGS["controls_limit"], given["controls_limit"], most),
         "shrink_edits": tuple(family for family in FAMILIES if not edits or family in edits),
         "require_gates": in_ci() if given["require_gates"] is None else given["require_gates"],
     }
-    others = [field for field in fields(Options) if field.name not in dependent]
-    return Options(
-        **dependent, **{other.name: _value(SETTINGS[other.name], given[other.name], other.default) for other in others}
-    )
+    rest = [field for field in fields(Options) if field.name not in dependent]
+    return Options(**dependent, **{one.name: _value(SETTINGS[one.name], given[one.name], one.default) for one in rest})
 
 
 def _value(setting: Setting, given: Any, default: Any) -> Any:
@@ -138,7 +139,6 @@ def _base(config: pytest.Config, name: str) -> Path:
 
 
 def requires_gates(config: pytest.Config) -> bool | None:
-    """Whether an option or the ini file requires a judged gate; None if neither says so."""
     required = _given(config, SETTINGS["require_gates"])
     return None if required is None else bool(required)
 
@@ -150,7 +150,6 @@ def asks_for_suite(config: pytest.Config) -> bool:
 
 
 def names_suite(config: pytest.Config) -> bool:
-    """Whether the paths of the command line name the suite, or a folder that holds it."""
     args = config.args or config.known_args_namespace.file_or_dir or config.getini("testpaths")  # none with --help
     paths = [arg.split("::")[0] for arg in args]
     return any(SUITE in re.split(r"[/\\.]", path) or (Path(path) / SUITE).is_dir() for path in paths)
@@ -158,14 +157,6 @@ def names_suite(config: pytest.Config) -> bool:
 
 def _names(value: Any) -> tuple[str, ...]:
     return tuple(name for entry in _entries(value) for part in entry.split(",") if (name := part.strip()))
-
-
-def _controls(config: pytest.Config, given: dict[str, Any], named: tuple[str, ...], model: str) -> tuple[str, ...]:
-    asked = controls_of(named, model=model, scenes=not _data(given["data"]) and not given["shard"])
-    if not asked and config.getoption("--controls-limit", None):
-        problem = "no control is asked; name some with --controls, or leave this out"
-        raise pytest.UsageError(f"--controls-limit={given['controls_limit']}: {problem}")
-    return asked
 
 
 def _data(value: Any) -> list[str]:

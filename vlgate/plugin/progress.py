@@ -25,7 +25,6 @@ class Estimate:
         self.started = monotonic()
 
     def line(self) -> str:
-        """Return the line to print before the run; empty if it is a short one."""
         if self.seconds < LONG:
             return ""
         rate = self.cases / self.seconds
@@ -35,14 +34,12 @@ class Estimate:
         )
 
     def more(self, cost: Cost) -> str:
-        """Return the line that says how long a control takes, in one process; empty if that is a short time."""
         seconds = cost.seconds(self.pace.seconds_for(1))
         if seconds < LONG:
             return ""
         return f"vlgate: about {spoken(seconds)} more for the {cost.requests:,} requests of the control {cost.name}"
 
     def correction(self) -> str:
-        """Return the line to print after the last case; empty if the estimate was right, or the run short."""
         took = monotonic() - self.started
         if max(took, self.seconds) < LONG or max(took, self.seconds) <= _OFF * min(took, self.seconds):
             return ""
@@ -67,8 +64,6 @@ _EVERY = 15.0  # seconds between two plain lines
 
 
 class Progress:
-    """Counts judged cases, and shows their rate and the time that is left."""
-
     def __init__(self, reporter: Any, total: int, *, bar: bool) -> None:
         self.reporter = reporter
         self.total = total

@@ -12,11 +12,11 @@ import pytest
 
 from vlgate.errors import ClusterEndedError, VlgateError, printable
 from vlgate.plugin import parse_options
-from vlgate.plugin.asked import SHRINK
-from vlgate.plugin.collected import VERDICTS, ItemLedger, ItemSearch, batch_name, count_cases, rows_of
-from vlgate.plugin.ending import NO_MODEL, escape_crash, flagged
+from vlgate.plugin.allure_link import AllureLink
+from vlgate.plugin.asked import SHRINK, Asked
+from vlgate.plugin.collected import VERDICTS, Collected, ItemLedger, ItemSearch, batch_name, count_cases, rows_of
+from vlgate.plugin.ending import NO_MODEL, Ending, ExitGuard, escape_crash, flagged
 from vlgate.plugin.progress import Estimate, Progress
-from vlgate.plugin.state import SessionState
 from vlgate.record.replies import pack
 from vlgate.record.results_folder import nothing_run
 from vlgate.record.verdict import OK_STATUSES
@@ -24,8 +24,12 @@ from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
 if TYPE_CHECKING:
+    from vlgate.asking.pace import Pace
     from vlgate.asking.predictor import ModelPredictor
     from vlgate.plugin.closing import Closing
+    from vlgate.probes.shrink.record import Shrunk
+    from vlgate.record.model_card import ModelCard
+    from vlgate.record.results import RunResult
     from vlgate.run.probing import Cost
 
 PACE = "vlgate_pace"
@@ -35,11 +39,29 @@ _REQUIRED = (
 )
 
 
-class Run(SessionState):
+class Run(Asked):
     """One session. The process that the user started collects and judges; xdist's workers only score."""
 
+    def __init__(self, config: pytest.Config) -> None:
+        super().__init__(config)
+        self.collected = Collected()
+        self.shrunk: dict[str, Shrunk] = {}
+        self.cards: list[ModelCard] = []
+        self.result: RunResult | None = None
+        self.progress: Progress | None = None
+        self.announcing = False
+        self.searched = 0  # how many cases are searched for the smallest change that breaks them
+        self.costs_said = False  # what the controls and the searches cost
+        self.pace: Pace | None = None  # of the model, until a report has taken it to the user's process
+        self.estimate: Estimate | None = None
+        self.ending = Ending()
+        self.exits = ExitGuard(config.pluginmanager)
+        self.refusal = 0  # the exit status of a run that did not pass
+        self.offered = False  # whether tests of the suite were collected, before -k and others deselect some
+        self.predictor: Predictor | None = None  # what the fixture 'model' gives the tests
+        self.allure = AllureLink(config) if config.getoption("allure_report_dir", None) else None
+
     def start(self) -> None:
-        """Check the options before any worker starts, in the process that the user started."""
         if self.allure is not None:
             self.allure.start()
         if self.worker is not None or not parse_options.asks_for_suite(self.config):
@@ -60,7 +82,6 @@ class Run(SessionState):
         metafunc.parametrize("batch", list(batches.values()), ids=list(batches))
 
     def idle(self, test: object) -> bool:
-        """Whether a test is for a capability without batches in this run, or for a search that was not asked for."""
         if not inspect.isfunction(test) or {"batch", "subject"}.isdisjoint(inspect.signature(test).parameters):
             return False
         names = {mark.name for mark in getattr(test, "pytestmark", [])}
@@ -70,7 +91,6 @@ class Run(SessionState):
         return capability is not None and not self._batches(capability)
 
     def load_model(self, session: pytest.Session) -> Predictor:
-        """Load the model; if that fails, the first test says why and the run ends."""
         from vlgate.asking.pace import pace
 
         if self.worker is None:
@@ -141,7 +161,6 @@ class Run(SessionState):
         return report
 
     def collect(self, report: pytest.TestReport) -> None:
-        """Keep the replies of a report, in the process that the user started."""
         self.ending.no_model = self.ending.no_model or flagged(report)
         if self.allure is not None:
             self.allure.see(report)
@@ -188,11 +207,6 @@ class Run(SessionState):
     def finish(self, session: pytest.Session) -> None:
         # If a plugin ends the process while the gates are reported, the run has not passed
         self.refusal = int(self.worker is None)
-        self._conclude(session)
-        self.refusal = int(session.exitstatus) if self.worker is None and self._refused else 0
-        self.exits.stop(self.refusal)
-
-    def _conclude(self, session: pytest.Session) -> None:
         if self.progress is not None:
             self.progress.close()
         self.ending.interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
@@ -212,6 +226,8 @@ class Run(SessionState):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         elif self.requires_gates and session.exitstatus in OK_STATUSES:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        self.refusal = int(session.exitstatus) if self.worker is None and self._refused else 0
+        self.exits.stop(self.refusal)
 
     def summarize(self, reporter: Any) -> None:
         if self.config.option.collectonly and parse_options.asks_for_suite(self.config):
@@ -219,9 +235,8 @@ class Run(SessionState):
                 reporter.write_line(line)
         if self.unasked and "loaded" not in vars(self) and not self.cards:
             command = shlex.join(["pytest", "--pyargs", parse_options.SUITE, *self.typed])
-            reporter.write_line(
-                f"vlgate: no gate was judged, because no test of the suite was named: {command}", red=True
-            )
+            line = f"vlgate: no gate was judged, because no test of the suite was named: {command}"
+            reporter.write_line(line, red=True)
             if self.options.require_gates:
                 reporter.write_line(_REQUIRED, red=True)
         if self.result is not None:
@@ -233,7 +248,6 @@ class Run(SessionState):
 
     @property
     def unasked(self) -> bool:
-        """Whether the user typed options of a run, but no test of the suite."""
         return bool(self.typed) and not (self.offered or self.result or parse_options.names_suite(self.config))
 
     @property
@@ -252,7 +266,6 @@ class Run(SessionState):
 
 
 def costs_of(run: Run) -> list[Cost]:
-    """Return what each control of a run costs, about the tasks that are selected; a part of a run asks none."""
     if not run.options.controls or run.options.shard is not None:
         return []
     from vlgate.run.probing import costs
@@ -273,7 +286,6 @@ def say_costs(run: Run) -> None:
 
 
 def announce(run: Run, cases: int, seconds: float) -> Estimate:
-    """Say how long the run and its controls will take, if its model took some seconds for some cases."""
     from vlgate.asking.pace import Pace
 
     total = sum(len(batch.positions) for batch in run.collected.expected.values())

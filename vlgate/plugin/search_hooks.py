@@ -45,7 +45,6 @@ class SearchHooks:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Attach the search to the report, which goes to the process that the user started."""
         report = yield
         batch, search = _subject(item), item.stash.get(SEARCH, None)
         if call.when == "call" and batch is not None and search is not None:

@@ -41,20 +41,13 @@ def add(parser: pytest.Parser) -> None:
 AGAIN = pytest.StashKey[bool]()
 """Whether the session was started again with joined arguments, and this configuration has no session of its own."""
 LISTS = MappingProxyType(
-    {
-        "help": "--help",
-        "version": "--version",
-        "markers": "--markers",
-        "showfixtures": "--fixtures",
-        "show_fixtures_per_test": "--fixtures-per-test",
-        "collectonly": "--collect-only",
-    }
+    {"help": "--help", "version": "--version", "markers": "--markers", "showfixtures": "--fixtures"}
+    | {"show_fixtures_per_test": "--fixtures-per-test", "collectonly": "--collect-only"}
 )
 """The options that list something instead of running a test, by the name that pytest stores them under."""
 
 
 def typed(config: pytest.Config) -> argparse.Namespace:
-    """Return the options of the command line alone, without those of an ini file and of ``PYTEST_ADDOPTS``."""
     return config._parser.parse_known_args(list(config.invocation_params.args))  # noqa: SLF001  # what pytest calls
 
 
@@ -84,7 +77,6 @@ def joined(args: Sequence[str], folder: Path) -> list[str]:
 
 
 def start_again(config: pytest.Config) -> int | pytest.ExitCode | None:
-    """Run the session with joined arguments and return its exit status; None if there is nothing to join."""
     # PYTEST_ADDOPTS is joined too, and not restored, because the workers of xdist read it again
     folder = config.invocation_params.dir
     given, added = list(config.invocation_params.args), shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))

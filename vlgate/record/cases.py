@@ -35,8 +35,6 @@ _TAGS = {"type": "object", "additionalProperties": {"type": "string"}}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CaseTable:
-    """The n cases of a task in columns: what was asked, what was replied, and how it was judged."""
-
     shape: Shape
     together: bool = False  # whether the images of a case were asked about together
     rows: Any = field(repr=False)  # a table of pyarrow with the columns of cases.parquet
@@ -51,41 +49,18 @@ class CaseTable:
     def take(self, rows: Sequence[int] | NDArray[Any]) -> CaseTable:
         return replace(self, rows=rows_at(self.rows, np.asarray(rows)))
 
+    ids = cached_property(lambda self: tuple[str, ...](self.column("case")))
+    states = cached_property(lambda self: tuple[str, ...](self.column("state")))
+    right = cached_property(lambda self: tuple[bool | None, ...](self.column("right")))
+    images = cached_property(lambda self: tuple[tuple[str | None, ...], ...](map(tuple, self.column("images"))))
+    texts = cached_property(lambda self: tuple[tuple[str, ...], ...](map(tuple, self.column("texts"))))
+    truths = cached_property(lambda self: tuple[tuple[str, ...], ...](map(tuple, self.column("truths"))))
+    answers = cached_property(lambda self: tuple[tuple[str | None, ...], ...](map(tuple, self.column("answers"))))
+
     @cached_property
     def judged(self) -> CaseTable:
         kept = [row for row, state in enumerate(self.states) if state == "judged"]
         return self if len(kept) == len(self) else self.take(kept)
-
-    @cached_property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(self.column("case"))
-
-    @cached_property
-    def states(self) -> tuple[str, ...]:
-        return tuple(self.column("state"))
-
-    @cached_property
-    def right(self) -> tuple[bool | None, ...]:
-        return tuple(self.column("right"))
-
-    @cached_property
-    def images(self) -> tuple[tuple[str | None, ...], ...]:
-        """The keys of the images of the requests of each case; None for a request without an image."""
-        return tuple(map(tuple, self.column("images")))
-
-    @cached_property
-    def texts(self) -> tuple[tuple[str, ...], ...]:
-        return tuple(map(tuple, self.column("texts")))
-
-    @cached_property
-    def truths(self) -> tuple[tuple[str, ...], ...]:
-        """The truths of each case: ``true`` or ``false`` for a text, the right answer for a question."""
-        return tuple(map(tuple, self.column("truths")))
-
-    @cached_property
-    def answers(self) -> tuple[tuple[str | None, ...], ...]:
-        """The answers of each case, one per request; None for a text, and for a tie."""
-        return tuple(map(tuple, self.column("answers")))
 
     @cached_property
     def tags(self) -> tuple[Mapping[str, str], ...]:
@@ -106,7 +81,6 @@ class CaseTable:
 
     @cached_property
     def case_metrics(self) -> Mapping[str, FloatArray]:
-        """What each case contributes to the metrics, by name, shape (n,); NaN if a case does not have it."""
         values = {name: numbers(self.rows.column(name)) for name in fact_names(self.rows)}
         return {name: column for name, column in values.items() if not np.isnan(column).all()}
 
@@ -116,7 +90,6 @@ class CaseTable:
 
     @cached_property
     def clusters(self) -> tuple[str, ...]:
-        """The name of the cluster of images of each case; see ``metrics.clusters.recorded_clusters``."""
         return recorded_clusters(self.ids, self.images, together=self.together)
 
     @cached_property
@@ -124,7 +97,6 @@ class CaseTable:
         return clusters(self.clusters)
 
     def metric_columns(self) -> Columns:
-        """Return what the metrics of the task are computed from; all cases must be judged."""
         unknown, known = np.full(len(self), np.nan), self.case_metrics
         return Columns(
             shape=self.shape,
@@ -138,7 +110,6 @@ class CaseTable:
 
 
 def case_tables(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
-    """Return the cases of each task of a finished run, in the order of ``cases.parquet``."""
     rows = read_cases(run) if rows is None else rows
     names = rows.column("task").combine_chunks().dictionary_encode()
     codes = np.from_dlpack(names.indices)
@@ -158,7 +129,6 @@ def case_tables(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
 
 
 def asked_of(requests: Sequence[Request], truths: Sequence[bool | str]) -> str:
-    """Return the digest of a case from its requests and truths; see ``digest_of``."""
     return digest_of(
         [image_of(request) for request in requests],
         [text_of(request) for request in requests],
@@ -172,7 +142,6 @@ def digest_of(images: Sequence[str | None], texts: Sequence[str], truths: Sequen
 
 
 def truth_of(truth: bool | str) -> str:
-    """Return a truth as ``cases.parquet`` has it: ``true`` or ``false`` for a text, the right answer for a question."""
     return truth if isinstance(truth, str) else "true" if truth else "false"
 
 
@@ -287,16 +256,30 @@ def _faults(table: Any) -> Iterator[str]:
 
 
 def judged_tasks(run: RecordedRun, tables: Mapping[str, CaseTable]) -> dict[str, Judged]:
-    """Return what the gates of each task are decided from; ``tables`` are the cases of the run by task."""
     controls = read_controls(run)
     lacking = {name: one["lacking"] for name, one in run.figures.get("controls", {}).items() if one.get("lacking")}
     tasks: dict[str, Judged] = {}
     for task, figures in run.figures["tasks"].items():
         table = tables[task]
         columns = table.judged.metric_columns()
+        judged, distinct, disputed = table.judged, figures.get("distinct", {}), figures.get("disputed", {})
+        read = judged.case_metrics.get("read", np.array([]))
         tasks[task] = Judged(
             shape=table.shape,
-            coverage=_coverage(table, figures),
+            coverage=Coverage(
+                cases=len(table),
+                judged=len(judged),
+                unscored=table.states.count("unscored"),
+                skipped=table.states.count("skipped"),
+                deselected=figures["deselected"],
+                distinct=distinct.get("cases", len(set(zip(judged.images, judged.texts, strict=True)))),
+                copies=distinct.get("copies", ""),
+                disputed=disputed.get("left_out", 0),
+                corrected=disputed.get("corrected", 0),
+                unread=int((read < 1.0).sum()),
+                unreadable=figures["left_out"].get(UNREADABLE, 0),
+                undrawn=undrawn(figures["left_out"]),
+            ),
             columns=columns,
             metrics=metrics(columns),
             controls=controls.get(task, {}),
@@ -312,25 +295,6 @@ def judged_tasks(run: RecordedRun, tables: Mapping[str, CaseTable]) -> dict[str,
         coverage = Coverage(cases=0, judged=0, unscored=0, skipped=0, deselected=figures["cases"], distinct=0)
         tasks[task] = Judged(shape=figures["shape"], coverage=coverage)
     return tasks
-
-
-def _coverage(table: CaseTable, figures: Mapping[str, Any]) -> Coverage:
-    judged, distinct, disputed = table.judged, figures.get("distinct", {}), figures.get("disputed", {})
-    read = judged.case_metrics.get("read", np.array([]))
-    return Coverage(
-        cases=len(table),
-        judged=len(judged),
-        unscored=table.states.count("unscored"),
-        skipped=table.states.count("skipped"),
-        deselected=figures["deselected"],
-        distinct=distinct.get("cases", len(set(zip(judged.images, judged.texts, strict=True)))),
-        copies=distinct.get("copies", ""),
-        disputed=disputed.get("left_out", 0),
-        corrected=disputed.get("corrected", 0),
-        unread=int((read < 1.0).sum()),
-        unreadable=figures["left_out"].get(UNREADABLE, 0),
-        undrawn=undrawn(figures["left_out"]),
-    )
 
 
 def plain_id(name: str) -> str:

@@ -21,8 +21,6 @@ NEEDED = frozenset({"model", "run", "tasks"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """A run to compare: its model, its settings and its cases by task."""
-
     model: str
     fingerprint: str = ""
     seed: int
@@ -40,7 +38,6 @@ def read_earlier(folder: Path, named: str) -> FinishedRun:
 
 
 def finished_run(run: RecordedRun, tables: Mapping[str, CaseTable] | None = None) -> FinishedRun:
-    """Return a complete run as what another is compared with; ``tables`` are its cases, if they were read already."""
     refuse_incomplete(run)
     return FinishedRun(
         folder=run.folder,
@@ -60,8 +57,6 @@ _REMEDY = "run the same cases, or name another run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedValues:
-    """What each case contributes to a metric in both runs, shape (n,), with the images of the cases."""
-
     before: FloatArray
     after: FloatArray
     images: Clusters
@@ -103,7 +98,6 @@ class TaskChange:
 
     @property
     def p(self) -> float:
-        """The p-value that as many cases break as are fixed, of the headline metric; see ``chance_of_change``."""
         values = self.values.get(self.headline)
         return 1.0 if values is None else chance_of_change(values.before, values.after, values.images)
 
@@ -117,7 +111,6 @@ class Comparison:
 
 
 def refuse_unlike(earlier: FinishedRun, tasks: Sequence[Task], ties: Ties) -> None:
-    """Refuse an earlier run that cannot be compared with a run of these tasks, before anything is asked."""
     planned = {
         task.id: {case.id: asked_of(case.requests, case.truths) for case in task.cases}
         for task in tasks
@@ -191,9 +184,7 @@ def _changed(task: str, earlier: CaseTable, later: CaseTable) -> TaskChange:
         if both.size:
             groups = clusters([images[row] for row in both.tolist()])
             values[name] = PairedValues(before=was[both], after=now[both], images=groups)
-    churned = np.array(
-        [answer != other for answer, other in zip(before.answers, after.answers, strict=True)], dtype=bool
-    )
+    churned = np.array([one != other for one, other in zip(before.answers, after.answers, strict=True)], dtype=bool)
     for name in {*before.case_metrics, *after.case_metrics}:
         was, now = _column(before, name), _column(after, name)
         churned |= (was != now) & ~(np.isnan(was) & np.isnan(now))

@@ -32,7 +32,6 @@ _Compared = tuple[float, ...]
 
 
 def read_controls(run: RecordedRun) -> dict[str, dict[str, ControlledTask]]:
-    """Return what the controls of a run measured, by task and by the name of the control; empty if none was asked."""
     if not run.figures.get("controls"):
         return {}
     content = content_of(run.folder / CONTROLS, run.named)
@@ -109,7 +108,6 @@ def of_one_task(controls: Iterable[Controlled], task: str) -> dict[str, Any]:
 
 
 def write_controls(file: Path, controls: Iterable[Controlled]) -> None:
-    """Write ``controls.json``: the values of each case, from which every figure can be computed again."""
     content = {
         control.name: {
             "limit": control.limit,

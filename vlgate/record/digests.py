@@ -44,8 +44,6 @@ _json = JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).e
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digests:
-    """Digests of what a verdict was made from, each with the name of its algorithm."""
-
     thresholds: str | None
     must_hold: str | None
     plan: str
@@ -53,7 +51,6 @@ class Digests:
 
 
 def thresholds_digests(thresholds: Thresholds) -> dict[str, str | None]:
-    """Return the digest of a thresholds file and of its cases that must hold; None without such a file."""
     held = thresholds.must_hold
     return {
         "thresholds": f"sha256:{thresholds.digest}" if thresholds.digest else None,

@@ -37,7 +37,6 @@ class RecordedRun:
 
     @property
     def incomplete(self) -> str:
-        """What the run lacks; empty if it is complete."""
         return "" if self.figures["complete"] else str(self.figures.get("why") or "it did not come to its end")
 
     @property
@@ -54,12 +53,10 @@ class RecordedRun:
 
 
 def titled(name: str, weights: str) -> str:
-    """Return the name of a model with its weights, as ``--model`` takes it."""
     return f"{name}:{weights}" if weights else name
 
 
 def read_run(folder: Path, named: str, sections: frozenset[str] | None = None) -> RecordedRun:
-    """Read the figures and the environment of a run, which may be incomplete; ``sections`` of the figures, or all."""
     figures = content_of(folder / METRICS, named)
     refuse_other_schema(figures, SCHEMA, METRICS, named)
     schema = schema_of(METRICS)
@@ -111,7 +108,6 @@ def content_of(file: Path, named: str) -> dict[str, Any]:
 
 
 def refuse_pipe(file: Path, named: str) -> None:
-    """Refuse what is neither a file nor missing: reading a pipe would block for ever."""
     if file.exists() and not file.is_file():
         raise OptionError(f"{named}: {file.name} is not a regular file; name another folder")
 
@@ -157,11 +153,11 @@ class RecordedPart:
         return int(self.content["of"])
 
     @property
-    def again(self) -> str:
-        return f"{_AGAIN}, with --shard={self.number}/{self.of}"
+    def shard(self) -> str:
+        return f"--shard={self.number}/{self.of}"
 
     def wrong(self, problem: str, remedy: str = "") -> OptionError:
-        return OptionError(f"{self.named}: {problem}; {remedy or self.again}")
+        return OptionError(f"{self.named}: {problem}; {remedy or f'{_AGAIN}, with {self.shard}'}")
 
 
 def seal(content: Mapping[str, Any]) -> str:
@@ -201,7 +197,6 @@ def read_part(folder: Path) -> RecordedPart:
 
 
 def lines_of(part: RecordedPart) -> Iterator[tuple[str, tuple[int, ...], Mapping[str, Any]]]:
-    """Yield the task, the positions of the cases, and the columns of the replies of each line of ``part.jsonl``."""
     for number, line in enumerate(part.replies.splitlines(), 1):
         try:
             content = json.loads(line)

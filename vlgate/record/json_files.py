@@ -32,20 +32,9 @@ from vlgate.record.whole_file import write_whole
 from vlgate.sources.scenes.scenes import SHIPPED_SEED, shipped_version
 
 _PACKAGES = (
-    "vlgate",
-    "pytest",
-    "pytest-xdist",
-    "numpy",
-    "pillow",
-    "opencv-python",
-    "pyarrow",
-    "torch",
-    "torchvision",
-    "transformers",
-    "open_clip_torch",
-    "allure-pytest",
-    "hypothesis",
-)
+    "vlgate pytest pytest-xdist numpy pillow opencv-python pyarrow torch torchvision transformers open_clip_torch "
+    "allure-pytest hypothesis"
+).split()
 
 
 def write_environment(file: Path, options: Options, workers: int, use: CacheUse) -> None:
@@ -53,8 +42,6 @@ def write_environment(file: Path, options: Options, workers: int, use: CacheUse)
 
 
 def environment_content(options: Options, workers: int, use: CacheUse) -> dict[str, Any]:
-    """Return the time, machine, versions of packages, use of the cache, and options, as JSON holds them."""
-
     def plain(value: object) -> object:
         return sorted(value) if isinstance(value, frozenset) else str(value)
 
@@ -132,10 +119,7 @@ def _task(result: TaskResult, controls: Iterable[Controlled]) -> dict[str, objec
         "capability": result.task.capability,
         "shape": result.task.shape,
         **{name: getattr(coverage, name) for name in _COUNTS},
-        "images": result.images,
-        "tied": result.tied,
-        "unread": result.unread,
-        "cut": result.cut,
+        **{name: getattr(result, name) for name in ("images", "tied", "unread", "cut")},
         "left_out": dict(result.task.left_out),
         "note": result.task.note,
         "metrics": metrics,
@@ -169,14 +153,8 @@ def gate_record(decision: Decision) -> dict[str, object]:
     return {
         "gate": gate.id,
         "kind": gate.kind,
-        "value": metric and metric.value,
-        "low": metric and metric.low,
-        "high": metric and metric.high,
-        "n": metric and metric.n,
-        "min": gate.min,
-        "max": gate.max,
-        "basis": gate.basis,
-        "confidence": gate.confidence,
+        **{name: metric and getattr(metric, name) for name in ("value", "low", "high", "n")},
+        **{name: getattr(gate, name) for name in ("min", "max", "basis", "confidence")},
         "decision": decision.outcome,
         "why": decision.why,
         "reason": gate.why,
@@ -194,7 +172,6 @@ def gate_record(decision: Decision) -> dict[str, object]:
 
 
 def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
-    """Write ``verdict.json``; without a judged task there is no file, and an earlier one is removed."""
     if run.digests is None:
         file.unlink(missing_ok=True)
         return
@@ -277,9 +254,7 @@ def _decision(decision: Decision) -> dict[str, Any]:
         "max": _text(gate.max),
         "basis": gate.basis,
         "confidence": _text(gate.confidence),
-        "value": figure and _text(figure.value),
-        "low": figure and _text(figure.low),
-        "high": figure and _text(figure.high),
+        **{name: figure and _text(getattr(figure, name)) for name in ("value", "low", "high")},
         "n": figure and figure.n,
     }
 

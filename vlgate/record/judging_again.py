@@ -35,7 +35,6 @@ class JudgedAgain:
 def judge_again(
     run: RecordedRun, file: Path, earlier: FinishedRun | None = None, *, first: bool = False, require_gates: bool = True
 ) -> JudgedAgain:
-    """Decide every gate of a thresholds file about a finished run, as the run itself would."""
     if "unasked" not in run.figures:
         raise run.wrong(f"{METRICS} is of an earlier version: unasked is missing")
     tables = case_tables(run)
@@ -43,7 +42,18 @@ def judge_again(
     kinds = {name: task.shape for name, task in tasks.items()}
     known = {**_known(run), **kinds}
     thresholds = read_thresholds(file, known)
-    options = _options(run, file, require_gates=require_gates, first=first)
+    asked = run.figures["run"]
+    options = Options(
+        folder=run.folder,
+        results=run.folder,
+        model=str(run.options.get("model") or run.model),
+        suite=tuple(asked["suite"]),
+        quick=bool(asked.get("quick")),
+        ties=asked["ties"],
+        thresholds=file,
+        baseline=FIRST if first else None,
+        require_gates=require_gates,
+    )
     planned = {name: task.coverage.cases + task.coverage.deselected for name, task in tasks.items()}
     refuse_blunt(thresholds, {name: (kinds[name], planned[name]) for name in tasks}, quick=options.quick)
     comparison = None
@@ -81,21 +91,6 @@ def _known(run: RecordedRun) -> dict[str, Shape]:
         return dict(shapes(folders))
     except VlgateError:  # the data changed after the run, and its gates do not depend on them
         return dict(shapes(()))
-
-
-def _options(run: RecordedRun, file: Path, *, require_gates: bool, first: bool) -> Options:
-    asked = run.figures["run"]
-    return Options(
-        folder=run.folder,
-        results=run.folder,
-        model=str(run.options.get("model") or run.model),
-        suite=tuple(asked["suite"]),
-        quick=bool(asked.get("quick")),
-        ties=asked["ties"],
-        thresholds=file,
-        baseline=FIRST if first else None,
-        require_gates=require_gates,
-    )
 
 
 def _taken_over(run: RecordedRun) -> list[Decision]:

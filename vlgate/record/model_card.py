@@ -35,8 +35,6 @@ def added(uses: Sequence[CacheUse]) -> CacheUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCard:
-    """The model of a run: its name, weights and fingerprint, how requests reach it, and what checks found."""
-
     name: str
     weights: str = ""
     fingerprint: str = ""
@@ -54,7 +52,6 @@ class ModelCard:
 
 
 def card_from(fields: Mapping[str, Any]) -> ModelCard:
-    """Make a card from the dictionary that ``dataclasses.asdict`` made of one, as a worker sends it."""
     checks = tuple(Check(**check) for check in fields["checks"])
     use = fields.get("cache", {})
     cache = CacheUse(**{**use, "notes": tuple(use.get("notes", ()))})

@@ -47,7 +47,6 @@ class Setting:
 
     @property
     def kind(self) -> Literal["args", "string", "bool"]:
-        """The type of the value in an ini file: several words, one string, or true or false."""
         return "args" if self.many else "bool" if self.flag else "string"
 
     @property
@@ -57,8 +56,6 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """One part of a run: ``number`` counts from 1 to ``of``."""
-
     number: int
     of: int
 
@@ -76,7 +73,6 @@ def read_shard(text: str) -> Shard:
 
 
 def known_protocols() -> dict[str, str]:
-    """Return what ``--protocol`` accepts, with a description: ways to read a benchmark, and variants of metrics."""
     return {**PROTOCOLS, **{name: variant.about for name, variant in VARIANTS.items()}}
 
 

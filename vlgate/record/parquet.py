@@ -35,7 +35,6 @@ def texts(values: Sequence[str | None]) -> Any:
 
 
 def numbers(values: FloatArray) -> Any:
-    """Return a column of numbers from an array of shape (n,); NaN is null."""
     import pyarrow as pa
 
     there = ~np.isnan(values)
@@ -44,7 +43,6 @@ def numbers(values: FloatArray) -> Any:
 
 
 def booleans(values: NDArray[np.bool_], there: NDArray[np.bool_]) -> Any:
-    """Return a column of true and false from an array of shape (n,); null if ``there`` is false."""
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.bool_(), len(values), [_mask(there), _bits(values)])
@@ -113,7 +111,6 @@ def write_cases(file: Path, run: RunResult) -> None:
 
 
 def write_predictions(file: Path, run: RunResult) -> None:
-    """Write one row per distinct request, in the columns that ``replay:FILE`` reads."""
     import pyarrow as pa
 
     replies = joined([verdicts_of(result.verdicts).replies for result in run.results]).once()

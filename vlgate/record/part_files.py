@@ -52,7 +52,6 @@ def _of_file(where: str, sizes: dict[str, int]) -> int:
 
 
 def write_part(folder: Path, part: EndedRun, replies: Iterable[tuple[Batch, Rows]]) -> None:
-    """Write the files of a part, after all others of the run; ``part.json`` is the last."""
     written = []
     for batch, rows in replies:
         columns: dict[str, Any] = dict(rows)

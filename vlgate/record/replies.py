@@ -21,9 +21,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "answers": (str,),
     "accepted": (bool,),
     "problems": (str,),
-    "skipped": (bool,),
-    "cut": (bool,),
-    "neither": (bool,),
+    **dict.fromkeys(("skipped", "cut", "neither"), (bool,)),
 }
 
 
@@ -65,7 +63,6 @@ def pack(verdicts: Sequence[Verdict], plan: str = "") -> Rows:
 
 
 def read_rows(columns: object, batch: Batch) -> Rows:
-    """Return the rows that a file has of a batch, with the columns that were left out of it."""
     n = len(list(distinct(batch)))
     given: Mapping[str, Any] = columns if isinstance(columns, dict) else {"scores": columns}
     rows: dict[str, Any] = {"judged": 0, "missed": 0, "plan": ""}
@@ -107,7 +104,6 @@ def unpack(rows: Rows, batch: Batch) -> Replies:
 
 
 def unreplied(batch: Batch, why: str) -> dict[Request, Prediction]:
-    """Return predictions for a batch that was never scored; ``why`` says why there are no replies."""
     return {request: Prediction(request=request, problem=why) for request in distinct(batch)}
 
 

@@ -71,14 +71,11 @@ class TaskResult:
 
     @property
     def unread(self) -> int:
-        """The number of judged cases with an answer that names none of the choices, or several."""
         return self.coverage.unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """The result of a run: of its tasks, the decisions of the gates, and the averages and gaps of benchmarks."""
-
     results: tuple[TaskResult, ...]
     decisions: tuple[Decision, ...]
     notes: tuple[str, ...] = ()
@@ -98,7 +95,6 @@ class RunResult:
 
     @property
     def unfinished(self) -> str:
-        """Why nothing can be concluded from the run: it is a part, or it lacks something; empty if it is complete."""
         part = "" if self.part is None else f"{self.part}, of which {NOT_JUDGED}"
         return "; ".join(filter(None, [part, self.incomplete]))
 
@@ -117,7 +113,6 @@ class EndedRun:
 def task_metrics(
     task: Task, verdicts: Sequence[Verdict], blind: Sequence[Verdict], variants: Collection[str] = ()
 ) -> TaskResult:
-    """Compute the figures of a task; ``blind`` may judge a sample of the cases, ``variants`` are further metrics."""
     table = verdicts_of(verdicts)
     judged = table.judged
     columns = judged.columns(task.shape)
@@ -139,7 +134,6 @@ def task_metrics(
 
 
 def of_yes_or_no(run: RunResult) -> RunResult:
-    """Return the result of a model that only says yes or no, with its tasks marked in which texts tie therefore."""
     matched = {
         result.task.id
         for result in run.results
@@ -147,9 +141,7 @@ def of_yes_or_no(run: RunResult) -> RunResult:
     }
     return replace(
         run,
-        results=tuple(
-            replace(result, yes_or_no=result.tied > 0 and result.task.id in matched) for result in run.results
-        ),
+        results=tuple(replace(one, yes_or_no=one.tied > 0 and one.task.id in matched) for one in run.results),
     )
 
 
@@ -174,7 +166,6 @@ def judged_tasks_of(
 
 
 def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dict[str, Mean], dict[str, Gap]]:
-    """Compute the means that VALSE's and VL-CheckList's papers print, and VL-CheckList's gaps."""
     values = {r.task.id: {name: metric.value for name, metric in r.metrics.items()} for r in results}
     ranked = {task: value["acc_r"] for task, value in values.items() if "acc_r" in value}
     rows = {f"valse:{metric}": row for metric, row in valse_averages(values, known).items()}
@@ -246,7 +237,6 @@ _UNDIRECTED = LOWER_IS_BETTER.union(*(spec.undirected for spec in SHAPES.values(
 
 
 def raised(metrics: Mapping[str, Metric], chance: Mapping[str, float]) -> dict[str, Metric]:
-    """Raise the text-only model's figures to chance."""
     # It can also guess, so a figure below chance is an accident of ties or of training, and not a finding
     return {
         name: metric

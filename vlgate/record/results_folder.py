@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from vlgate.errors import OptionError
-from vlgate.record.folder import PART, REPLIES
+from vlgate.record.folder import ANALYSES, CASES, CONTROLS, ENVIRONMENT, METRICS, PART, REPLIES, SHRUNK, VERDICT
 from vlgate.record.options import Options
 from vlgate.record.whole_file import lock, remove_left_over
 
@@ -15,23 +15,8 @@ from vlgate.record.whole_file import lock, remove_left_over
 FOLDER = "explanations"
 INDEX = "index.json"
 
-
-NAMES = (
-    "metrics.json",
-    "verdict.json",
-    "report.html",
-    "cases.parquet",
-    "predictions.parquet",
-    "summary.md",
-    "environment.json",
-    "shrunk.jsonl",
-    "shrunk.html",
-    "badge.json",
-    "analyses.json",
-    "controls.json",
-    PART,
-    REPLIES,
-)
+_READ_AGAIN = (METRICS, VERDICT, CASES, ENVIRONMENT, ANALYSES, CONTROLS, SHRUNK, PART, REPLIES)
+NAMES = (*_READ_AGAIN, "report.html", "predictions.parquet", "summary.md", "shrunk.html", "badge.json")
 """The files that a run writes into its folder."""
 _REPLAY = "replay:"
 
@@ -68,7 +53,6 @@ def take_folder(options: Options) -> Callable[[], None]:
 
 
 def nothing_run(options: Options) -> list[str]:
-    """Return the lines for ``--collect-only``: no gate was judged, and figures in the folder are of an earlier run."""
     file = options.results / "metrics.json"
     lines = [f"nothing was run: {file} holds the figures of an earlier run"] if file.is_file() else []
     if options.require_gates:

@@ -39,7 +39,6 @@ MOST_NAMED = 3
 
 
 def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]], *, quick: bool) -> None:
-    """Refuse a ``max_drop`` that the cases of a task cannot show, and a ``max_broken`` that all of them keep to."""
     if quick or not thresholds.changes:
         return
     shapes = {name: shape for name, (shape, _) in cases.items()}
@@ -70,7 +69,6 @@ def _allows_all(gate: Gate, cases: int) -> bool:
 def change_decisions(
     thresholds: Thresholds, comparison: Comparison | None, tasks: Mapping[str, Judged], *, first: bool = False
 ) -> list[Decision]:
-    """Decide every gate on a comparison: inconclusive without one, or not run if this is the ``first`` run."""
     gates, rules = expand(thresholds.changes, {name: task.shape for name, task in tasks.items()})
     if first and comparison is None:
         made = [idle(gate, FIRST_RUN) for gate in gates]
@@ -103,37 +101,33 @@ def _decide(gate: Gate, comparison: Comparison | None, coverage: Coverage) -> De
 def _judged(gate: Gate, change: TaskChange, difference: Difference, part: float) -> tuple[Outcome, str]:
     most = 0.0 if gate.max is None else gate.max
     if gate.kind == "max_drop":
-        return _drop(gate, difference, most, part)
+        point = gate.basis == "value"
+        low, high = (difference.value, difference.value) if point else (difference.low, difference.high)
+        said = f"{gate.metric} changed by {difference.value:+.4f}"
+        said += "" if point else f" ({100 * gate.confidence:g} % interval {low:+.4f} to {high:+.4f})"
+        said += f", {difference.broken} broken and {difference.fixed} fixed of {difference.n}"
+        if low >= -most:
+            return "pass", f"{said}, within max_drop = {most:g}"
+        if high < -most:
+            return "fail", f"{said}, below max_drop = {most:g}"
+        why = f"{said}: the interval contains -max_drop = {-most:g}; a decision needs more cases"
+        if most:
+            changed = (difference.broken + difference.fixed) / difference.n
+            independent = cases_for_margin(min(1.0, most / part), changed, gate.confidence)
+            needed = round(independent * difference.n / worth_of_difference(difference, part, gate.confidence))
+            more = needed - difference.n
+            why += f": about {more:,} more if the model is unchanged" if more > 0 else ""
+        return "inconclusive", why
     counted, n, what, named = change.churned, change.n, "answered or judged in another way", ""
     if gate.kind == "max_broken":
         counted, n, what = difference.broken, difference.n, f"newly broken in {gate.metric}"
         if gate.metric in headlines() and change.broken:
-            more = ", ..." if len(change.broken) > MOST_NAMED else ""
-            named = f": {', '.join(change.broken[:MOST_NAMED])}{more}"
+            others = ", ..." if len(change.broken) > MOST_NAMED else ""
+            named = f": {', '.join(change.broken[:MOST_NAMED])}{others}"
     counts = f"{counted} of {n} cases are {what} ({counted / n:.1%}){named}"
     if (counted if isinstance(gate.max, int) else counted / n) > most:
         return "fail", f"{counts}, above {gate.kind} = {most:g}"
     return "pass", f"{counts}, within {gate.kind} = {most:g}"
-
-
-def _drop(gate: Gate, difference: Difference, most: float, part: float) -> tuple[Outcome, str]:
-    point = gate.basis == "value"
-    low, high = (difference.value, difference.value) if point else (difference.low, difference.high)
-    change = f"{gate.metric} changed by {difference.value:+.4f}"
-    change += "" if point else f" ({100 * gate.confidence:g} % interval {low:+.4f} to {high:+.4f})"
-    change += f", {difference.broken} broken and {difference.fixed} fixed of {difference.n}"
-    if low >= -most:
-        return "pass", f"{change}, within max_drop = {most:g}"
-    if high < -most:
-        return "fail", f"{change}, below max_drop = {most:g}"
-    why = f"{change}: the interval contains -max_drop = {-most:g}; a decision needs more cases"
-    if most:
-        changed = (difference.broken + difference.fixed) / difference.n
-        independent = cases_for_margin(min(1.0, most / part), changed, gate.confidence)
-        needed = round(independent * difference.n / worth_of_difference(difference, part, gate.confidence))
-        more = needed - difference.n
-        why += f": about {more:,} more if the model is unchanged" if more > 0 else ""
-    return "inconclusive", why
 
 
 def _doubt(gate: Gate, change: TaskChange, difference: Difference, deselected: int) -> str | None:
@@ -142,9 +136,8 @@ def _doubt(gate: Gate, change: TaskChange, difference: Difference, deselected: i
     if difference.n < change.n:
         return f"the runs give {gate.metric} for only {difference.n} of {change.n} cases"
     if change.unjudged / (change.n + change.unjudged) > gate.max_skipped:
-        return (
-            f"{change.unjudged} cases were not judged in one of the runs, more than max_skipped = {gate.max_skipped:g}"
-        )
+        counted = f"{change.unjudged} cases were not judged in one of the runs"
+        return f"{counted}, more than max_skipped = {gate.max_skipped:g}"
     if _allows_all(gate, difference.n):
         return f"max_broken = {gate.max:g} allows all {difference.n} compared cases to break; write a smaller number"
     if difference.n < gate.min_cases:
@@ -204,7 +197,6 @@ def failed_checks(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thres
 def required(
     thresholds: Thresholds, counts: Mapping[str, tuple[int, int]], options: Options, known: Collection[str]
 ) -> list[Decision]:
-    """Return a decision per required task that has no data in a full run, or whose cases were not all selected."""
     needed = [task for task in known if any(fnmatchcase(task, pattern) for pattern in thresholds.require)]
     file = thresholds.file.name
     decisions = []
@@ -223,7 +215,6 @@ def required(
 def unjudged_gates(
     decisions: Sequence[Decision], thresholds: Thresholds, options: Options, *, searched: bool = False
 ) -> list[Decision]:
-    """Return an inconclusive decision if the options ask for a judged gate and no gate was judged."""
     if not options.require_gates or any(decision.outcome in JUDGED for decision in decisions):
         return []
     none, remedy = f"no gate of {thresholds.file} is about a task of this run", "add a gate with min"
@@ -256,7 +247,6 @@ NO_PASS = f"--quick asks at most {QUICK_CASES} cases of each task, so no gate ca
 
 
 def without_passes(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
-    """Return decisions in which every gate that would pass is inconclusive; one that fails still does."""
     return tuple(
         replace(decision, outcome="inconclusive", why=NO_PASS) if decision.outcome == "pass" else decision
         for decision in decisions

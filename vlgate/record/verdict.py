@@ -24,7 +24,6 @@ VERDICT_SCHEMA = 1
 
 
 def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
-    """Return the content of ``verdict.json``; None if an earlier version wrote the files, without one."""
     file = run.folder / VERDICT
     if not file.exists():
         return None
@@ -76,7 +75,6 @@ class RunOutcome:
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """Why the run cannot pass, whatever its gates say: a word of the ladder and a sentence each."""
         reasons = [
             *(f"broken: {why}" for why in self.broken),
             *([f"incomplete: {self.unfinished}"] if self.unfinished else []),
@@ -106,7 +104,6 @@ def outcome_of(run: RunResult, model: ModelCard) -> RunOutcome:
 
 
 def recorded_outcome(run: RecordedRun, decisions: Sequence[Decision] | None = None) -> RunOutcome:
-    """Return how a run ended, as its files tell; what they do not tell keeps it from passing."""
     content, figures = read_verdict(run), run.figures
     word = "" if content is None else content["verdict"]
     tests, unknown = 0, ""

@@ -48,7 +48,6 @@ def write_whole(file: Path, text: str) -> None:
 
 
 def remove_left_over(folder: Path, *, locked: bool = False) -> None:
-    """Remove the temporary files that killed processes have left in a folder."""
     # Unless this process alone writes there, a file must be an hour old: the number of a process on another machine
     # says nothing here
     with suppress(OSError):
@@ -87,7 +86,6 @@ LOCK = ".vlgate-lock"
 
 
 def lock(folder: Path, option: str = "--results") -> Callable[[], None]:
-    """Lock a folder, which ``option`` has named, for this process; return a function that releases the lock."""
     file = folder / LOCK
     while True:
         opened = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)

@@ -17,8 +17,6 @@ LISTED = 10  # the most tasks that the refusal lists
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Census:
-    """How many of a task's ``cases`` have all their images; ``missing`` is one image that is not there, if any."""
-
     task: str
     cases: int
     found: int
@@ -33,7 +31,6 @@ class Census:
 
 
 def count(task: Task) -> Census:
-    """Count the cases of a task whose images are all there; no image is opened."""
     lacking = 0
     missing: LazyImage | None = None
     for case in task.cases:
@@ -105,7 +102,6 @@ def counts_of(tasks: Iterable[Task]) -> Counts:
 
 
 def gpus_within(seconds: float, hours: float) -> int:
-    """Return how many GPUs finish within some hours what takes one GPU ``seconds``, each with an equal part."""
     return max(1, ceil(seconds / 3600 / hours))
 
 

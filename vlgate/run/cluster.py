@@ -18,7 +18,6 @@ _HERE = "vlgate.models.reference."  # models that see the tasks, or are as quick
 
 
 def check_cluster(options: Options, workers: str = "") -> None:
-    """Check what ``--ray`` asks for, before anything is loaded; ``workers`` names the option that asks for workers."""
     given = f"--ray={options.ray}"
     if workers:
         raise OptionError(
@@ -64,7 +63,6 @@ def calls_at_once(loaded: LoadedModel) -> int:
 
 
 def cluster_line(loaded: LoadedModel) -> str:
-    """Say where a run was scored, and how often a call was given to another actor; empty without a cluster."""
     if not isinstance(loaded.model, RemoteModel):
         return ""
     pool = loaded.model.pool

@@ -41,7 +41,6 @@ UNEXAMINED = (
 
 
 def refuse_gates(tasks: Sequence[Task], thresholds: Thresholds, options: Options, earlier: FinishedRun | None) -> None:
-    """Refuse gates that the cases cannot decide, and an earlier run that they cannot be compared with."""
     cases = {task.id: (task.shape, len(task.cases)) for task in tasks}
     refuse_blunt(thresholds, cases, quick=options.quick)
     if earlier is not None:
@@ -95,7 +94,6 @@ def decided(
     options: Options,
     integrity_failures: Sequence[Decision] = (),
 ) -> RunResult:
-    """Decide the gates of a run from its figures, and from what its controls found."""
     right: dict[str, dict[str, bool | None]] = {task.id: {} for task in tasks}
     for result in run.results:
         rows = verdicts_of(result.verdicts)
@@ -113,7 +111,6 @@ def decided(
 
 
 def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
-    """Return the result of a session that only searched, without figures: every gate is listed as not run."""
     made = decide_all(thresholds, {})
     return RunResult(results=(), decisions=(*unjudged_gates(made, thresholds, options, searched=True), *made))
 
@@ -132,7 +129,6 @@ def _blind(
 
 
 def flaws_of(tasks: Sequence[Task]) -> dict[str, tuple[Flaw, ...]]:
-    """Return the flaws of tasks by id: those within a task, those between tasks of a benchmark, and near-copies."""
     copies = near_copies(tasks)
     known = {
         name: true_texts(task for task in tasks if task.benchmark == name)
@@ -143,7 +139,6 @@ def flaws_of(tasks: Sequence[Task]) -> dict[str, tuple[Flaw, ...]]:
 
 
 def examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskResult, ...]:
-    """Return the results with the flaws and shortcuts of their tasks, unless that is off or would take long."""
     # Texts of cases that are asked with their images together name positions
     cases = sum(result.coverage.cases for result in results)
     if options.health == "off" or (options.health == "auto" and cases > EXAMINED_CASES):
@@ -193,7 +188,6 @@ def conclude_part(
     options: Options,
     shard: Shard,
 ) -> RunResult:
-    """Compute the figures of a part; every gate is listed as not run."""
     # Flaws and the comparison with a baseline are left to the run that joins the parts
     plain = replace(options, health="off", require_gates=False)
     figures = conclude(tasks, verdicts, thresholds, plain)
@@ -204,7 +198,6 @@ def conclude_part(
 
 
 def lacks_of_part(plan: Plan, asked: Collection[str], decisions: Sequence[Decision]) -> list[str]:
-    """Return why a part cannot be joined with others, in sentences."""
     sizes = {name: len(batch.positions) for name, batch in plan.batches.items()}
     left = sum(size for name, size in sizes.items() if name not in asked)
     reasons = [f"{decision.gate.id}: {decision.why}" for decision in decisions if decision.gate.metric in ABOUT_REPLIES]

@@ -46,8 +46,6 @@ MOST = 500
 
 @dataclass(slots=True, kw_only=True)
 class BatchSizes(Sizes):
-    """What is remembered of one model on one device, in a file that all runs of a user share."""
-
     file: Path
     key: str
     default: int
@@ -55,13 +53,11 @@ class BatchSizes(Sizes):
     remembered: int | None = field(default=None, init=False)
 
     def first(self) -> int:
-        """Return the batch size to begin with: the one that an earlier run ended with, or else the default."""
         size = self._read().get(self.key)
         self.remembered = size if size is not None and size < self.default else None
         return self.remembered or self.default
 
     def halved(self, size: int) -> None:
-        """Note a smaller batch size, as soon as memory has run out with twice as many items."""
         kept = {key: other for key, other in self._read().items() if key != self.key}
         content = dict([*kept.items(), (self.key, size)][-MOST:])
         part = self.file.with_name(f".{self.file.name}.{os.getpid()}.part")
@@ -71,7 +67,6 @@ class BatchSizes(Sizes):
             part.replace(self.file)  # whole or not at all; of two processes that write at once, one finds it again
 
     def note(self, size: int) -> str:
-        """Return a note for the readers of the results about the size that a run ended with; empty for the default."""
         notes = [self.damaged] if self.damaged else []
         if size < self.default:
             when = "in an earlier run" if size == self.remembered else "in this run"
@@ -102,7 +97,6 @@ _GRAPHS = "scene-graphs"
 
 
 def lessons(tasks: Sequence[Task], options: Options) -> dict[str, Sequence[Lesson]]:
-    """Generate the generated tasks again with another seed, so that a baseline can be trained on them."""
     # A cross-validated baseline is below chance on tasks that are balanced on purpose; one that is trained on
     # independent cases is not. Questions from scene graphs are made from each half of the graphs, and those of one half
     # judge the images of the other. If a half has too few questions, there is no lesson.
@@ -133,13 +127,20 @@ CHECKED_CASES = 8  # per task; the first of their requests are asked again to ch
 def load_model(
     options: Options, tasks: Sequence[Task], worker: int = 0, workers: int = 1, watch: Watch = unwatched
 ) -> tuple[LoadedModel, ModelPredictor]:
-    """Load the model that the options name, on the device of this one of several workers or on a cluster."""
     if options.ray:
         remote, calls = load_on_cluster(options)
         return remote, replace(predictor_of(remote, replace(options, cache=None), tasks), caller=calls, cache=None)
 
     def build() -> LoadedModel:
-        return _built(options, worker, workers)
+        share_threads(workers)
+        try:
+            given = {name: getattr(options, name) for name in ("device", "dtype", "seed", "folder")}
+            loaded = load(options.model, worker=worker, **given)
+        except ModelLoadError as error:
+            full = error.__cause__ is not None and out_of_memory(error.__cause__)
+            says = room_of(pick_device(options.device, worker), workers) if full else ""
+            raise (ModelLoadError(f"{error}; {says}") if says else error) from error.__cause__
+        return compiled(loaded, pick_device(options.device, worker)) if options.compiled else loaded
 
     loaded = unloaded(options, worker, build) or build()
     predictor = predictor_of(loaded, options, tasks, watch)
@@ -147,26 +148,7 @@ def load_model(
     return loaded, predictor
 
 
-def _built(options: Options, worker: int, workers: int) -> LoadedModel:
-    share_threads(workers)
-    try:
-        loaded = load(
-            options.model,
-            device=options.device,
-            dtype=options.dtype,
-            seed=options.seed,
-            worker=worker,
-            folder=options.folder,
-        )
-    except ModelLoadError as error:
-        full = error.__cause__ is not None and out_of_memory(error.__cause__)
-        says = room_of(pick_device(options.device, worker), workers) if full else ""
-        raise (ModelLoadError(f"{error}; {says}") if says else error) from error.__cause__
-    return compiled(loaded, pick_device(options.device, worker)) if options.compiled else loaded
-
-
 def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options, plan: str) -> tuple[Check, ...]:
-    """Run the checks of polarity, batch invariance and determinism and, unless in plain float32, of precision."""
     # All but polarity ask the model itself, never a memory of its replies; batch invariance and determinism share a
     # round. Only a run that had all its replies from the cache takes the outcome of the checks from there too.
     kept = kept_checks(predictor, tasks, options, plan)
@@ -239,7 +221,6 @@ def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: 
 
 
 def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check, ...] = ()) -> ModelCard:
-    """Describe a loaded model for the report, at the end of its session."""
     notes = [note_of(loaded), predictor.caller.sizes.note(predictor.caller.size)]
     if isinstance(loaded.model, Prepared) and not loaded.registered:
         notes.append("prepare() was not called, because only vlgate's reference models are given the tasks and truths")
@@ -273,7 +254,6 @@ def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:
 def predictor_of(
     loaded: LoadedModel, options: Options, tasks: Sequence[Task], watch: Watch = unwatched
 ) -> ModelPredictor:
-    """Make a predictor of a loaded model; a reference model that must see the run's tasks is prepared with them."""
     # A model of the user's never sees the tasks, because they hold the truths. The text-only model learns generated
     # tasks from further cases of other seeds, as the baseline and as a model of a run.
     try:

@@ -28,21 +28,7 @@ from vlgate.run.planning import Plan, empty_lines, make_plan, read_gates
 from vlgate.run.sampling import parts_of
 from vlgate.types import Batch, Verdict
 
-ALIKE = (
-    "model",
-    "suite",
-    "limit",
-    "quick",
-    "pairs",
-    "seed",
-    "ask",
-    "ties",
-    "missing_images",
-    "protocols",
-    "dtype",
-    "compiled",
-    "health",
-)
+ALIKE = tuple("model suite limit quick pairs seed ask ties missing_images protocols dtype compiled health".split())
 """The options that all parts have in common: the others change neither what is asked nor how it is judged."""
 _OWN = frozenset({"pytest", "pytest-xdist", "allure-pytest", "hypothesis"})
 """Packages that no reply and no figure depends on."""
@@ -57,7 +43,6 @@ _REMEDIES = (
 
 
 def in_order(parts: Sequence[RecordedPart], *, thresholds: bool) -> list[RecordedPart]:
-    """Return the parts of one run by their number."""
     ordered = sorted(parts, key=lambda part: part.number)
     _refuse_count(ordered)
     for part in ordered:
@@ -94,10 +79,8 @@ def _refuse_other(first: RecordedPart, part: RecordedPart, *, thresholds: bool) 
     model, other = first.content["model"], part.content["model"]
     for name in ("name", "fingerprint"):
         if model[name] != other[name]:
-            problem = (
-                f"asked another model than {first.named}: {name} {_short(other[name])}, there {_short(model[name])}"
-            )
-            raise part.wrong(problem, f"ask all parts of the same model, and run this one again with {_shard(part)}")
+            said = f"asked another model than {first.named}: {name} {_short(other[name])}, there {_short(model[name])}"
+            raise part.wrong(said, f"ask all parts of the same model, and run this one again with {part.shard}")
     _refuse_unlike(first, part, "has other options than", _options)
     for name, remedy in _REMEDIES if thresholds else _REMEDIES[:2]:
         if first.content["digests"][name] != part.content["digests"][name]:
@@ -113,7 +96,7 @@ def _refuse_unlike(
     if differ:
         settings = ", ".join(f"{name}={there.get(name)!r}, there {mine.get(name)!r}" for name in differ)
         raise part.wrong(
-            f"{how} {first.named}: {settings}", f"run one of the two again, as {_shard(part)} or {_shard(first)}"
+            f"{how} {first.named}: {settings}", f"run one of the two again, as {part.shard} or {first.shard}"
         )
 
 
@@ -127,10 +110,6 @@ def _options(part: RecordedPart) -> dict[str, Any]:
 def _packages(part: RecordedPart) -> dict[str, Any]:
     packages = part.content["environment"]["packages"]
     return {name: version for name, version in packages.items() if name not in _OWN}
-
-
-def _shard(part: RecordedPart) -> str:
-    return f"--shard={part.number}/{part.of}"
 
 
 def _short(text: str) -> str:
@@ -180,13 +159,8 @@ def join(
         notes=(*result.notes, *empty_lines(plan.empty), *plan.notes),
         tests=next((status for part in parts if (status := part.content["status"])), 0),
     )
-    return EndedRun(
-        result=result,
-        card=card,
-        options=options,
-        tasks=plan.tasks,
-        workers=sum(part.content["workers"] for part in parts),
-    )
+    workers = sum(part.content["workers"] for part in parts)
+    return EndedRun(result=result, card=card, options=options, tasks=plan.tasks, workers=workers)
 
 
 def _asked_these(part: RecordedPart, plan: Plan) -> bool:
@@ -208,7 +182,6 @@ def _other_cases(part: RecordedPart, options: Options) -> OptionError:
 
 
 def joined_checks(checks: Sequence[Sequence[Check]]) -> tuple[Check, ...]:
-    """Return the checks of a model that several processes checked: of each, the worst that one of them found."""
     names = dict.fromkeys(check.name for some in checks for check in some)
     by_name = {name: [check for some in checks for check in some if check.name == name] for name in names}
     return tuple(min(some, key=lambda check: _WORST.index(check.outcome)) for some in by_name.values())

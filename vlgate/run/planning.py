@@ -35,26 +35,25 @@ NAMED_ONLY = frozenset(("counterfactual",))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The tasks of a run, and its batches by the ids of their pytest items."""
-
     tasks: tuple[Task, ...]
     batches: Mapping[str, Batch]
     empty: tuple[Task, ...] = ()
     notes: tuple[str, ...] = ()
 
     def of_capability(self, capability: str) -> dict[str, Batch]:
-        """Return the batches of all tasks of one capability, by id."""
         return {name: batch for name, batch in self.batches.items() if batch.task.capability == capability}
 
 
-def known_tasks(options: Options) -> dict[str, Shape]:
-    """Check the data folders, ``--suite`` and ``--protocol``, without reading the files of any benchmark."""
-    for folder in options.data:
+def refuse_files(data: Sequence[Path]) -> None:
+    for folder in data:
         if not folder.is_dir():
-            remedy = another_folder([folder] if folder.is_file() else [])
-            raise OptionError(
-                f"--data {folder}: is not a folder; {remedy or 'name one that holds valse/, cases.jsonl, ...'}"
-            )
+            known = another_folder([folder] if folder.is_file() else [])
+            remedy = known or "name one that holds valse/, cases.jsonl, ..."
+            raise OptionError(f"--data {folder}: is not a folder; {remedy}")
+
+
+def known_tasks(options: Options) -> dict[str, Shape]:
+    refuse_files(options.data)
     known = shapes(options.data)
     for pattern in options.suite:
         if not any(fnmatchcase(task, pattern) for task in known):
@@ -66,7 +65,6 @@ def known_tasks(options: Options) -> dict[str, Shape]:
 
 
 def read_gates(options: Options) -> Thresholds:
-    """Return the gates of a run; none without a thresholds file."""
     known = known_tasks(options)  # first: a wrong --data or --suite makes the user's own tasks unknown
     if options.thresholds is None:
         return Thresholds(file=Path("thresholds.toml"), rules=(), require=())
@@ -77,7 +75,6 @@ def read_gates(options: Options) -> Thresholds:
 
 
 def no_folder(options: Options, task: str) -> str:
-    """Return a note for a message about an unknown task that may be the user's own, if the data folder may be wrong."""
     if task.partition("/")[0] in SOURCES:
         return ""
     if options.data:
@@ -87,17 +84,10 @@ def no_folder(options: Options, task: str) -> str:
 
 
 def make_plan(options: Options) -> Plan:
-    """Read the wanted tasks and cut them into batches, the same for the same options in every process."""
     known = known_tasks(options)
     wanted = frozenset(task for task in known if is_wanted(task, options))
-    reading = ReadOptions(
-        folders=options.data,
-        seed=options.seed,
-        wanted=wanted.__contains__,
-        protocols=options.protocols,
-        pairs=options.pairs,
-        missing_images=options.missing_images,
-    )
+    given = {name: getattr(options, name) for name in ("seed", "protocols", "pairs", "missing_images")}
+    reading = ReadOptions(folders=options.data, wanted=wanted.__contains__, **given)
     with collector_paused():
         read = read_tasks(reading)
     corrected, notes = applied(read, read_disputes(options.disputes), known)
@@ -159,7 +149,6 @@ def _nothing(options: Options, pattern: str, wanted: Collection[str], tasks: Seq
 
 
 def sample(task: Task, limit: int | None, name: str) -> Task:
-    """Return the task with a seeded sample of at most ``limit`` cases, in the task's order."""
     n = len(task.cases)
     if limit is None or n <= limit:
         return task
@@ -170,7 +159,6 @@ def sample(task: Task, limit: int | None, name: str) -> Task:
 
 
 def subjects(plan: Plan, options: Options) -> dict[str, Batch]:
-    """Return the cases to search for their smallest change: a seeded sample of each task, one case per batch."""
     batches: dict[str, Batch] = {}
     for task in plan.tasks:
         some = sample(task, options.shrink_cases, f"{options.seed}:shrink:{task.id}")
@@ -188,9 +176,7 @@ def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
     for task in tasks:
         places = range(len(task.cases)) if part is None else part[task.id]
         # Cases about one image are near each other: it is then in one batch, and encoded once.
-        order = [
-            places[hashed_case] for hashed_case in hashed_cases([task.cases[place] for place in places], options.seed)
-        ]
+        order = [places[one] for one in hashed_cases([task.cases[place] for place in places], options.seed)]
         size = 1 if single else CASES_A_BATCH
         for start in range(0, len(order), size):
             positions = tuple(order[start : start + size])
@@ -210,7 +196,6 @@ def _unused(name: str, taken: Mapping[str, Batch]) -> str:
 def tasks_again(
     figures: Mapping[str, Any], environment: Mapping[str, Any], data: Sequence[Path] = ()
 ) -> tuple[tuple[Task, ...], str]:
-    """Return the tasks of a run, and why there are none; one of them is empty."""
     known = environment.get("options", {})
     if not known:
         return (), "environment.json is not there, so the images cannot be found again"

@@ -29,8 +29,6 @@ _NAMED = 4  # cases of each task that are asked again under other names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """How much a control asks, at most: ``requests`` about ``cases`` of ``tasks``, up to ``limit`` of each."""
-
     name: str
     requests: int
     cases: int
@@ -39,7 +37,6 @@ class Cost:
     own: int  # the requests of the cases themselves, which the run asks anyway
 
     def seconds(self, per_case: float) -> float:
-        """Return how long the control takes, from the time that the run takes per case."""
         return per_case * self.cases * self.requests / max(1, self.own)
 
     def __str__(self) -> str:
@@ -48,7 +45,6 @@ class Cost:
 
 
 def costs(tasks: Sequence[Task], options: Options) -> list[Cost]:
-    """Return what each control of a run costs, before it is asked about some tasks."""
     drawn = [_drawn(task, options).cases for task in tasks]
     own = sum(len({request for case in cases for request in case.requests}) for cases in drawn)
     return [
@@ -65,7 +61,6 @@ def costs(tasks: Sequence[Task], options: Options) -> list[Cost]:
 
 
 def controlled(results: Sequence[TaskResult], options: Options, predictor: ModelPredictor) -> tuple[Controlled, ...]:
-    """Ask every control of a run. If the model raises, what was measured before stays; only Ctrl-C passes through."""
     samples = [drawn for result in results if (drawn := sample_of(result, options)).verdicts]
     made = (_asked(control(name), samples, options, predictor) for name in options.controls)
     doubt = _by_name(samples, predictor) if gets_names(predictor.model) else ""
@@ -157,7 +152,6 @@ def explained(
 
 
 def worst_missed(result: TaskResult, most: int) -> tuple[Told, ...]:
-    """Return the missed cases of a task with the smallest margins, the worst first; of equal ones the first."""
     task = result.task
     rated: list[tuple[float, int]] = []
     for row, verdict in enumerate(result.verdicts):

@@ -39,7 +39,6 @@ _REFERENCE = "vlgate.models.reference."
 
 
 def remembering(loaded: LoadedModel, options: Options) -> ReplyCache | None:
-    """Return the memory of a model's replies; None for a reference model, which costs nothing."""
     # Replies of a model with a fingerprint of its own go to the cache; those of others are kept until the run ends. A
     # model that is not loaded yet is loaded before it is first asked, so that no limit counts that time.
     known = registered().get(loaded.name) if loaded.registered else None
@@ -65,7 +64,6 @@ def remembering(loaded: LoadedModel, options: Options) -> ReplyCache | None:
 
 
 def why_not(loaded: LoadedModel, options: Options) -> str:
-    """Return why the replies of a model are not cached; empty if they are."""
     if not hasattr(loaded.model, "fingerprint"):
         return f"the replies of {loaded.name!r} are not cached, because it has no attribute fingerprint"
     if getattr(loaded.model, "cached_if_named", False) and not options.cache_named:
@@ -141,7 +139,6 @@ _GPUS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
 
 
 def unloaded(options: Options, worker: int, build: Callable[[], LoadedModel]) -> LoadedModel | None:
-    """Return the model of the options, built when it is asked; None if it must be built to be known."""
     # It must if the run explains cases, for which it needs the network itself
     if options.cache is None or options.explain or not options.cache.is_dir():
         return None
@@ -162,7 +159,6 @@ def unloaded(options: Options, worker: int, build: Callable[[], LoadedModel]) ->
 
 
 def keep_face(loaded: LoadedModel, cache: ReplyCache | None, options: Options) -> None:
-    """Keep what a later run must know of a model that was built, if its files tell that it is the same."""
     face = face_of(loaded) if _lasts(cache) and not isinstance(loaded.model, Unloaded) else None
     if face is not None and _lasts(cache):
         key = face_key(options, loaded.device or device_of(options.device, 0))
@@ -170,7 +166,6 @@ def keep_face(loaded: LoadedModel, cache: ReplyCache | None, options: Options) -
 
 
 def face_key(options: Options, device: str) -> bytes:
-    """Return the key of the face of a model; empty if only building the model tells what it is made of."""
     name, _, weights = options.model.partition(":")
     known = registered().get(name)
     if known is None or not known.files:
@@ -182,7 +177,6 @@ def face_key(options: Options, device: str) -> bytes:
 
 
 def device_of(name: str, worker: int) -> str:
-    """Return the device that a worker uses; torch, which takes seconds, is asked only if there may be a GPU."""
     without = sys.platform == "linux" and not any(Path(place).exists() for place in _GPUS)
     return "cpu" if name == "cpu" or (name == "auto" and without) else pick_device(name, worker)
 
@@ -191,7 +185,6 @@ def device_of(name: str, worker: int) -> str:
 
 
 def kept_checks(predictor: ModelPredictor, tasks: Sequence[Task], options: Options, plan: str) -> tuple[Check, ...]:
-    """Return the outcome of the same checks on the same cases; empty if unknown, or if the run asked its model."""
     cache = predictor.cache
     if not _lasts(cache) or cache.counts.asked or not cache.counts.cached:
         return ()
@@ -203,7 +196,6 @@ def kept_checks(predictor: ModelPredictor, tasks: Sequence[Task], options: Optio
 def keep_checks(
     cache: ReplyCache | None, checks: tuple[Check, ...], tasks: Sequence[Task], options: Options, plan: str
 ) -> None:
-    """Keep the outcome of checks, unless the model raised in one of them."""
     if _lasts(cache) and not any(check.outcome == "failed" for check in checks):
         content = json.dumps([asdict(check) for check in checks]).encode()
         cache.memory.put({_key(cache, tasks, options, plan): content})

@@ -40,7 +40,6 @@ def part_of(tasks: Sequence[Task], shard: Shard) -> dict[str, tuple[int, ...]]:
 
 
 def parts_of(tasks: Sequence[Task], of: int) -> list[dict[str, tuple[int, ...]]]:
-    """Share the cases of a plan among ``of`` parts of nearly equal cost: for each part, positions by task id."""
     # The cases of an image are a group. Groups go from the most costly to the cheapest, each to the part with the least
     # cost so far (Graham's rule, 1969), so no part costs more than the mean and one group. Groups of equal cost are
     # dealt task by task in the order of a hash, so each part has about its share of each task.
@@ -60,7 +59,6 @@ def parts_of(tasks: Sequence[Task], of: int) -> list[dict[str, tuple[int, ...]]]
 
 
 def costs(tasks: Sequence[Task], parts: Sequence[Mapping[str, Sequence[int]]]) -> list[int]:
-    """Return what each part costs: its requests, and its images as ``IMAGE`` requests each."""
     totals = []
     for part in parts:
         kept = [task.cases[place] for task in tasks for place in part[task.id]]
@@ -124,16 +122,6 @@ def quick_sample(task: Task, name: str, most: int = QUICK_CASES) -> Task:
         return task
     random = generator(name)
     order = random.permutation(n).tolist()
-    strata = _strata(task)
-    spread = sorted(order, key=lambda place: strata[place])
-    start = random.random()
-    chosen = [spread[min(n - 1, int((start + step) * n / most))] for step in range(most)]
-    kept = sorted(_completed(chosen, order, task.cases))
-    left_out = {**task.left_out, f"{UNDRAWN}quick": n - most}
-    return replace(task, cases=tuple(task.cases[place] for place in kept), left_out=left_out)
-
-
-def _strata(task: Task) -> list[tuple[str, ...]]:
     values: dict[str, set[str]] = {}
     for case in task.cases:
         for tag, value in case.tags.items():
@@ -141,9 +129,15 @@ def _strata(task: Task) -> list[tuple[str, ...]]:
                 values.setdefault(tag, set()).add(value)
     tags = sorted(values, key=lambda tag: (len(values[tag]), tag))
     single = task.shape == "single"
-    return [
+    strata = [
         (*(case.tags.get(tag, "") for tag in tags), *(map(str, case.truths) if single else ())) for case in task.cases
     ]
+    spread = sorted(order, key=lambda place: strata[place])
+    start = random.random()
+    chosen = [spread[min(n - 1, int((start + step) * n / most))] for step in range(most)]
+    kept = sorted(_completed(chosen, order, task.cases))
+    left_out = {**task.left_out, f"{UNDRAWN}quick": n - most}
+    return replace(task, cases=tuple(task.cases[place] for place in kept), left_out=left_out)
 
 
 def _completed(chosen: Sequence[int], order: Sequence[int], cases: Sequence[Case]) -> set[int]:

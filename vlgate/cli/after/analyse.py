@@ -52,7 +52,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def say_analysis(made: Analysis, given: argparse.Namespace, name: str, most: int) -> None:
-    """Print an analysis as Markdown with so many rows of each table, or as JSON; write it to --out with all rows."""
     from vlgate.studies.analyses.tables import markdown, record
 
     content = json.dumps(record(made), indent=1)

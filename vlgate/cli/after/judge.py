@@ -15,8 +15,8 @@ from pathlib import Path
 from vlgate.cli import say
 from vlgate.gates.records import OUTCOMES, Outcome
 from vlgate.record.comparison import read_earlier
-from vlgate.record.folder import RecordedRun, read_run
-from vlgate.record.judging_again import JudgedAgain, judge_again
+from vlgate.record.folder import read_run
+from vlgate.record.judging_again import judge_again
 from vlgate.record.options import FIRST, baseline_of
 from vlgate.report.rows import NOT_PASSED, outcome_lines
 
@@ -46,29 +46,21 @@ def run(given: argparse.Namespace) -> int:
         }
         say(json.dumps(content, indent=1, ensure_ascii=False))
     else:
-        say(*_lines(recorded, judged, given.thresholds))
+        counts = Counter(decision.outcome for decision in judged.decisions)
+        said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ORDER if outcome in counts)
+        word = {"pass": "passes", "not gated": "no gate was judged"}.get(judged.outcome.verdict, "does not pass")
+        lines = [f"{recorded.model} with {given.thresholds}: {word} ({said or 'no gates'})"]
+        lines += [f"cannot pass: {why}" for why in judged.outcome.lacking]
+        ordered = sorted(judged.decisions, key=lambda decision: ORDER.index(decision.outcome))
+        lines += [f"{other.outcome}: {other.gate.id}: {other.why}" for other in ordered if other.outcome != "not run"]
+        say(*(lines + outcome_lines(ordered, "not run")))
     if given.results is not None:
-        _write(recorded, judged, figures, given)
+        from vlgate.report.folder import write_judged
+        from vlgate.run.planning import tasks_again
+
+        tasks, problem = tasks_again(recorded.figures, recorded.environment)
+        signed = write_judged(recorded, judged, figures, given.results, tasks)
+        lacks = "" if signed else "the run has no verdict.json, so none is written"
+        if not given.json:
+            say(*[*(f"note: {one}" for one in (problem, lacks) if one), f"written to {given.results}"])
     return int(judged.outcome.status > 0)
-
-
-def _write(recorded: RecordedRun, judged: JudgedAgain, figures: dict[str, object], given: argparse.Namespace) -> None:
-    from vlgate.report.folder import write_judged
-    from vlgate.run.planning import tasks_again
-
-    tasks, problem = tasks_again(recorded.figures, recorded.environment)
-    signed = write_judged(recorded, judged, figures, given.results, tasks)
-    lacks = "" if signed else "the run has no verdict.json, so none is written"
-    if not given.json:
-        say(*[*(f"note: {one}" for one in (problem, lacks) if one), f"written to {given.results}"])
-
-
-def _lines(recorded: RecordedRun, judged: JudgedAgain, thresholds: Path) -> list[str]:
-    counts = Counter(decision.outcome for decision in judged.decisions)
-    said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ORDER if outcome in counts)
-    word = {"pass": "passes", "not gated": "no gate was judged"}.get(judged.outcome.verdict, "does not pass")
-    lines = [f"{recorded.model} with {thresholds}: {word} ({said or 'no gates'})"]
-    lines += [f"cannot pass: {why}" for why in judged.outcome.lacking]
-    ordered = sorted(judged.decisions, key=lambda decision: ORDER.index(decision.outcome))
-    lines += [f"{one.outcome}: {one.gate.id}: {one.why}" for one in ordered if one.outcome != "not run"]
-    return lines + outcome_lines(ordered, "not run")
