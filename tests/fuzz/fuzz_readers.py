@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import region_file_forms as forms
 import releases
-import winoground_release
 from frcnn_tiny import config_yaml
 from own_case_lines import EVERY
 from own_case_lines import table as cells
@@ -55,6 +54,7 @@ from vlgate.report.missed import card_of, case_lines, missed_cases, missed_lines
 from vlgate.report.page.page import write_page
 from vlgate.run.census import count
 from vlgate.run.planning import make_plan
+from vlgate.sources.benchmarks.quads import TAGS
 from vlgate.sources.graphs.files import graph_faults, read_graphs, read_words, vocabulary_of
 from vlgate.sources.graphs.question_files import images_in
 from vlgate.sources.own import cases
@@ -181,17 +181,14 @@ def vl_checklist(which):
 
 def winoground(which):
     def make(folder):
-        rows = [winoground_release.row(number) for number in range(4)]
+        rows, place = [releases.winoground_line(number) for number in range(4)], folder / "winoground/data"
         if which == "parquet":
-            winoground_release.write_parquet(folder, *rows)
-            return next((folder / "winoground/data").glob("*.parquet"))
-        winoground_release.write_lines(folder, *rows)
-        winoground_release.write_zip(folder, 0, 1)
-        winoground_release.write_tags(folder, {str(number): ["NonCompositional"] for number in range(4)})
+            return releases.write(place / "test-00000-of-00001.parquet", releases.with_images(rows))
+        releases.winoground_zip(place, 0, 1)
         return {
-            "lines": folder / "winoground/data/examples.jsonl",
-            "zip": folder / "winoground/data/images.zip",
-            "tags": folder / winoground_release.TAGS[0],
+            "zip": place / "images.zip",
+            "lines": releases.write(place / "examples.jsonl", rows),
+            "tags": releases.write(folder / TAGS[0], {str(number): ["NonCompositional"] for number in range(4)}),
         }[which]
 
     return make

@@ -1,6 +1,7 @@
 """Files in the form in which the authors of benchmarks and others release them, and the tasks that are read of them."""
 
 import json
+import zipfile
 from copy import deepcopy
 from io import BytesIO
 from pathlib import Path
@@ -215,11 +216,44 @@ def hub_mmvp(number, **changed):
 
 
 def winoground(number, **changed):
-    """A row of Winoground's Parquet files."""
+    """A row of Winoground's Parquet files as Hugging Face gives them."""
     row = record("winoground", id=number)
     for place in (0, 1):
         row[f"image_{place}"]["path"] = f"ex_{number}_img_{place}.png"
     return row | changed
+
+
+def shade(number, place):
+    """The colour of an image of Winoground; every image has another one."""
+    return (number * 20 % 256, 50 + 100 * place, 7)
+
+
+def winoground_line(number=0, **changes):
+    """A line of Winoground's examples with changes; a change to None removes the field."""
+    images = {f"image_{place}": f"ex_{number}_img_{place}" for place in (0, 1)}
+    fields = SMALL["winoground"]["content"][0] | {"id": number, **images, **changes}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def with_images(lines):
+    """Lines of Winoground's examples as rows of a table."""
+    return [
+        fields
+        | {
+            f"image_{place}": picture(shade(fields["id"], place)) | {"path": f"ex_{fields['id']}_img_{place}.png"}
+            for place in (0, 1)
+        }
+        for fields in lines
+    ]
+
+
+def winoground_zip(folder, *numbers, inside="images/"):
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(folder / "images.zip", "w") as archive:
+        for name in [f"ex_{number}_img_{place}.png" for number in numbers for place in (0, 1)]:
+            _, number, _, place = name.removesuffix(".png").split("_")
+            archive.writestr(f"{inside}{name}", picture(shade(int(number), int(place)))["bytes"])
+            archive.writestr(f"__MACOSX/{inside}._{name}", b"no image")
 
 
 def sugarcrepe_table(rows, *, names=True):

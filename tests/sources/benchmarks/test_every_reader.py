@@ -12,14 +12,16 @@ import releases
 from builders import table
 from releases import HERE, SMALL, changed, tasks
 
-from vlgate.errors import DataError
+from vlgate.errors import DataError, MissingImageError
 from vlgate.gates.decide import decide
 from vlgate.gates.records import Gate
 from vlgate.judging.verdicts import judge
 from vlgate.record.results import task_metrics
+from vlgate.sources.benchmarks import bla, valse
+from vlgate.sources.benchmarks.captions import SUGARCREPE
 from vlgate.sources.data_folders import MOST, read_everything
 from vlgate.sources.reading.source import ReadOptions
-from vlgate.sources.registry import read_tasks
+from vlgate.sources.registry import read_tasks, shapes_of
 from vlgate.types import UNREADABLE, Batch, Prediction
 
 
@@ -41,7 +43,14 @@ def test_a_release_is_one_task_that_travels_between_processes(tmp_path, reader):
     write(tmp_path, reader)
     [task] = found = read(reader, tmp_path, tmp_path / "none")
     assert (task.id, task.left_out) == (SMALL[reader]["task"], {})
-    assert task.cases
+    case, expected = task.cases[0], SMALL[reader]["case"]
+    assert (task.shape, task.capability, case.id, case.origin) == tuple(
+        expected[name] for name in ("shape", "capability", "id", "origin")
+    )
+    assert json.loads(json.dumps([releases.asked(case), case.truths, dict(case.tags)])) == [
+        expected[name] for name in ("asked", "truths", "tags")
+    ]
+    assert len({id(request.image) for request in case.requests}) == len({request.image for request in case.requests})
     assert pickle.loads(pickle.dumps(found)) == found
     assert read(reader) == read(reader, tmp_path / "none") == []
 
@@ -64,6 +73,67 @@ def test_a_release_in_another_place_and_in_two(tmp_path, reader):
         read(reader, tmp_path)
     assert str(first) in str(caught.value)
     assert str(second) in str(caught.value)
+
+
+FILES = {
+    "valse": ("valse/data/{}", [instrument.file for instrument in valse.TASKS.values()], 11),
+    "bla": ("bla/annotations/{}", bla.FILES.values(), 3),
+    "foil-it": ("foil-it/foilv1.0_{}_2017.json", ["test", "train"], 2),
+    "sugarcrepe": ("sugarcrepe/data/{}.json", [name.partition("/")[2] for name in SUGARCREPE.shapes], 7),
+}
+
+
+@pytest.mark.parametrize("reader", FILES)
+def test_every_file_of_a_release_is_a_task(tmp_path, reader):
+    place, names, number = FILES[reader]
+    for name in names:
+        releases.write(tmp_path / place.format(name), SMALL[reader]["content"])
+    made = read(reader, tmp_path)
+    assert {task.id: task.shape for task in made} == shapes_of(reader, ())
+    assert len(made) == number
+    assert {task.capability for task in made} == {SMALL[reader]["case"]["capability"]}
+
+
+@pytest.mark.parametrize(
+    ("reader", "place"),
+    [
+        ("bla", "bla/images/1159399.png"),
+        ("bla", "bla/images/1159399.jpg"),
+        ("bla", "images/vg/VG_100K/1159399.jpg"),
+        ("sugarcrepe", "images/coco/val2014/COCO_val2014_000000331352.jpg"),
+        ("carets", "images/gqa/2357834.jpg"),
+        ("carets", "images/vg/VG_100K_2/2357834.jpg"),
+        ("carets", "images/coco/000000000007.jpg"),
+    ],
+)
+def test_the_image_of_a_case_may_be_in_several_places(tmp_path, reader, place):
+    write(tmp_path, reader)
+    releases.write(tmp_path / "images/coco_to_vg_ids.json", {"7": [2357834]})
+    image = read(reader, tmp_path)[0].cases[0].requests[0].image
+    with pytest.raises(MissingImageError, match=r"/images.*/images/"):
+        image.load()
+    releases.write(tmp_path / place, "red")
+    assert read(reader, tmp_path)[0].cases[0].requests[0].image.where == str(tmp_path / place)
+
+
+[TRUE, FALSE] = SMALL["foil-it"]["content"]["annotations"]
+SHARED = {
+    "valse": dict.fromkeys("12", SMALL["valse"]["content"]["existence_1"]),
+    "carets": [
+        record | {"question_id": record["question_id"].replace("-2-", f"-{n}-")}
+        for n in (2, 3)
+        for record in SMALL["carets"]["content"]
+    ],
+    "foil-it": SMALL["foil-it"]["content"] | {"annotations": [TRUE, FALSE, FALSE | {"foil_id": 7, "caption": "x"}]},
+}
+
+
+@pytest.mark.parametrize("reader", SHARED)
+def test_cases_share_their_image_and_tags(tmp_path, reader):
+    write(tmp_path, reader, SHARED[reader])
+    first, second = read(reader, tmp_path)[0].cases
+    assert first.requests[0].image is second.requests[0].image
+    assert first.tags is second.tags
 
 
 @pytest.mark.parametrize("reader", SMALL)
