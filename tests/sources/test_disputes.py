@@ -5,19 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from builders import image
 
 from vlgate.audit.label_fixes import KNOWN, applied, disputed, fingerprint, place_of, read_disputes, reported
 from vlgate.errors import DataError
 from vlgate.record.digests import digest
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_tasks, shapes
-from vlgate.types import Ask, Case, LazyImage, Match, Task
+from vlgate.types import Ask, Case, Match, Task
 
 MORE = Path(__file__).resolve().parents[3] / "shared/data/more"
-
-
-def image(key):
-    return LazyImage(key=key, load=lambda: pytest.fail("an image was decoded"))
 
 
 def task(shape, requests, truths, capability="foil"):
@@ -78,24 +75,23 @@ def test_swapped_exchanges_what_is_true_and_what_is_false(tmp_path, given, texts
         assert digest([found]) != digest([given])
 
 
-def test_answers_are_corrected(tmp_path):
-    swapped, _ = outcome(tmp_path, QUESTIONS, line(QUESTIONS, claim="swapped"))
-    named, _ = outcome(tmp_path, QUESTIONS, line(QUESTIONS, truths=["no", "yes"], source="ours"))
+COLOURED = tuple(replace(one, choices=("red", "blue")) for one in ASKED)
+
+
+@pytest.mark.parametrize(
+    ("given", "truths"),
+    [
+        (QUESTIONS, ("no", "yes")),
+        (task("single", ASKED[:1], ("yes",)), ("no",)),
+        (task("single", matches(("a", "true")), (True,)), (False,)),
+        (task("questions", COLOURED, ("red", "blue"), "directional"), ("blue", "red")),  # both are offered
+    ],
+)
+def test_answers_are_corrected(tmp_path, given, truths):
+    swapped, _ = outcome(tmp_path, given, line(given, claim="swapped"))
+    named, _ = outcome(tmp_path, given, line(given, truths=list(truths), source="ours"))
     assert swapped == named
-    assert named.cases[1].truths == ("no", "yes")
-
-
-def test_a_single_question_or_text_gets_the_opposite_truth(tmp_path):
-    asked = task("single", ASKED[:1], ("yes",))
-    said = task("single", matches(("a", "true")), (True,))
-    assert outcome(tmp_path, asked, line(asked, claim="swapped"))[0].cases[1].truths == ("no",)
-    assert outcome(tmp_path, said, line(said, truths=[False]))[0].cases[1].truths == (False,)
-
-
-def test_a_choice_among_several_cannot_be_exchanged(tmp_path):
-    several = task("choice", matches(("a", "t"), ("a", "f1"), ("a", "f2")), (True, False, False))
-    with pytest.raises(DataError, match="cannot be corrected, because its shape is choice"):
-        outcome(tmp_path, several, line(several, claim="swapped"))
+    assert (named.cases[1].truths, named.corrected) == (truths, 1)
 
 
 def test_disputes_about_tasks_that_are_not_asked_are_told(tmp_path):
@@ -143,15 +139,9 @@ def test_answers_that_cannot_be_exchanged_are_named_instead(tmp_path):
     colours = replace(QUESTIONS, cases=tuple(replace(case, truths=("red", "blue")) for case in QUESTIONS.cases))
     with pytest.raises(DataError, match='write "claim": "wrong" and "truths"'):
         outcome(tmp_path, colours, line(colours, claim="swapped"))
-
-
-def test_two_answers_of_other_words_are_exchanged_if_both_are_offered(tmp_path):
-    asked = tuple(replace(one, choices=("red", "blue")) for one in ASKED)
-    colours = replace(
-        QUESTIONS, cases=tuple(replace(case, requests=asked, truths=("red", "blue")) for case in QUESTIONS.cases)
-    )
-    found, _ = outcome(tmp_path, colours, line(colours, claim="swapped"))
-    assert (found.cases[1].truths, found.corrected) == (("blue", "red"), 1)
+    several = task("choice", matches(("a", "t"), ("a", "f1"), ("a", "f2")), (True, False, False))
+    with pytest.raises(DataError, match="cannot be corrected, because its shape is choice"):
+        outcome(tmp_path, several, line(several, claim="swapped"))
 
 
 def test_the_known_disputes_name_tasks_that_there_are_and_where_they_were_reported():
