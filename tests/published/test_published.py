@@ -75,20 +75,16 @@ KEYS = {
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_table_is_in_with_all_its_figures(paper):
+def test_a_paper_has_a_citation_an_address_and_every_table_with_all_its_figures(paper):
     assert Counter(figure.table for figure in figures(paper)) == COUNTS[paper]
+    assert re.search(r" 20\d\d, ", source(paper).citation)
+    assert source(paper).url.startswith("https://")
 
 
 def test_all_papers_together():
     assert [figure.paper for figure in figures()] == sorted(figure.paper for figure in figures())
     assert len(figures()) == sum(sum(tables.values()) for tables in COUNTS.values())
     assert figures("bla") is figures("bla")
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_a_paper_has_a_citation_and_an_address(paper):
-    assert re.search(r" 20\d\d, ", source(paper).citation)
-    assert source(paper).url.startswith("https://")
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -120,6 +116,7 @@ def test_a_figure_is_given_as_printed_and_as_a_fraction():
     plain = [figure for figure in every if not figure.note.startswith("printed ")]
     assert all(figure.value == float(figure.printed / {"percent": 100}.get(figure.unit, 1)) for figure in plain)
     assert any(str(figure.printed).endswith(".50") for figure in plain)
+    assert all(len(figure.note) < 320 for figure in figures())
 
 
 def test_an_unknown_paper_has_a_nearest_one():
@@ -127,19 +124,18 @@ def test_an_unknown_paper_has_a_nearest_one():
         figures("vl-checklist")
 
 
-def test_people_chance_and_models_are_found_for_a_metric():
-    found = {figure.model: figure.value for figure in beside("winoground/all", "text")}
+def values(*place):
+    return {figure.model: figure.value for figure in beside(*place)}
+
+
+def test_figures_stand_beside_a_metric_of_a_task_a_slice_or_a_pattern():
+    found = values("winoground/all", "text")
     assert len(found) == 19
     assert (found["human"], found["chance"], found["VinVL"]) == (0.895, 0.25, 0.3775)
-
-
-def test_a_slice_has_its_own_figures():
-    found = {figure.model: figure.value for figure in beside("winoground/all", "group", "collapsed_tag=Both")}
-    assert found["CLIP (ViT-B/32)"] == 0.3846
+    assert values("winoground/all", "group", "collapsed_tag=Both")["CLIP (ViT-B/32)"] == 0.3846
     assert beside("winoground/all", "group", "collapsed_tag=Nothing") == ()
-
-
-def test_the_number_of_cases_is_given_where_the_file_has_it():
+    assert values("vl-checklist/attribute/color/*", "acc_r")["ViLT"] == 0.8595
+    assert values("valse/*", "acc_r")["CLIP"] == 0.64
     [figure] = beside("pope/coco-random", "accuracy")
     assert (figure.model, figure.value, figure.cases) == ("LLaVA-1.5", 0.8804, 2910)
     assert {figure.cases for figure in beside("valse/existence", "acc_r")} == {None}
@@ -169,16 +165,8 @@ def test_what_is_printed_twice_is_given_once_with_the_most_digits():
 
 
 def test_votes_on_single_sentences_are_not_compared_with_ranks():
-    for table in TABLES:
-        if table.startswith("bla/"):
-            assert not [figure for figure in beside(table, "sen_acc") if "human" in figure.model]
-
-
-def test_means_over_tasks_are_found_by_the_pattern():
-    assert {figure.model: figure.value for figure in beside("vl-checklist/attribute/color/*", "acc_r")}[
-        "ViLT"
-    ] == 0.8595
-    assert {figure.model: figure.value for figure in beside("valse/*", "acc_r")}["CLIP"] == 0.64
+    for table in (table for table in TABLES if table.startswith("bla/")):
+        assert not [figure for figure in beside(table, "sen_acc") if "human" in figure.model]
 
 
 def test_targets_are_tasks_of_vlgate_or_patterns_of_some():
@@ -208,11 +196,6 @@ def test_every_table_has_figures_for_its_main_metrics():
     assert beside("carets/visual-inv", "cons")
     assert beside("carets/visual-inv", "acc_original")
     assert beside("vl-checklist/relation/spatial/vg", "acc_r")
-
-
-def test_the_notes_are_short():
-    for figure in figures():
-        assert len(figure.note) < 320
 
 
 def test_the_module_imports_nothing_else_of_ours_but_errors():
