@@ -45,7 +45,7 @@ def outcome(folder, given, *lines):
 
 
 def line(of, case="two", claim="wrong", **more):
-    return {"task": of.id, "case": case, "claim": claim, **more}
+    return {"task": of.id, "case": case, "claim": claim} | more
 
 
 @pytest.mark.parametrize("claim", ["wrong", "ambiguous", "broken"])
@@ -94,14 +94,11 @@ def test_answers_are_corrected(tmp_path, given, truths):
     assert (named.cases[1].truths, named.corrected) == (truths, 1)
 
 
-def test_disputes_about_tasks_that_are_not_asked_are_told(tmp_path):
+def test_disputes_about_tasks_that_are_not_asked_are_told_and_the_same_claim_in_two_files_counts_once(tmp_path):
     other = {"task": "valse/existence", "case": "any", "claim": "wrong"}
     found, notes = outcome(tmp_path, PAIR, line(PAIR), other)
     assert len(found.cases) == 2
     assert notes == ("1 of 2 disputes are about tasks that are not asked",)
-
-
-def test_the_same_claim_in_two_files_counts_once(tmp_path):
     files = [file(tmp_path, line(PAIR, claim=claim), name=f"{claim}.jsonl") for claim in ("wrong", "ambiguous")]
     [found], _ = applied([PAIR], read_disputes(files), [PAIR.id])
     assert disputed(found.left_out) == 1
@@ -112,8 +109,8 @@ def test_the_same_claim_in_two_files_counts_once(tmp_path):
     [
         (
             PAIR,
-            [line(PAIR), {**line(PAIR), "task": "mine/pairs"}],
-            "record on line 2: no task is named 'mine/pairs'; did you mean 'mine/pair'?",
+            [line(PAIR), line(PAIR, task="mine/pairs")],
+            "line 2: no task is named 'mine/pairs'; did you mean 'mine/pair'?",
         ),
         (PAIR, [line(PAIR, case="twos")], "record on line 1: mine/pair has no case 'twos'; did you mean 'two'?"),
         (PAIR, [line(PAIR, claim="wrnog")], "claim='wrnog' is unknown; did you mean 'wrong'?"),
