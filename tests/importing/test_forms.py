@@ -76,11 +76,6 @@ def test_a_repeated_column_of_a_binary_table_is_refused(suffix, tmp_path):
         read(file)
 
 
-def test_fields_of_one_name_that_agree_or_are_empty_are_no_contradiction(tmp_path):
-    rows = [{"Prediction": "Yes", "prediction": "Yes"}, {"Prediction": None, "prediction": "No"}]
-    assert [line.reply for line in lines(tmp_path, *({"question": QUESTION, **row} for row in rows))] == ["Yes", "No"]
-
-
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_a_table_with_a_quoted_header_is_split_by_its_mark(mark, tmp_path):
     cells = [f'"{name}"' for name in ("image", "question", "prediction")]
@@ -90,7 +85,9 @@ def test_a_table_with_a_quoted_header_is_split_by_its_mark(mark, tmp_path):
     assert (record.images, record.prompts, record.reply) == (("1.jpg",), (QUESTION,), "Yes")
 
 
-def test_a_row_that_is_cut_off_has_no_reply(tmp_path):
+def test_a_row_that_is_cut_off_has_no_reply_and_fields_of_one_name_may_agree_or_be_empty(tmp_path):
+    rows = [{"Prediction": "Yes", "prediction": "Yes"}, {"Prediction": None, "prediction": "No"}]
+    assert [line.reply for line in lines(tmp_path, *({"question": QUESTION, **row} for row in rows))] == ["Yes", "No"]
     (tmp_path / "x.csv").write_text("image,question,prediction\n1.jpg,Is it?,Yes\n1.jpg,Is it\n", encoding="utf-8")
     assert [(one.reply, one.problem) for one in read(tmp_path / "x.csv")] == [("Yes", ""), ("", "it has no reply")]
 
@@ -110,14 +107,7 @@ def test_a_line_of_mme_with_a_tab_too_many_or_too_few_costs_itself_only(tmp_path
     assert [record.place for record in records] == ["x.txt, line 1", "x.txt, line 2", "x.txt, line 5", "x.txt, line 6"]
 
 
-def test_a_folder_and_a_missing_file_are_refused(tmp_path):
-    with pytest.raises(OptionError, match="is a folder; name the files in it"):
-        read(tmp_path)
-    with pytest.raises(OptionError, match="there is no such file"):
-        read(tmp_path / "x.json")
-
-
-def test_without_openpyxl_or_samples_of_inspect_the_message_says_how_to_go_on(tmp_path, monkeypatch):
+def test_a_missing_file_a_folder_no_openpyxl_and_no_samples_are_named_with_the_remedy(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     (tmp_path / "x.xlsx").write_bytes(b"x")
     with pytest.raises(OptionError, match=r"pip install openpyxl, or save it as \.tsv"):
@@ -126,6 +116,10 @@ def test_without_openpyxl_or_samples_of_inspect_the_message_says_how_to_go_on(tm
         archive.writestr("header.json", "{}")
     with pytest.raises(OptionError, match="holds no samples; run inspect without --no-log-samples"):
         read(tmp_path / "x.eval")
+    with pytest.raises(OptionError, match="is a folder; name the files in it"):
+        read(tmp_path)
+    with pytest.raises(OptionError, match="there is no such file"):
+        read(tmp_path / "x.json")
 
 
 @pytest.mark.parametrize(
@@ -172,11 +166,6 @@ def test_a_reply_that_a_cell_of_xlsx_cut_is_no_reply(tmp_path):
     assert (second.reply, second.place) == ("Yes", "x.xlsx, row 3")
 
 
-def test_an_image_in_base64_is_no_name(tmp_path):
-    row = {"image": "/9j/4AAQ" * 200, "image_path": "a/1.jpg", "question": QUESTION, "output": "Yes"}
-    assert lines(tmp_path, row)[0].images == ("a/1.jpg",)
-
-
 @pytest.mark.parametrize("column", ["Image Name", "image_file", "IMG_PATH", "filename", "image_id"])
 def test_columns_are_known_by_several_names(column, tmp_path):
     [record] = lines(
@@ -184,6 +173,9 @@ def test_columns_are_known_by_several_names(column, tmp_path):
     )
     assert (record.images, record.prompts, record.reply) == (("1.jpg",), (QUESTION,), "Yes")
     assert (record.truth, record.hints) == ("yes", ("a", "b"))
+    row = {"image": "/9j/4AAQ" * 200, "image_path": "a/1.jpg", "question": QUESTION, "output": "Yes"}
+    assert lines(tmp_path, row)[0].images == ("a/1.jpg",)  # an image in base64 is no name
+    assert read(*lmms_eval(tmp_path, [ITEM], "pope_adv"))[0].hints == ("pope_adv",)  # the file's name has the task
 
 
 def test_a_field_of_another_name_is_named_with_reply(tmp_path):
@@ -216,10 +208,6 @@ def test_a_question_file_of_another_release_completes_nothing(tmp_path):
     assert (record.images, record.problem) == ((), "the question of its question_id is another one")
     questions.write_text(changed.replace("blue", "red") + changed.replace("blue", "red").replace("1.jpg", "2.jpg"))
     assert read(answers, questions)[0].problem == "two questions have its question_id"
-
-
-def test_the_name_of_a_file_of_lmms_eval_has_the_task(tmp_path):
-    assert read(*lmms_eval(tmp_path, [ITEM], "pope_adv"))[0].hints == ("pope_adv",)
 
 
 def test_a_negative_that_was_chosen_is_above_the_caption(tmp_path):

@@ -248,19 +248,15 @@ def test_the_text_files_of_mme_are_joined_with_own_cases(tmp_path):
     assert found.differing == ["existence.txt, line 2"]
 
 
-@pytest.mark.parametrize("prompt", [row for [row] in table(HERE / "cut_off.tsv")])
-def test_what_a_harness_writes_around_a_question_is_cut_off(prompt, tmp_path):
-    planned = own(tmp_path, asked("1.jpg", "Is there a cup?"), asked("1.jpg", "Is there a cup of tea?"))
-    found, _ = joined(tmp_path, planned, {"image": "x/1.jpg", "prompt": prompt, "output": " **Yes** \n"})
-    assert found == {("1.jpg", "Is there a cup?"): " **Yes** \n"}
+CUT_OFF, SAYS_MORE = ([row for [row] in table(HERE / f"{name}.tsv")] for name in ("cut_off", "says_more"))
 
 
-@pytest.mark.parametrize("prompt", [row for [row] in table(HERE / "says_more.tsv")])
-def test_a_prompt_that_says_more_than_the_question_is_left_out(prompt, tmp_path):
+@pytest.mark.parametrize("prompt", CUT_OFF + SAYS_MORE)
+def test_what_a_harness_writes_around_a_question_is_cut_off_but_a_prompt_that_says_more_left_out(prompt, tmp_path):
     planned = own(tmp_path, asked("1.jpg", "Is there a cup?"), asked("1.jpg", "Is there a cup of tea?"))
-    found, left_out = joined(tmp_path, planned, {"image": "1.jpg", "prompt": prompt, "output": "Yes"})
-    assert found == {}
-    assert sum(number for number, _ in left_out.values()) == 1
+    found, left_out = joined(tmp_path, planned, {"image": "x/1.jpg", "prompt": prompt, "output": " **Yes** \n"})
+    assert found == ({("1.jpg", "Is there a cup?"): " **Yes** \n"} if prompt in CUT_OFF else {})
+    assert sum(number for number, _ in left_out.values()) == (prompt in SAYS_MORE)
 
 
 def test_words_that_a_file_has_around_many_questions_are_its_instruction(tmp_path):
@@ -293,20 +289,17 @@ def test_a_question_that_one_image_has_is_enough_but_not_if_its_right_answer_is_
     assert list(left_out) == ["the right answer to its question is another one"]
 
 
-def test_a_perturbed_image_has_no_reply_about_the_original(tmp_path):
-    planned = own(tmp_path, {"image": "1.jpg", "question": "Is it red?", "answer": "yes", "box": [0, 0, 8, 8]})
-    assert "#" in planned[0].cases[0].requests[0].image.key
-    found, left_out = joined(tmp_path, planned, {"image": "1.jpg", "question": "Is it red?", "prediction": "Yes"})
-    assert found == {}
-    assert list(left_out) == ["the planned cases ask its question of a changed image"]
-
-
-def test_two_different_replies_to_one_request_are_an_error_that_names_both(tmp_path):
+def test_two_different_replies_to_one_request_are_an_error_and_a_perturbed_image_has_none_about_the_original(tmp_path):
     planned = own(tmp_path, asked("1.jpg", "Is it red?"))
     rows = [{"image": "1.jpg", "question": "Is it red?", "prediction": reply} for reply in ("Yes", "Yes ", "No")]
     assert joined(tmp_path, planned, *rows[:2])[0] == {("1.jpg", "Is it red?"): "Yes"}
     with pytest.raises(OptionError, match=r"line 1 and replies.jsonl, line 3 contradict.*'Yes' and 'No'"):
         joined(tmp_path, planned, *rows)
+    planned = own(tmp_path, {"image": "1.jpg", "question": "Is it red?", "answer": "yes", "box": [0, 0, 8, 8]})
+    assert "#" in planned[0].cases[0].requests[0].image.key
+    found, left_out = joined(tmp_path, planned, {"image": "1.jpg", "question": "Is it red?", "prediction": "Yes"})
+    assert found == {}
+    assert list(left_out) == ["the planned cases ask its question of a changed image"]
 
 
 def test_records_of_other_categories_do_not_contradict_those_of_the_planned_one(tmp_path):

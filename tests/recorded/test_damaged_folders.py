@@ -84,15 +84,12 @@ def test_rows_that_another_program_wrote_with_wider_types_are_read(folder, vlgat
     assert "0 newly broken" in vlgate("compare", folder, folder)
 
 
-def test_runs_that_cannot_be_compared_are_named_by_the_command(folder, tmp_path, capsys):
+def test_runs_that_cannot_be_compared_and_incomplete_ones_are_named_by_the_command(folder, tmp_path, capsys):
     other = shutil.copytree(folder, tmp_path / "other")
     changed_at(other, "metrics.json", '["run", "ties"]', '"half"')
     assert main(["compare", str(folder), str(other)]) == 4
     said = "was judged with --ties strict, the later run with --ties half; use the same"
     assert capsys.readouterr().err == f"vlgate compare {folder}: {said}\n"
-
-
-def test_an_incomplete_run_is_refused_where_a_whole_one_is_needed(folder, capsys):
     changed_at(folder, "metrics.json", '["complete"]', "false")
     changed_at(folder, "metrics.json", '["why"]', '"the disk was full"')
     said = "the run is incomplete (the disk was full); name one that came to its end"

@@ -141,14 +141,11 @@ def test_answers_that_cannot_be_exchanged_are_named_instead(tmp_path):
         outcome(tmp_path, several, line(several, claim="swapped"))
 
 
-def test_the_known_disputes_name_tasks_that_there_are_and_where_they_were_reported():
+def test_the_known_disputes_name_tasks_and_sources_and_one_about_data_that_lack_the_case_is_told():
     known = read_disputes([place_of("known", KNOWN.parent)])
     assert known
     assert {one.task for one in known} <= set(shapes())
     assert all(one.source.startswith("https://") for one in known)
-
-
-def test_a_known_dispute_about_data_that_lack_the_case_is_told_and_not_an_error():
     chairs = replace(PAIR, id="whatsup/a", shape="choice", cases=PAIR.cases[:1])
     [found], notes = applied([chairs], read_disputes([KNOWN]), shapes())
     assert (found.cases, disputed(found.left_out)) == (chairs.cases, 0)

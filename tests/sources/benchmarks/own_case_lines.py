@@ -44,19 +44,8 @@ CROSSED = {
     "answers": [["yes", "no"], ["no", "yes"]],
 }
 EVERY = (PAIR, QUAD, SET, SAME, OTHER, CHOICE, IMAGES, STATEMENT, SINGLE, TWO_TRUE, CROSSED)
-SHAPES = {
-    "mine/choice": "choice",
-    "mine/which": "image_choice",
-    "mine/statement": "single",
-    "mine/single": "single",
-    "mine/two": "two_true",
-    "mine/crossed": "question_quad",
-    "mine/spatial": "pair",
-    "mine/swap": "quad",
-    "mine/set": "set",
-    "mine/rephrase": "questions",
-    "mine/negation": "questions",
-}
+_SHAPES = "pair quad set questions questions choice image_choice single single two_true question_quad".split()
+SHAPES = {fields["task"]: shape for fields, shape in zip(EVERY, _SHAPES, strict=True)}
 
 
 def without(fields, *names):

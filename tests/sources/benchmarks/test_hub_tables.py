@@ -51,12 +51,16 @@ KINDS = ("adversarial", "popular", "random")
 @pytest.mark.parametrize("place", ["pope", "pope/data", "pope/POPE/data"])
 def test_pope_of_lmms_lab_has_a_task_for_each_category(tmp_path, place):
     rows = [releases.hub_pope(n, kind, ("yes", "no")[n % 2]) for kind in KINDS for n in range(1, 4)]
+    rows[1] |= {"image_source": "COCO_val2014_000000000042.jpg"}
+    if place == "pope":
+        rows = [row | {"question_id": int(row["question_id"])} for row in rows]
     write(tmp_path / place / "test-00000-of-00001.parquet", rows, parts=4)
     for kind in KINDS if place == "pope/data" else ():  # of a whole copy, which is read once
         write(tmp_path / f"pope/Full/{kind}-00000-of-00001.parquet", [releases.hub_pope(1, kind)])
     found = tasks("pope", tmp_path)
     ids = {name: [case.id for case in task.cases] for name, task in found.items()}
     assert ids == {f"pope/coco-{kind}": ["1", "2", "3"] for kind in KINDS}
+    assert found["pope/coco-adversarial"].cases[1].requests[0].image.key == "COCO_val2014_000000000042.jpg"
     first = found["pope/coco-popular"].cases[0]
     assert asked(first) == [("COCO_val2014_000000310196.jpg", "Is there a snowboard in the image?", ("yes", "no"))]
     assert (first.truths, colour(first.requests[0].image)) == (("no",), RED)
@@ -107,20 +111,13 @@ def test_the_tables_of_lmms_lab_ask_what_the_release_asks(tmp_path, source):
     assert [colour(request.image) for request in case.requests] == shown
 
 
-@pytest.mark.parametrize("source", ["COCO_val2014_000000000042", "COCO_val2014_000000000042.jpg"])
-def test_an_image_of_pope_has_the_name_of_coco_s_file(tmp_path, source):
-    write(tmp_path / "pope/test.parquet", [releases.hub_pope(1, image_source=source, question_id=1)])
-    assert only("pope", tmp_path).cases[0].requests[0].image.key == "COCO_val2014_000000000042.jpg"
-
-
-def test_pope_in_both_forms_is_an_error_that_names_both(tmp_path):
+def test_pope_in_both_forms_or_of_other_columns_is_an_error(tmp_path):
     write(tmp_path / "pope/coco_pope_random.json", [releases.pope(1)])
     write(tmp_path / "pope/data/test.parquet", [releases.hub_pope(1)])
     with pytest.raises(DataError, match=r"coco_pope_random\.json.*test\.parquet; keep one"):
         tasks("pope", tmp_path)
-
-
-def test_a_table_of_other_columns_says_which_it_has_and_what_to_take(tmp_path):
+    (tmp_path / "pope/coco_pope_random.json").unlink()
+    (tmp_path / "pope/data/test.parquet").unlink()
     write(tmp_path / "pope/test.parquet", [{"img": releases.picture("red"), "q": "Is it?"}])
     with pytest.raises(DataError, match=r"no column 'image'.*columns are 'img', 'q'; take .*lmms-lab/POPE"):
         tasks("pope", tmp_path)
@@ -152,34 +149,28 @@ def test_sugarcrepe_of_the_hub(tmp_path, place):
     assert colour(task.cases[2].requests[1].image) == RED
 
 
-def test_the_class_of_sugarcrepe_decides_which_text_is_the_caption(tmp_path):
-    table = releases.sugarcrepe_table(ROWS)
-    turned = table.set_column(1, "tested_labels", [[[foil, caption] for caption, foil, _ in ROWS]])
-    write(tmp_path / PLACES[0], turned)
-    task = only("sugarcrepe", tmp_path)
-    assert [case.requests[0].text for case in task.cases] == ["a red cup", "a dog", "a hat"]
-
-
 @pytest.mark.parametrize(
-    ("labels", "captions", "note"),
+    ("names", "change", "captions", "note"),
     [
-        ([0, 1, 0], ["a red cup", "a cat", "a hat"], ""),  # positions
-        (["a blue cup", "a dog", "a hat"], ["a blue cup", "a dog", "a hat"], ""),  # texts
-        ([5120, 3, 77], ["a red cup", "a dog", "a hat"], FIRST),  # classes without their names
+        # the class decides, and without its name: positions, texts, or else the first text
+        (True, {"tested_labels": [[b, a] for a, b, _ in ROWS]}, ["a red cup", "a dog", "a hat"], ""),
+        (False, {"true_label": [0, 1, 0]}, ["a red cup", "a cat", "a hat"], ""),
+        (False, {"true_label": ["a blue cup", "a dog", "a hat"]}, ["a blue cup", "a dog", "a hat"], ""),
+        (False, {"true_label": [5120, 3, 77]}, ["a red cup", "a dog", "a hat"], FIRST),
+        (True, {"true_label": [0, 99, 0]}, None, ""),
     ],
 )
-def test_a_true_label_without_the_names_of_the_classes(tmp_path, labels, captions, note):
-    table = releases.sugarcrepe_table(ROWS, names=False)
-    write(tmp_path / PLACES[0], table.set_column(2, "true_label", [labels]))
-    task = only("sugarcrepe", tmp_path)
-    assert ([case.requests[0].text for case in task.cases], task.note) == (captions, note)
-
-
-def test_a_class_that_is_no_text_of_its_row_is_an_error(tmp_path):
-    table = releases.sugarcrepe_table(ROWS)
-    write(tmp_path / PLACES[0], table.set_column(2, "true_label", [[0, 99, 0]]))
-    with pytest.raises(DataError, match=r"row \d: field 'true_label' is .*expected one of tested_labels"):
-        tasks("sugarcrepe", tmp_path)
+def test_the_true_label_of_sugarcrepe_decides_which_text_is_the_caption(tmp_path, names, change, captions, note):
+    table = releases.sugarcrepe_table(ROWS, names=names)
+    for name, values in change.items():
+        table = table.set_column(table.column_names.index(name), name, [values])
+    write(tmp_path / PLACES[0], table)
+    if captions is None:
+        with pytest.raises(DataError, match=r"row \d: field 'true_label' is .*expected one of tested_labels"):
+            tasks("sugarcrepe", tmp_path)
+    else:
+        task = only("sugarcrepe", tmp_path)
+        assert ([case.requests[0].text for case in task.cases], task.note) == (captions, note)
 
 
 def test_the_rows_of_lmms_eval_may_be_in_any_order_and_their_index_a_string(tmp_path):
@@ -274,19 +265,17 @@ def test_images_of_vismin_may_lie_beside_its_table(tmp_path, suffix):
 
 
 def test_an_image_that_is_neither_in_the_table_nor_beside_it_is_missing_before_a_run(tmp_path):
-    rows = [releases.winoground(0, image_0={"bytes": None, "path": "../../secret/ex_0_img_0.png"})]
-    write(tmp_path / "winoground/data/test.parquet", rows)
-    image = only("winoground", tmp_path).cases[0].requests[0].image
+    outside = {"bytes": None, "path": "../../secret/ex_0_img_0.png"}
+    write(
+        tmp_path / "winoground/a.parquet",
+        [releases.winoground(0, image_0=outside), releases.winoground(1, image_0=None)],
+    )
+    image, without_path = (case.requests[0].image for case in only("winoground", tmp_path).cases)
     assert image.where == ""
-    with pytest.raises(ImageError, match=r"test\.parquet \(column 'image_0' has no bytes\), .*ex_0_img_0\.png"):
+    with pytest.raises(ImageError, match=r"a\.parquet \(column 'image_0' has no bytes\), .*ex_0_img_0\.png"):
         image.load()
-
-
-def test_an_image_without_bytes_and_path_says_so(tmp_path):
-    rows = [releases.winoground(0), releases.winoground(1, image_0=None)]
-    write(tmp_path / "winoground/data/test.parquet", rows)
     with pytest.raises(ImageError, match=r"column image_0, row 1 of row group 0 holds no bytes"):
-        only("winoground", tmp_path).cases[1].requests[0].image.load()
+        without_path.load()
 
 
 @pytest.mark.parametrize("corrected", [False, True])

@@ -72,7 +72,9 @@ def test_a_task_must_not_begin_with_a_benchmarks_name(tmp_path, benchmark):
     assert f"task '{benchmark}/new' begins with {benchmark!r}" in message
 
 
-def test_a_task_of_two_kinds(tmp_path):
+def test_a_task_of_two_kinds_and_a_repeated_id_in_it(tmp_path):
+    message = problem(tmp_path, PAIR, SET | {"id": "p"}, PAIR | {"foil": "x"})
+    assert "id 'p' is already used in task 'mine/spatial' (cases.jsonl, record on line 1)" in message
     message = problem(tmp_path, SAME, OTHER | {"task": "mine/rephrase"})  # invariance and directional
     assert "task 'mine/rephrase' has an earlier case of another kind" in message
     write(tmp_path, PAIR)
@@ -82,11 +84,6 @@ def test_a_task_of_two_kinds(tmp_path):
     write(tmp_path, SET | {"task": "mine/spatial"}, name="cases/more.jsonl")
     with pytest.raises(DataError, match=r"more\.jsonl, record on line 1: .*'mine/spatial'.* kind"):
         tasks(tmp_path)
-
-
-def test_a_repeated_id_in_a_task(tmp_path):
-    message = problem(tmp_path, PAIR, SET | {"id": "p"}, PAIR | {"foil": "x"})
-    assert "id 'p' is already used in task 'mine/spatial' (cases.jsonl, record on line 1)" in message
 
 
 @pytest.mark.parametrize("what", ["id", "tag", "field", "caption"])

@@ -5,28 +5,11 @@ import pickle
 from pathlib import Path
 
 import numpy as np
+import own_case_lines as lines
 import pytest
 import releases
 from builders import json_table
-from own_case_lines import (
-    CHOICE,
-    CROSSED,
-    EVERY,
-    IMAGES,
-    OTHER,
-    PAIR,
-    QUAD,
-    SAME,
-    SET,
-    SHAPES,
-    SINGLE,
-    STATEMENT,
-    TWO_TRUE,
-    one,
-    tasks,
-    without,
-    write,
-)
+from own_case_lines import EVERY, OTHER, PAIR, QUAD, SAME, SET, SHAPES, one, tasks, without, write
 from PIL import Image
 
 from vlgate.errors import MissingImageError
@@ -82,15 +65,25 @@ COLOURS = ("blue", "red", "yellow")
             [(image, TWINS["question"], COLOURS) for image in ("yellow.jpg", "blue.jpg")],
             ("yellow", "blue"),
         ),
-        (CHOICE, "foil choice", [("a.jpg", text) for text in ("two cups", "a cup", "six cups")], (True, False, False)),
-        (IMAGES, "foil image_choice", [(f"{name}.jpg", "two cups") for name in "abc"], (True, False, False)),
-        (STATEMENT, "foil single", [("a.jpg", "a cup is there")], (False,)),
-        (SINGLE, "foil single", [("a.jpg", "Is there a cup?", ("yes", "no"))], ("yes",)),
-        (TWO_TRUE, "foil two_true", [("a.jpg", text) for text in ("a cup", "one cup", "no cup")], (True, True, False)),
         (
-            CROSSED,
+            lines.CHOICE,
+            "foil choice",
+            [("a.jpg", text) for text in ("two cups", "a cup", "six cups")],
+            (True, False, False),
+        ),
+        (lines.IMAGES, "foil image_choice", [(f"{name}.jpg", "two cups") for name in "abc"], (True, False, False)),
+        (lines.STATEMENT, "foil single", [("a.jpg", "a cup is there")], (False,)),
+        (lines.SINGLE, "foil single", [("a.jpg", "Is there a cup?", ("yes", "no"))], ("yes",)),
+        (
+            lines.TWO_TRUE,
+            "foil two_true",
+            [("a.jpg", text) for text in ("a cup", "one cup", "no cup")],
+            (True, True, False),
+        ),
+        (
+            lines.CROSSED,
             "compositional question_quad",
-            [(f"{name}.jpg", text, ("yes", "no")) for name in "ab" for text in CROSSED["questions"]],
+            [(f"{name}.jpg", text, ("yes", "no")) for name in "ab" for text in lines.CROSSED["questions"]],
             ("yes", "no", "no", "yes"),
         ),
     ],
@@ -124,7 +117,7 @@ def test_many_files_and_folders_make_one_task_and_a_folder_given_twice_counts_on
     (tmp_path / "link").symlink_to(first)
     [task] = tasks(first, second, first, tmp_path / "link")
     assert [case.id for case in task.cases] == ["p", "p2", "p4", "p3", "p5"]
-    assert len({id(case.requests[0].image) for case in task.cases}) == 1
+    assert task.cases[0].requests[0].image is task.cases[1].requests[0].image
 
 
 def test_unwanted_tasks_are_not_made(tmp_path):
@@ -138,9 +131,11 @@ def test_blank_lines_line_ends_of_windows_and_a_case_without_an_id_which_is_name
     assert [case.id for case in tasks(tmp_path)[0].cases] == ["p", "cases on line 4", "7"]
 
 
-def test_tags_are_slices(tmp_path):
+def test_tags_are_slices_and_every_benchmark_is_named_as_its_tasks_are(tmp_path):
     _, case = one(tmp_path, PAIR | {"tags": {"side": "left", "objects": 2, "indoor": True}})
     assert case.tags == {"side": "left", "objects": "2", "indoor": "true"}
+    names = {task.partition("/")[0] for task in registry.shapes()}
+    assert names == set(registry.SOURCES) - {"own"}
 
 
 def test_images_may_be_in_any_data_folder(tmp_path):
@@ -153,11 +148,6 @@ def test_images_may_be_in_any_data_folder(tmp_path):
     assert [image.where for image in images] == [str(second / "photos/1.jpg"), str(first / "deep/er/2.png"), ""]
     with pytest.raises(MissingImageError, match=r"a/none\.jpg.*b/none\.jpg"):
         images[2].load()
-
-
-def test_every_benchmark_is_named_as_its_tasks_are():
-    names = {task.partition("/")[0] for task in registry.shapes()}
-    assert names == set(registry.SOURCES) - {"own"}
 
 
 def test_a_file_that_changes_is_read_again(tmp_path):

@@ -90,11 +90,6 @@ def test_files_of_several_forms_are_read_together(tmp_path):
         tasks(tmp_path)
 
 
-def test_tags_may_be_columns(tmp_path):
-    tabled(tmp_path, PAIR | {"tags.side": "left", "tags.room": "kitchen"}, PAIR | {"id": "p2", "tags.side": "right"})
-    assert [case[2] for case in whole(tmp_path).values()] == [{"side": "left", "room": "kitchen"}, {"side": "right"}]
-
-
 @pytest.mark.parametrize(
     ("written", "truth"), json_table(TABLES, "the_truth_of_a_statement_as_a_spreadsheet_writes_it")
 )
@@ -103,11 +98,13 @@ def test_the_truth_of_a_statement_as_a_spreadsheet_writes_it(tmp_path, written, 
     assert [case[1] for case in whole(tmp_path).values()] == [(truth,)]
 
 
-def test_texts_in_cells_stay_as_they_are(tmp_path):
+def test_texts_in_cells_stay_as_they_are_and_tags_may_be_columns(tmp_path):
     tabled(tmp_path, PAIR | {"id": " 007 ", "caption": "3", "foil": '["a"]', "image": " photos/1.jpg "})
     [((_, _, identity), (requests, *_))] = whole(tmp_path).items()
     assert (identity, [request.text for request in requests]) == ("007", ["3", '["a"]'])
     assert requests[0].image.key == "photos/1.jpg"
+    tabled(tmp_path, PAIR | {"tags.side": "left", "tags.room": "kitchen"}, PAIR | {"id": "p2", "tags.side": "right"})
+    assert [case[2] for case in whole(tmp_path).values()] == [{"side": "left", "room": "kitchen"}, {"side": "right"}]
 
 
 def test_the_line_of_a_row_counts_the_lines_within_texts(tmp_path):

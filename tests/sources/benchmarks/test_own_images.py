@@ -103,7 +103,7 @@ def test_two_other_folders_with_one_image_are_none(folders):
     assert in_every_order(a, b, c)["link"].endswith("img/1.png")
 
 
-def test_each_file_has_the_images_of_its_own_folder(folders):
+def test_each_file_has_the_images_of_its_own_folder_also_of_one_name(folders, tmp_path):
     a, b, c = folders
     for folder, colour in ((a, "blue"), (b, "green")):
         write(folder, pair("img/0.png", folder.name), pair("img/same.png", f"same {folder.name}"))
@@ -113,9 +113,6 @@ def test_each_file_has_the_images_of_its_own_folder(folders):
     assert (where["a"], where["b"]) == (str(a / "img/0.png"), str(b / "img/0.png"))
     keys = {name: image.key for name, image in images(a, b, c).items()}
     assert keys == {"a": "a/img/0.png", "b": "b/img/0.png", "same a": "img/same.png", "same b": "img/same.png"}
-
-
-def test_folders_of_one_name_are_told_apart(tmp_path):
     for name, colour in (("a", "red"), ("b", "blue")):
         write(tmp_path / name / "data", pair("0.png", name))
         put(tmp_path / name / "data", "0.png", colour)
@@ -153,7 +150,7 @@ def test_a_file_in_two_data_folders_belongs_to_both_and_two_paths_that_differ_ar
             assert part in message
 
 
-def test_an_absolute_path_in_a_data_folder(folders):
+def test_an_absolute_path_in_a_data_folder_or_by_a_link(folders, tmp_path):
     a, b, _ = folders
     path = put(b, "img/1.png")
     write(a, pair(path), pair("img/1.png", "q"))
@@ -162,9 +159,6 @@ def test_an_absolute_path_in_a_data_folder(folders):
     write(a, pair(str(b / "img/none.png")))
     with pytest.raises(MissingImageError, match=r"looked in .*b/img/none\.png"):
         images(a, b)["p"].load()
-
-
-def test_an_absolute_path_by_a_link(tmp_path):
     path = put(tmp_path / "real", "1.png")
     (tmp_path / "link").symlink_to(tmp_path / "real")
     write(tmp_path / "real", pair(path), pair(str(tmp_path / "link/1.png"), "q"))

@@ -61,16 +61,8 @@ def test_a_file_in_two_data_folders_is_an_error_and_a_folder_given_twice_counts_
     assert len(tasks("valse", tmp_path / "a", tmp_path / "a", tmp_path / "link")) == 1
 
 
-def test_an_empty_file_has_no_cases(tmp_path):
+def test_an_empty_file_has_no_cases_and_an_equal_foil_is_one(tmp_path):
     assert read(tmp_path, "valse/existence.json", {}).cases == ()
-
-
-@pytest.mark.parametrize("classes", [1, [1, 2], "field", True, None])
-def test_the_classes_of_valse_mix_types(tmp_path, classes):
-    assert tags_of_valse(tmp_path, classes=classes, classes_foil=classes)["provenance"] == "zero_to_something"
-
-
-def test_an_equal_foil_is_a_case(tmp_path):
     [case] = read(tmp_path, "valse/existence.json", {"1": VALSE | {"foil": VALSE["caption"]}}).cases
     assert case.requests[0] == case.requests[1]
 
@@ -79,6 +71,10 @@ def test_an_equal_foil_is_a_case(tmp_path):
     ("name", "changes", "expected"),
     [
         ("existence", {"provenance_of_foils": None, "dataset": None}, {}),
+        *(
+            ("existence", {"classes": value, "classes_foil": value}, {"provenance": "zero_to_something"})
+            for value in (1, [1, 2], "field", True, None)
+        ),
         ("plurals", {"foil_method": "checklist method, change NP to PL"}, {"direction": "sg2pl"}),
         ("plurals", {"foil_method": "checklist method, change NP to SG"}, {"direction": "pl2sg"}),
         ("plurals", {"foil_method": "by hand"}, r"field 'foil_method' is a string .'by hand'"),
@@ -101,22 +97,20 @@ def test_the_slices_of_valse(tmp_path, name, changes, expected):
 ACTIVE = f"bla/annotations/{OF_BLA['bla/active-passive']}"
 
 
-def test_the_other_form_of_bla(tmp_path):
+def test_the_other_form_of_bla_and_ids_and_slices_of_its_sets(tmp_path):
     [case] = read(tmp_path, ACTIVE, {"2368232": list(GROUP.values())}).cases
     assert texts(case) == list(GROUP.values())
     assert (case.id, case.truths, case.requests[0].image.key) == ("2368232", (True, True, False, False), "2368232")
     assert case.origin.endswith(", record 2368232")
-
-
-def test_an_image_of_bla_may_be_a_number_and_its_predicate_is_a_slice(tmp_path):
     group = GROUP | {"predicate": "looks at", "group_index": 3, "score": [0.9, 0.8, 0.9, 0.8]}
-    [case] = read(tmp_path, ACTIVE, [SET | {"image_id": 1159399, "index": 14, "caption_group": [group]}]).cases
-    assert (case.id, case.requests[0].image.key, case.tags) == ("1159399", "1159399", {"verb": "looks at"})
-
-
-def test_several_sets_of_an_image_have_ids_of_their_own(tmp_path):
-    cases = read(tmp_path, ACTIVE, [SET | {"caption_group": [GROUP, GROUP]}, SET]).cases
-    assert [case.id for case in cases] == ["1159399", "1159399-2", "1159399-3"]
+    sets = [SET | {"image_id": 1159399, "index": 14, "caption_group": [group, GROUP]}, SET]
+    cases = read(tmp_path, ACTIVE, sets).cases
+    assert [(case.id, case.tags) for case in cases] == [
+        ("1159399", {"verb": "looks at"}),
+        ("1159399-2", {}),
+        ("1159399-3", {}),
+    ]
+    assert {case.requests[0].image.key for case in cases} == {"1159399"}
 
 
 def test_the_image_of_the_release_of_bla_comes_first(tmp_path):
@@ -277,11 +271,8 @@ def test_default_yml_on_request_and_with_the_figures_of_the_released_code(tmp_pa
     [case] = of_carets(tmp_path, records, name, protocols=frozenset({protocol})).cases
     assert case.tags == {"question_type": "action_choice_rel", "form": "multi-choice", "choices": "2"}
     assert tasks("carets", tmp_path) == {}
-
-
-def test_visual_inv_of_carets_has_no_data(tmp_path):
     of_carets(tmp_path, [QUESTION, partner(QUESTION)])
-    assert tasks("carets", tmp_path, wanted="carets/visual-inv".__eq__) == {}
+    assert tasks("carets", tmp_path, wanted="carets/visual-inv".__eq__) == {}  # it has no data
 
 
 YAML, ANNO = "corpus/v1/Attribute/color/vg.yaml", "data/Attribute/vg/color.json"
@@ -356,11 +347,6 @@ def test_the_images_of_vl_checklist(tmp_path, root, key, place):
     assert (image.key, image.where) == (key, str(tmp_path / place))
 
 
-def test_without_its_file_there_is_no_task(tmp_path):
-    releases.write(tmp_path / "vl-checklist" / YAML, CONFIG)
-    assert tasks("vl-checklist", tmp_path) == {}
-
-
 @pytest.mark.parametrize(
     "path",
     ["../color.json", "/etc/color.json", "data/../../color.json", "data\\\\color.json", f"data/{'a' * 300}.json"],
@@ -383,6 +369,8 @@ def test_a_broken_corpus(tmp_path, config, expected):
 
 
 def test_a_corpus_that_cannot_be_read(tmp_path):
+    releases.write(tmp_path / "vl-checklist" / YAML, CONFIG)
+    assert tasks("vl-checklist", tmp_path) == {}  # without its file of items
     assert "vg.yaml: line 1, column 12 is not UTF-8" in problem(tmp_path, b"ANNO_PATH: \xff")
     (tmp_path / "vl-checklist" / YAML).unlink()
     (tmp_path / "vl-checklist" / YAML).mkdir()

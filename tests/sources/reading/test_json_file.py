@@ -80,11 +80,6 @@ def test_every_cut_is_an_error(tmp_path_factory, length):
     problem(tmp_path_factory.getbasetemp() / "cut.json", content)
 
 
-def test_a_byte_order_mark_is_allowed(file):
-    file.write_bytes('{"a": "é"}'.encode("utf-8-sig"))
-    assert read_json(file) == {"a": "é"}
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -212,11 +207,13 @@ def test_the_collector_is_as_before(was_on):
         (gc.enable if before else gc.disable)()
 
 
-def test_json_lines(file):
+def test_json_lines_and_a_byte_order_mark(file):
     file.write_bytes('\ufeff{"a": "x\u2028y"}\r\n\n  \n{"a": 2}'.encode())
     records = list(lined_records(file))
     assert [record.fields for record in records] == [{"a": "x\u2028y"}, {"a": 2}]
     assert [record.id for record in records] == ["on line 1", "on line 4"]
+    file.write_bytes('{"a": "é"}'.encode("utf-8-sig"))
+    assert read_json(file) == {"a": "é"}
 
 
 @pytest.mark.parametrize(("content", "says"), json_table(TABLES, "broken_json_lines"))

@@ -94,15 +94,12 @@ def test_each_task_has_the_number_of_questions_in_the_options(folder):
         }
 
 
-def test_only_what_is_wanted_is_made(folder):
+def test_the_seed_decides_and_only_what_is_wanted_is_made(folder):
     only = tasks(folder, wanted=lambda name: name == "scene-graphs/order-inv")
     assert list(only) == ["order-inv"]
     assert only["order-inv"] == tasks(folder)["order-inv"]
     write(folder, FILE, "not read")
     assert tasks(folder, wanted=lambda _: False) == {}
-
-
-def test_the_seed_decides(folder):
     assert tasks(folder) == tasks(folder)
     first, second = (tasks(folder, seed=seed) for seed in (0, 1))
     assert all(first[test].cases != second[test].cases for test in TESTS)
@@ -126,7 +123,7 @@ def test_every_process_makes_the_same_plan(folder):
     assert "scene-graphs/order-inv" in seen.pop()
 
 
-def test_images_are_found_by_their_number_and_only_graphs_with_one_are_used(folder):
+def test_images_are_found_by_their_number_only_graphs_with_one_are_used_and_each_once(folder):
     put_images(folder, 30)
     found = tasks(folder)
     for test in set(OF_CARETS) - {"visual-inv"}:
@@ -134,6 +131,10 @@ def test_images_are_found_by_their_number_and_only_graphs_with_one_are_used(fold
     for task in found.values():
         assert keys_of(task) <= {str(name) for name in range(7000, 7030)}
         assert task.note == "made from the 30 of 50 scene graphs whose images are there"
+    write(folder, "gqa/val_sceneGraphs.json", as_file())
+    task = tasks(folder)["order-inv"]
+    assert task.left_out["graph of an image that an earlier file has"] == 50
+    assert task.cases == tasks(folder)["order-inv"].cases
 
 
 @pytest.mark.parametrize("there", [0, 3])
@@ -202,13 +203,6 @@ def test_faulty_graphs_are_left_out_and_counted(folder):
         assert task.left_out["a box without an extent"] == 1
         assert [number for reason, number in task.left_out.items() if "ontology" in reason] == [1]
         assert any("32 pixels" in reason for reason in task.left_out)
-
-
-def test_an_image_that_two_files_annotate_counts_once(folder):
-    write(folder, "gqa/val_sceneGraphs.json", as_file())
-    task = tasks(folder)["order-inv"]
-    assert task.left_out["graph of an image that an earlier file has"] == 50
-    assert task.cases == tasks(folder)["order-inv"].cases
 
 
 @pytest.mark.parametrize(("content", "says"), json_table(TABLES, "files_that_give_nothing_to_ask_are_an_error"))

@@ -159,13 +159,10 @@ def test_repeated_ids(tmp_path):
     assert left_out == {"a repeated key in one object": 1}
 
 
-def test_too_many_objects(tmp_path):
+def test_too_many_objects_are_refused_and_what_is_left_out_is_counted(tmp_path):
     file = write(tmp_path, gqa(objects={str(number): TABLE for number in range(MOST_OBJECTS + 1)}))
     with pytest.raises(DataError, match=r"graphs\.json, record graph '7': has 10001 objects.* 10000 "):
         list(read_graphs(file, faults="leave out", left_out=Counter()))
-
-
-def test_what_is_left_out_is_counted(tmp_path):
     with pytest.raises(ValueError, match="left_out=None: expected a Counter"):
         read_graphs(write(tmp_path, gqa()), faults="leave out")
     with pytest.raises(ValueError, match="faults='ignore': expected 'fail' or 'leave out'"):

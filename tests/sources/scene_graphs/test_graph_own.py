@@ -94,11 +94,17 @@ def test_graphs_of_two_images_of_one_name_are_an_error(tmp_path, backwards):
         assert part in str(caught.value)
 
 
-def test_a_box_outside_its_image_is_left_out_though_the_graph_gives_no_size(folder):
+def test_a_box_outside_is_left_out_an_unknown_field_counted_and_a_photo_on_its_side_upright(folder):
     file = about(folder, CUP, {"id": "2", "name": "table", "box": [10, 10, 800, 100]})
     found = read(file)
     assert list(found.graphs[0].objects) == ["1"]
     assert found.left_out["a box outside the image"] == 1
+    found = read(about(folder, CUP | {"atributes": ["red"]}))
+    assert found.left_out == {"an unknown field 'atributes' (did you mean 'attributes'?)": 1}
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.new("RGB", (640, 480)).save(folder / "photos/1.jpg", exif=exif)
+    assert len(read(about(folder, CUP, width=480, height=640)).graphs) == 1
 
 
 @pytest.mark.parametrize(
@@ -117,18 +123,6 @@ def test_a_size_that_is_not_the_images_leaves_the_graph_out_unless_the_image_is_
     found = read(about(folder, CUP, **size))
     assert found.left_out.get("a width or height that is not the image's", 0) == counted
     assert len(found.graphs) == (not counted)
-
-
-def test_a_photo_that_lies_on_its_side_counts_upright(folder):
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    Image.new("RGB", (640, 480)).save(folder / "photos/1.jpg", exif=exif)
-    assert len(read(about(folder, CUP, width=480, height=640)).graphs) == 1
-
-
-def test_an_unknown_field_is_counted_by_its_name_with_the_nearest_one(folder):
-    found = read(about(folder, CUP | {"atributes": ["red"]}))
-    assert found.left_out == {"an unknown field 'atributes' (did you mean 'attributes'?)": 1}
 
 
 @pytest.mark.parametrize(

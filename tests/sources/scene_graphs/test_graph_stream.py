@@ -37,13 +37,13 @@ def file(tmp_path):
     return tmp_path / "train_sceneGraphs.json"
 
 
-def test_missing_and_a_folder(file):
+def test_a_file_that_is_missing_a_folder_or_unreadable(file, monkeypatch):
     assert "there is no such file" in problem(file)
     file.mkdir()
     assert "is a folder, expected a file of scene graphs" in problem(file)
+    file.rmdir()
+    file.touch()
 
-
-def test_unreadable(file, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 

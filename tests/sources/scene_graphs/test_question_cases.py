@@ -124,16 +124,13 @@ def test_both_images_are_occluded_and_one_of_them_hides_the_objects_of_the_quest
         assert boxes[case.truths.index("yes")] == pair.instead
 
 
-def test_only_the_background_is_perturbed():
+def test_only_the_background_is_perturbed_and_boxes_are_scaled_to_the_files_size():
     box = Box(x=10, y=5, w=32, h=32)
     before = np.asarray(gradient())
     after = np.asarray(shown(pair_of("mask", box)).load())
     assert after.shape == before.shape
     assert (after[10:30, 15:35] == before[10:30, 15:35]).all()
     assert len(np.unique(after[:, 50:].reshape(-1, 3), axis=0)) == 1
-
-
-def test_boxes_are_scaled_from_the_graphs_size_to_the_files():
     small = shown(pair_of("crop", Box(x=10, y=0, w=40, h=40), width=60, height=40)).load()
     double = shown(pair_of("crop", Box(x=20, y=0, w=80, h=80), width=120, height=80)).load()
     assert small.size == double.size == (40, 40)
