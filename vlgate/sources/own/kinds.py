@@ -234,7 +234,11 @@ def kind_of(record: Record) -> CaseKind:
     if "prior" in record.fields and marks in ([], ["question"]):
         return _TWINS
     if len(marks) != 1 or "prior" in record.fields:
-        raise record.error(_no_kind(record))
+        known = dict.fromkeys(field for kind in _EVERY for field in kind.fields)
+        misspelled = (field for field in record.fields if field not in known and get_close_matches(field, known))
+        hint = next((f"field {field!r} is unknown ({nearest(field, known)}); " for field in misspelled), "")
+        kinds = "; ".join(dict.fromkeys(", ".join(kind.needed) for kind in _EVERY))
+        raise record.error(f"{hint}expected the fields of one kind of case ({kinds}), not {', '.join(record.fields)}")
     if marks == ["true"] and type(record.fields.get("false")) is str:
         return _TWO_TRUE
     if marks != ["question"]:
@@ -249,11 +253,3 @@ def kind_of(record: Record) -> CaseKind:
 @lru_cache(maxsize=64)  # the lines of a task must be of the same kind, not of equal ones
 def _kind_of_shape(shape: Shape) -> CaseKind:
     return CaseKind(shape, "foil", " ".join(("shape image", *SHAPES[shape].fields)), by_shape, _BOX)
-
-
-def _no_kind(record: Record) -> str:
-    known = dict.fromkeys(field for kind in _EVERY for field in kind.fields)
-    misspelled = (field for field in record.fields if field not in known and get_close_matches(field, known))
-    hint = next((f"field {field!r} is unknown ({nearest(field, known)}); " for field in misspelled), "")
-    kinds = "; ".join(dict.fromkeys(", ".join(kind.needed) for kind in _EVERY))
-    return f"{hint}expected the fields of one kind of case ({kinds}), not {', '.join(record.fields)}"
