@@ -118,15 +118,10 @@ def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(choices)
 
 
-def pair(record: Record, find: Find) -> Asked:
-    image, texts = find(record, record.text("image")), (record.text("caption"), record.text("foil"))
-    refuse_same(record, "caption and foil are", texts[:1], texts[1:])
-    return texts_about(image, texts), (True, False)
-
-
 def choice(record: Record, find: Find) -> Asked:
-    image = find(record, record.text("image"))
-    caption, foils = record.text("caption"), record.texts("foils")
+    """A caption and its foil, or several foils."""
+    image, caption = find(record, record.text("image")), record.text("caption")
+    foils = (record.text("foil"),) if "foil" in record.fields else record.texts("foils")
     refuse_same(record, "caption and foil are", (caption,), foils)
     return texts_about(image, (caption, *foils)), (True, *(False,) * len(foils))
 
@@ -205,7 +200,7 @@ class CaseKind:
 
 # The kinds of case, each by the field that no other kind has.
 _KINDS: Mapping[str, CaseKind] = {
-    "foil": CaseKind("pair", "foil", "image caption foil", pair, _BOX),
+    "foil": CaseKind("pair", "foil", "image caption foil", choice, _BOX),
     "foils": CaseKind("choice", "foil", "image caption foils", choice, _BOX),
     "other_images": CaseKind("image_choice", "foil", "image other_images caption", image_choice),
     "statement": CaseKind("single", "foil", "image statement is_true", statement, _BOX),
