@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from limits import LIMITS
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.fixtures.reader.defects import DEFECTS
-from vlgate.fixtures.reader.limits import LIMITS
 from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.reader.reading import Reading
 from vlgate.gates.acuity import said

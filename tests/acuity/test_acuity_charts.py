@@ -2,11 +2,11 @@
 
 import pytest
 
+from benchmarks.limits import LIMITS
 from vlgate.asking.batching import Caller
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import OptionError
 from vlgate.fixtures.reader.defects import DEFECTS
-from vlgate.fixtures.reader.limits import LIMITS
 from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.reader.reading import Reading
 from vlgate.studies.acuity.charts import ChartRun, change, lines, page, read_release, sheet, text_of

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+from pathlib import Path
 
 ODD = (
     None, True, False, 0, -1, 2**63, 10**400, -(10**30), 1e308, 0.1, "", " ", "\x00", "\ud800", "\ufeff", "é" * 300,
@@ -14,7 +15,15 @@ TEXTS = (
     b"\xff\xfe", b"\xef\xbb\xbf", b"[" * 20_000, b'{"a":' * 20_000, b"1" * 10_000, b"NaN", b"1e999", b"-0",
     b"\\ud800", b"\r", b"\n\n", b"\t", b'"', b"\\", b"\xe2\x80\xae", b"\x7f", b"null", b"true",
 )  # fmt: skip
-PLACES = ("folder", "missing", "loop", "pipe", "unreadable", "empty", "device")
+PLACES = {
+    "folder": Path.mkdir,
+    "missing": lambda _: None,
+    "loop": lambda file: file.symlink_to(file.name),
+    "pipe": os.mkfifo,
+    "unreadable": lambda file: (file.write_bytes(b"{}"), file.chmod(0)),
+    "empty": Path.touch,
+    "device": lambda file: file.symlink_to("/dev/null"),
+}
 """What stands in the place of the file itself in one mutant of forty."""
 
 
@@ -22,7 +31,7 @@ def mutant(content, seed):
     """Return the bytes of a mutant, or the name of one of ``PLACES``."""
     chance = random.Random(seed)
     if chance.random() < 1 / 40:
-        return chance.choice(PLACES)
+        return chance.choice(tuple(PLACES))
     if chance.random() < 0.5:
         changed = _of_json(content, chance)
         if changed is not None:
@@ -34,29 +43,13 @@ def mutant(content, seed):
 
 def put(file, made):
     """Put a mutant in the place of a file."""
-    remove(file)
-    if isinstance(made, bytes):
-        file.write_bytes(made)
-    elif made == "folder":
-        file.mkdir()
-    elif made == "loop":
-        file.symlink_to(file.name)
-    elif made == "pipe":
-        os.mkfifo(file)
-    elif made == "unreadable":
-        file.write_bytes(b"{}")
-        file.chmod(0)
-    elif made == "empty":
-        file.write_bytes(b"")
-    elif made == "device":
-        file.symlink_to("/dev/null")
-
-
-def remove(file):
     if file.is_dir() and not file.is_symlink():
         file.rmdir()
+    file.unlink(missing_ok=True)
+    if isinstance(made, bytes):
+        file.write_bytes(made)
     else:
-        file.unlink(missing_ok=True)
+        PLACES[made](file)
 
 
 def _flip(content, chance):
@@ -157,10 +150,8 @@ def _changed_object(value, chance):
     if how == 0:
         return rest
     if how == 1:
-        return {
-            **rest,
-            str(chance.choice((key.upper(), key + " ", "", "\x00", "\ud800", "x" * 3000, "a/../b"))): value[key],
-        }
+        name = chance.choice((key.upper(), key + " ", "", "\x00", "\ud800", "x" * 3000, "a/../b"))
+        return {**rest, str(name): value[key]}
     if how == 2:
         return {**value, key: value[chance.choice(list(value))]}
     return {**value, key: _changed(value[key], chance)}

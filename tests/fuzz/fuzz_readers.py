@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import region_file_forms as forms
 import releases
-import winoground_release
 from frcnn_tiny import config_yaml
 from own_case_lines import EVERY
 from own_case_lines import table as cells
@@ -55,6 +54,7 @@ from vlgate.report.missed import card_of, case_lines, missed_cases, missed_lines
 from vlgate.report.page.page import write_page
 from vlgate.run.census import count
 from vlgate.run.planning import make_plan
+from vlgate.sources.benchmarks.quads import TAGS
 from vlgate.sources.graphs.files import graph_faults, read_graphs, read_words, vocabulary_of
 from vlgate.sources.graphs.question_files import images_in
 from vlgate.sources.own import cases
@@ -166,6 +166,10 @@ def written(name, content):
     return make
 
 
+def of_file(name, content, read, cost=1):
+    return Reader(written(name, content), lambda _, file: read(file), cost)
+
+
 def lines(rows):
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
@@ -181,17 +185,14 @@ def vl_checklist(which):
 
 def winoground(which):
     def make(folder):
-        rows = [winoground_release.row(number) for number in range(4)]
+        rows, place = [releases.winoground_line(number) for number in range(4)], folder / "winoground/data"
         if which == "parquet":
-            winoground_release.write_parquet(folder, *rows)
-            return next((folder / "winoground/data").glob("*.parquet"))
-        winoground_release.write_lines(folder, *rows)
-        winoground_release.write_zip(folder, 0, 1)
-        winoground_release.write_tags(folder, {str(number): ["NonCompositional"] for number in range(4)})
+            return releases.write(place / "test-00000-of-00001.parquet", releases.with_images(rows))
+        releases.winoground_zip(place, 0, 1)
         return {
-            "lines": folder / "winoground/data/examples.jsonl",
-            "zip": folder / "winoground/data/images.zip",
-            "tags": folder / winoground_release.TAGS[0],
+            "zip": place / "images.zip",
+            "lines": releases.write(place / "examples.jsonl", rows),
+            "tags": releases.write(folder / TAGS[0], {str(number): ["NonCompositional"] for number in range(4)}),
         }[which]
 
     return make
@@ -245,13 +246,13 @@ def decode(folder, _):
 
 def parquet(rows):
     stream = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows), stream)
+    pq.write_table(rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows), stream)
     return stream.getvalue()
 
 
-def table(name, rows):
-    """A table of images in the form of another publisher."""
-    return written(name, rows if isinstance(rows, bytes) else parquet(rows))
+def released(name, content, **how):
+    """The reader of a benchmark, which has the name of its folder."""
+    return Reader(written(name, content), benchmark(name.partition("/")[0], **how))
 
 
 def features(form):
@@ -263,7 +264,6 @@ def features(form):
 
 
 def read_features(_, file):
-
     path = file.parent if file.name == "data.mdb" else file
     source = feature_file(path, width=None, count=None)
     for key in list(source._records.keys())[:8]:
@@ -338,11 +338,9 @@ def real(place, name=""):
 
 
 PNG = releases.picture("red")["bytes"]
-_STREAM = io.BytesIO()
-pq.write_table(releases.sugarcrepe_table([("a red cup", "a blue cup", "1.jpg"), ("a dog", "a cat", None)]), _STREAM)
-TESTED = _STREAM.getvalue()
+TESTED = parquet(releases.sugarcrepe_table([("a red cup", "a blue cup", "1.jpg"), ("a dog", "a cat", None)]))
 DRAWN = {graph.id: as_gqa(graph) for graph in world_graphs(1, 12)}
-THRESHOLDS = """schema = 1
+THRESHOLDS = b"""schema = 1
 [defaults]
 confidence = 0.95
 basis = "lower"
@@ -356,10 +354,9 @@ max = 0.9
 [checks]
 determinism = { allow = true, why = "samples" }
 """
-VERIFICATION = "object_verification_template_test.json"
+PAIRS = {"valse/existence": "pair", "scenes/foil-it": "pair"}
 CHOICE = "action_choice_symmetric_test.json"
 ACTIVE = "active_passive_captions.json"
-FOILS = "foilv1.0_test_2017.json"
 YAML = "corpus/v1/Attribute/color/vg.yaml"
 COLOURS = "data/Attribute/vg/color.json"
 COLOUR_YAML = f'ANNO_PATH: "{COLOURS}"\nIMG_ROOT: "vg"\nTYPE: "TUPLE_JSON"'.encode()
@@ -371,38 +368,26 @@ READERS = {
     "own cases by id": Reader(written("cases/a.json", {"a": EVERY[1], "b": EVERY[5]}), benchmark("own")),
     "own cases as csv": Reader(written("cases.csv", cells(EVERY, ",").encode()), benchmark("own")),
     "own cases as tsv": Reader(written("cases/a.tsv", cells(EVERY, "\t").encode()), benchmark("own")),
-    "valse": Reader(written("valse/existence.json", FILES["VALSE"]), benchmark("valse")),
-    "bla": Reader(written(f"bla/annotations/{ACTIVE}", FILES["BLA"]), benchmark("bla")),
-    "bla keyed": Reader(
-        written(f"bla/annotations/{ACTIVE}", {"2368232": list(FILES["SET"].values())}), benchmark("bla")
-    ),
-    "sugarcrepe": Reader(
-        written("sugarcrepe/data/replace_att.json", {"0": FILES["SUGAR"]}), benchmark("sugarcrepe")
-    ),
-    "foil-it": Reader(
-        written(f"foil-it/{FOILS}", FILES["FOIL_IT"]),
-        benchmark("foil-it"),
-    ),
-    "carets": Reader(written(f"carets/data/questions/{VERIFICATION}", FILES["CARETS"]), benchmark("carets")),
-    "carets choices": Reader(
-        written(f"carets/data/questions/{CHOICE}", FILES["CHOICES"]),
-        benchmark("carets", protocols=frozenset({"carets_release"})),
+    "valse": released("valse/existence.json", FILES["VALSE"]),
+    "bla": released(f"bla/annotations/{ACTIVE}", FILES["BLA"]),
+    "bla keyed": released(f"bla/annotations/{ACTIVE}", {"2368232": list(FILES["SET"].values())}),
+    "sugarcrepe": released("sugarcrepe/data/replace_att.json", {"0": FILES["SUGAR"]}),
+    "foil-it": released("foil-it/foilv1.0_test_2017.json", FILES["FOIL_IT"]),
+    "carets": released("carets/data/questions/object_verification_template_test.json", FILES["CARETS"]),
+    "carets choices": released(
+        f"carets/data/questions/{CHOICE}", FILES["CHOICES"], protocols=frozenset({"carets_release"})
     ),
     "vl-checklist yaml": Reader(vl_checklist(YAML), benchmark("vl-checklist")),
     "vl-checklist items": Reader(vl_checklist(COLOURS), benchmark("vl-checklist")),
     "winoground lines": Reader(winoground("lines"), benchmark("winoground")),
     "winoground parquet": Reader(winoground("parquet"), benchmark("winoground")),
-    "winoground bytes": Reader(
-        table("winoground/a.parquet", [FILES["PAIRED"] | {"image_0": PNG, "image_1": PNG}]), benchmark("winoground")
+    "winoground bytes": released(
+        "winoground/a.parquet", parquet([FILES["PAIRED"] | {"image_0": PNG, "image_1": PNG}])
     ),
-    "pope parquet": Reader(table("pope/test.parquet", [releases.hub_pope(n) for n in range(3)]), benchmark("pope")),
-    "sugarcrepe parquet": Reader(table("sugarcrepe/swap_obj.parquet", TESTED), benchmark("sugarcrepe")),
-    "naturalbench rows": Reader(
-        table("naturalbench/test.parquet", releases.naturalbench_rows(0)), benchmark("naturalbench")
-    ),
-    "mmvp parquet": Reader(
-        table("mmvp/test.parquet", [releases.hub_mmvp(n) for n in (1, 2)]), benchmark("mmvp")
-    ),
+    "pope parquet": released("pope/test.parquet", parquet([releases.hub_pope(n) for n in range(3)])),
+    "sugarcrepe parquet": released("sugarcrepe/swap_obj.parquet", TESTED),
+    "naturalbench rows": released("naturalbench/test.parquet", parquet(releases.naturalbench_rows(0))),
+    "mmvp parquet": released("mmvp/test.parquet", parquet([releases.hub_mmvp(n) for n in (1, 2)])),
     "winoground zip": Reader(winoground("zip"), benchmark("winoground")),
     "winoground tags": Reader(winoground("tags"), benchmark("winoground")),
     "coco twins": Reader(twins, benchmark("valse")),
@@ -414,51 +399,31 @@ READERS = {
         for name in ("objects", "attributes", "relationships", "image_data")
     },
     "generated tasks": Reader(written("scene-graphs/g.json", DRAWN), benchmark("scene-graphs"), cost=8),
-    "words": Reader(
-        written("g.jsonl", lines([FILES["WORDS"], FILES["OWN"]])),
-        lambda _, file: (read_words(file), vocabulary_of([file])),
-        cost=4,
+    "words": of_file(
+        "g.jsonl", lines([FILES["WORDS"], FILES["OWN"]]), lambda file: (read_words(file), vocabulary_of([file])), cost=4
     ),
-    "questions": Reader(
-        written("q.jsonl", lines([{"id": "1", "image": "a", "question": "Is it?", "answer": "yes"}])),
-        lambda _, file: images_in(file),
-    ),
-    "questions gqa": Reader(
-        written("q.json", {"1": {"imageId": "5", "question": "Is it?", "answer": "yes"}}),
-        lambda _, file: images_in(file),
-    ),
-    "replay lines": Reader(
-        written("r.jsonl", lines(FILES["REPLIES"] + FILES["SAID"])), lambda _, file: read_rows(file)
-    ),
-    "replay parquet": Reader(written("r.parquet", parquet(FILES["REPLIES"])), lambda _, file: read_rows(file)),
+    "questions": of_file("q.jsonl", lines([{"id": "1", "image": "a", "question": "Is?", "answer": "yes"}]), images_in),
+    "questions gqa": of_file("q.json", {"1": {"imageId": "5", "question": "Is it?", "answer": "yes"}}, images_in),
+    "replay lines": of_file("r.jsonl", lines(FILES["REPLIES"] + FILES["SAID"]), read_rows),
+    "replay parquet": of_file("r.parquet", parquet(FILES["REPLIES"]), read_rows),
     **{
         f"run {name}": Reader(run_file(name), read_whole_run, cost=8)
         for name in ("metrics.json", "environment.json", "verdict.json", "controls.json", "cases.parquet")
     },
     "reply rows": Reader(written("rows.json", FILES["ROWS"]), read_reply_rows),
-    "must hold": Reader(
-        written("held.jsonl", lines([{"task": "valse/existence", "case": str(n)} for n in range(4)])),
-        lambda _, file: read_must_hold(file),
+    "must hold": of_file(
+        "held.jsonl", lines([{"task": "valse/existence", "case": str(n)} for n in range(4)]), read_must_hold
     ),
-    "disputes": Reader(
-        written("d.jsonl", lines([{"task": "own/a", "case": "1", "claim": "swapped", "evidence": "seen"}])),
-        lambda _, file: read_disputes([file]),
+    "disputes": of_file(
+        "d.jsonl", lines([{"task": "own/a", "case": "1", "claim": "swapped", "evidence": "seen"}]),
+        lambda file: read_disputes([file]),
     ),
-    "every error of thresholds": Reader(
-        written("t.toml", THRESHOLDS.encode()),
-        lambda _, file: thresholds_errors(file, {"valse/existence": "pair", "scenes/foil-it": "pair"}),
-    ),
-    "thresholds": Reader(
-        written("t.toml", THRESHOLDS.encode()),
-        lambda _, file: read_thresholds(file, {"valse/existence": "pair", "scenes/foil-it": "pair"}),
-    ),
-    "answers": Reader(written("a.json", ["yes", "no", "2"]), lambda _, file: read_answers(file)),
-    "answers text": Reader(written("a.txt", b"yes\nno\n2\n"), lambda _, file: read_answers(file)),
-    "detector yaml": Reader(written("config.yaml", config_yaml().encode()), lambda _, file: read_config(file)),
-    "volta json": Reader(
-        written("v.json", published("vilbert")),
-        lambda _, file: parse(read_json(file), str(file)),
-    ),
+    "every error of thresholds": of_file("t.toml", THRESHOLDS, lambda file: thresholds_errors(file, PAIRS)),
+    "thresholds": of_file("t.toml", THRESHOLDS, lambda file: read_thresholds(file, PAIRS)),
+    "answers": of_file("a.json", ["yes", "no", "2"], read_answers),
+    "answers text": of_file("a.txt", b"yes\nno\n2\n", read_answers),
+    "detector yaml": of_file("config.yaml", config_yaml().encode(), read_config),
+    "volta json": of_file("v.json", published("vilbert"), lambda file: parse(read_json(file), str(file))),
     "captions coco": Reader(written("c.json", FILES["COCO"]), inputs),
     "captions lines": Reader(written("c.jsonl", lines(FILES["CAPTIONS"])), inputs),
     "answered visual7w": Reader(written("a.json", FILES["VISUAL7W"]), inputs),

@@ -23,21 +23,12 @@ def write_table(file, rows, delimiter):
 def lmms_eval(folder, items, task="pope"):
     """`--log_samples` of lmms-eval 0.3 and later: the record of the data set and raw arguments are not kept."""
     rows = []
+    hashes = {"doc_hash": "74234e98", "prompt_hash": "5feceb66", "target_hash": "6b86b273"}
     for number, item in enumerate(items):
         fact = {"question_id": str(item["id"]), "score": 1.0, "prediction": item["reply"], "ground_truth": "yes"}
-        rows.append(
-            {
-                "doc_id": number,
-                "target": item["truth"],
-                "filtered_resps": [item["reply"]],
-                "doc_hash": "74234e98",
-                "prompt_hash": "5feceb66",
-                "target_hash": "6b86b273",
-                "pope_accuracy": fact,
-                "pope_yes_ratio": fact,
-                "input": f"{item['question']}\n{SHORT}",
-            }
-        )
+        row = {"doc_id": number, "target": item["truth"], "filtered_resps": [item["reply"]], **hashes}
+        facts = {"pope_accuracy": fact, "pope_yes_ratio": fact}
+        rows.append({**row, **facts, "input": f"{item['question']}\n{SHORT}"})
     return write_lines(folder / f"20250109_075904_samples_{task}.jsonl", rows)
 
 
@@ -46,17 +37,11 @@ def lmms_eval_with_doc(folder, items, task="pope"):
     rows = []
     for number, item in enumerate(items):
         doc = {"id": str(number), "question_id": str(item["id"]), "question": item["question"]}
-        rows.append(
-            {
-                "doc_id": number,
-                "doc": {**doc, "answer": item["truth"], "category": item["category"]},
-                "target": item["truth"],
-                "arguments": [f"{item['question']}\n{SHORT}", {"max_new_tokens": 128, "until": ["\n\n"]}, task, "test"],
-                "resps": [[item["reply"]]],
-                "filtered_resps": [item["reply"].lower()],
-                "pope_accuracy": {"question_id": str(item["id"]), "score": 1.0},
-            }
-        )
+        doc |= {"answer": item["truth"], "category": item["category"]}
+        arguments = [f"{item['question']}\n{SHORT}", {"max_new_tokens": 128, "until": ["\n\n"]}, task, "test"]
+        row = {"doc_id": number, "doc": doc, "target": item["truth"], "arguments": arguments}
+        replies = {"resps": [[item["reply"]]], "filtered_resps": [item["reply"].lower()]}
+        rows.append({**row, **replies, "pope_accuracy": {"question_id": str(item["id"]), "score": 1.0}})
     return write_lines(folder / f"samples_{task}_2024-05-01T10-00-00.jsonl", rows)
 
 
@@ -104,14 +89,8 @@ def llava(folder, items):
         for n, one in enumerate(items)
     ]
     answers = [
-        {
-            "question_id": question["question_id"],
-            "prompt": question["text"],
-            "text": item["reply"],
-            "answer_id": f"kT{number}",
-            "model_id": "llava-v1.5-13b",
-            "metadata": {},
-        }
+        {"question_id": number, "prompt": question["text"], "text": item["reply"], "answer_id": f"kT{number}"}
+        | {"model_id": "llava-v1.5-13b", "metadata": {}}
         for number, (question, item) in enumerate(zip(asked, items, strict=True))
     ]
     return write_lines(folder / "llava-v1.5-13b.jsonl", answers) + write_lines(folder / "llava_pope_test.jsonl", asked)
@@ -130,30 +109,24 @@ def mme(folder, items, name="existence"):
 
 
 def inspect_samples(items):
-    return [
-        {
+    samples = []
+    for number, item in enumerate(items, 1):
+        content = [
+            {"type": "text", "text": f"{item['question']} {SHORT}"},
+            {"type": "image", "image": f"images/{item['image']}", "detail": "auto"},
+        ]
+        message = {"message": {"role": "assistant", "content": item["reply"]}, "stop_reason": "stop"}
+        sample = {
             "id": number,
             "epoch": 1,
-            "input": [
-                {
-                    "role": "user",
-                    "source": "input",
-                    "content": [
-                        {"type": "text", "text": f"{item['question']} {SHORT}"},
-                        {"type": "image", "image": f"images/{item['image']}", "detail": "auto"},
-                    ],
-                }
-            ],
+            "input": [{"role": "user", "source": "input", "content": content}],
             "target": item["truth"],
-            "output": {
-                "model": "gpt-4o",
-                "choices": [{"message": {"role": "assistant", "content": item["reply"]}, "stop_reason": "stop"}],
-            },
+            "output": {"model": "gpt-4o", "choices": [message]},
             "scores": {"match": {"value": "C", "answer": item["reply"]}},
             "metadata": {"category": item["category"]},
         }
-        for number, item in enumerate(items, 1)
-    ]
+        samples.append(sample)
+    return samples
 
 
 HEAD = {"version": 2, "status": "success", "eval": {"task": "pope", "model": "openai/gpt-4o"}, "plan": {}}
@@ -189,14 +162,9 @@ def in_order(folder, items):
 
 
 FORMS = {
-    "lmms_eval": lmms_eval,
-    "lmms_eval_with_doc": lmms_eval_with_doc,
-    "vlmevalkit_tsv": vlmevalkit_tsv,
-    "vlmevalkit_json": vlmevalkit_json,
-    "vlmevalkit_xlsx": vlmevalkit_xlsx,
-    "llava": llava,
-    "mme": mme,
-    "inspect_json": inspect_json,
-    "inspect_eval": inspect_eval,
-    "plain_csv": plain_csv,
+    form.__name__: form
+    for form in (
+        *(lmms_eval, lmms_eval_with_doc, vlmevalkit_tsv, vlmevalkit_json, vlmevalkit_xlsx, llava, mme),
+        *(inspect_json, inspect_eval, plain_csv),
+    )
 }

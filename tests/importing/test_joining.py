@@ -60,30 +60,20 @@ def mmvp(tmp_path):
 def mmvp_sample(index, question, options, **changed):
     listed = "\n".join(f"{letter}. {option}" for letter, option in zip("AB", options, strict=True))
     fact = {"index": index, "pair_index": index // 2, "pred": "A", "gt": "AB"[index % 2]}
-    return {
-        "doc_id": index,
-        "target": "AB"[index % 2],
-        "filtered_resps": [f"reply {index}"],
-        "mmvp_accuracy": fact,
-        "input": f"{question}\n{listed}\n{LETTERS}",
-        **changed,
-    }
+    sample = {"doc_id": index, "target": "AB"[index % 2], "filtered_resps": [f"reply {index}"]}
+    return {**sample, "mmvp_accuracy": fact, "input": f"{question}\n{listed}\n{LETTERS}", **changed}
 
 
 def mmvp_samples():
     return [mmvp_sample(index, PAIRS[index // 2][0], PAIRS[index // 2][1:]) for index in range(6)]
 
 
-def test_paired_questions_are_told_apart_by_a_number_that_is_checked(mmvp, tmp_path):
-    found, left_out = joined(tmp_path, mmvp, *mmvp_samples())
+@pytest.mark.parametrize("changed", [{}, {"mmvp_accuracy": {}}])
+def test_paired_questions_are_told_apart_by_a_number_that_is_checked_and_counts_from_0_or_1(mmvp, tmp_path, changed):
+    rows = [{**row, "doc_id": row["doc_id"] + len(changed), **changed} for row in mmvp_samples()]
+    found, left_out = joined(tmp_path, mmvp, *rows)
     assert found == {(f"{index + 1}.jpg", PAIRS[index // 2][0]): f"reply {index}" for index in range(6)}
     assert left_out == {}
-
-
-def test_numbers_from_1_join_the_same_images(mmvp, tmp_path):
-    rows = [{**row, "doc_id": row["doc_id"] + 1, "mmvp_accuracy": {}} for row in mmvp_samples()]
-    found, _ = joined(tmp_path, mmvp, *rows)
-    assert found == {(f"{index + 1}.jpg", PAIRS[index // 2][0]): f"reply {index}" for index in range(6)}
 
 
 @pytest.mark.parametrize("shift", [3, -2, 5, 40])
@@ -121,14 +111,8 @@ def test_options_in_another_order_are_left_out_because_letters_mean_others_then(
 
 def test_columns_of_options_count_as_listed_ones(mmvp, tmp_path):
     rows = [
-        {
-            "index": index + 1,
-            "question": PAIRS[index // 2][0],
-            "A": PAIRS[index // 2][1],
-            "B": PAIRS[index // 2][2],
-            "answer": "AB"[index % 2],
-            "prediction": f"reply {index}",
-        }
+        dict(zip(("question", "A", "B"), PAIRS[index // 2], strict=True))
+        | {"index": index + 1, "answer": "AB"[index % 2], "prediction": f"reply {index}"}
         for index in range(6)
     ]
     found = join(recordings(write_table(tmp_path / "Qwen_MMVP.tsv", rows, "\t")), mmvp)
@@ -143,15 +127,11 @@ def test_columns_of_options_count_as_listed_ones(mmvp, tmp_path):
 @pytest.fixture
 def naturalbench(tmp_path):
     (tmp_path / "data" / "naturalbench").mkdir(parents=True)
+    images = {f"Image_{which}": {"bytes": b"x", "path": None} for which in (0, 1)}
+    answers = {f"Image_{i}_Question_{q}": "Yes" if i == q else "No" for i in (0, 1) for q in (0, 1)}
     rows = [
-        {
-            "Index": number,
-            **{f"Image_{which}": {"bytes": b"x", "path": None} for which in (0, 1)},
-            "Question_0": f"Is cat {number} asleep?",
-            "Question_1": f"Is cat {number} awake?",
-            **{f"Image_{i}_Question_{q}": "Yes" if i == q else "No" for i in (0, 1) for q in (0, 1)},
-            "Question_Type": "yes_no",
-        }
+        {"Index": number, "Question_Type": "yes_no", **images, **answers}
+        | {f"Question_{q}": f"Is cat {number} {state}?" for q, state in enumerate(("asleep", "awake"))}
         for number in range(4)
     ]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "data" / "naturalbench" / "test.parquet")
@@ -171,15 +151,12 @@ def test_crossed_questions_are_told_apart_by_the_released_number(naturalbench, t
         expected[group, image, text] = f"reply {index}"
         truth = "Yes" if image == question else "No"
         if harness == "lmms-eval":
+            row = {"doc_id": index, "target": truth, "filtered_resps": [f"reply {index}"]}
             facts = {"id": str(index), "score": 1}
-            prompt = f"{text} Please answer Yes or No."
-            rows.append(
-                {"doc_id": index, "target": truth, "filtered_resps": [f"reply {index}"], "input": prompt}
-                | {"naturalbench_G_ACC": facts}
-            )
+            rows.append({**row, "input": f"{text} Please answer Yes or No.", "naturalbench_G_ACC": facts})
         else:
-            rows.append({"index": index, "question": text, "answer": truth, "type": "yes_no"})
-            rows[-1]["prediction"] = f"reply {index}"
+            row = {"index": index, "question": text, "answer": truth, "type": "yes_no"}
+            rows.append({**row, "prediction": f"reply {index}"})
     found, left_out = joined(tmp_path, naturalbench, *rows)
     assert {
         (int(image.split("_")[1]), int(image[-1]), text): reply for (image, text), reply in found.items()
@@ -210,17 +187,13 @@ def test_an_image_is_known_by_its_folder_if_two_have_its_name(tmp_path):
 
 def test_images_that_are_numbered_like_the_records_join_only_if_they_fit(tmp_path):
     planned = own(tmp_path, *(asked(f"{n}.jpg", ("Is it red?", "Is it big?")[n % 2]) for n in range(1, 9)))
+    questions = {n: ("Is it red?", "Is it big?")[n % 2] for n in range(1, 9)}
     rows = [
-        {
-            "index": n,
-            "image_path": f"POPE/{n}.jpg",
-            "question": ("Is it red?", "Is it big?")[n % 2],
-            "prediction": f"{n}",
-        }
-        for n in range(1, 9)
+        {"index": n, "image_path": f"POPE/{n}.jpg", "question": text, "prediction": f"{n}"}
+        for n, text in questions.items()
     ]
     found, _ = joined(tmp_path, planned, *rows)
-    assert found == {(f"{n}.jpg", ("Is it red?", "Is it big?")[n % 2]): f"{n}" for n in range(1, 9)}
+    assert found == {(f"{n}.jpg", text): f"{n}" for n, text in questions.items()}
     found, left_out = joined(tmp_path, planned, *({**row, "question": "Is it red?"} for row in rows))
     assert found == {}
     assert [why for why in left_out if "a number for a name" in why]
@@ -247,20 +220,19 @@ def test_a_name_that_a_file_has_in_several_folders_needs_its_folder(tmp_path):
     assert joined(tmp_path, planned, rows[0], rows[2])[0] == {}
 
 
-def test_records_without_a_reply_do_not_shift_the_order_of_the_others(tmp_path):
+def in_order(folder, texts, unanswered=()):
+    """The joins of questions without images, each answered by its number, with a planned case for each."""
+    planned = own(folder, *(asked(f"a{n}.jpg", text) for n, text in enumerate(texts)))
+    rows = [{"question": text, "prediction": None if n in unanswered else f"{n}"} for n, text in enumerate(texts)]
+    return joined(folder, planned, *rows)
+
+
+def test_the_order_joins_and_records_without_a_reply_do_not_shift_it_but_not_if_several_shifts_fit(tmp_path):
     texts = [f"Is it {colour}?" for colour in ("red", "big", "red", "red", "big", "old", "red", "new", "red")]
-    planned = own(tmp_path, *(asked(f"a{n}.jpg", text) for n, text in enumerate(texts)))
-    rows = [{"question": text, "prediction": None if n == 1 else f"{n}"} for n, text in enumerate(texts)]
-    found, _ = joined(tmp_path, planned, *rows)
+    found, _ = in_order(tmp_path, texts, unanswered=[1])
     assert {key[0]: reply for key, reply in found.items()} == {f"a{n}.jpg": f"{n}" for n in range(9) if n != 1}
-
-
-def test_an_order_that_several_shifts_fit_joins_nothing(tmp_path):
-    texts = [f"Is it {('red', 'big')[n % 2]}?" for n in range(40)]
-    planned = own(tmp_path, *(asked(f"a{n}.jpg", text) for n, text in enumerate(texts)))
-    found, left_out = joined(tmp_path, planned, *({"question": text, "prediction": "No"} for text in texts))
-    assert found == {}
-    assert left_out["several planned requests fit it"][0] == 40
+    found, left_out = in_order(tmp_path, ["Is it red?", "Is it big?"] * 20)
+    assert (found, left_out["several planned requests fit it"][0]) == ({}, 40)
 
 
 def test_the_text_files_of_mme_are_joined_with_own_cases(tmp_path):
@@ -276,19 +248,15 @@ def test_the_text_files_of_mme_are_joined_with_own_cases(tmp_path):
     assert found.differing == ["existence.txt, line 2"]
 
 
-@pytest.mark.parametrize("prompt", [row for [row] in table(HERE / "cut_off.tsv")])
-def test_what_a_harness_writes_around_a_question_is_cut_off(prompt, tmp_path):
-    planned = own(tmp_path, asked("1.jpg", "Is there a cup?"), asked("1.jpg", "Is there a cup of tea?"))
-    found, _ = joined(tmp_path, planned, {"image": "x/1.jpg", "prompt": prompt, "output": " **Yes** \n"})
-    assert found == {("1.jpg", "Is there a cup?"): " **Yes** \n"}
+CUT_OFF, SAYS_MORE = ([row for [row] in table(HERE / f"{name}.tsv")] for name in ("cut_off", "says_more"))
 
 
-@pytest.mark.parametrize("prompt", [row for [row] in table(HERE / "says_more.tsv")])
-def test_a_prompt_that_says_more_than_the_question_is_left_out(prompt, tmp_path):
+@pytest.mark.parametrize("prompt", CUT_OFF + SAYS_MORE)
+def test_what_a_harness_writes_around_a_question_is_cut_off_but_a_prompt_that_says_more_left_out(prompt, tmp_path):
     planned = own(tmp_path, asked("1.jpg", "Is there a cup?"), asked("1.jpg", "Is there a cup of tea?"))
-    found, left_out = joined(tmp_path, planned, {"image": "1.jpg", "prompt": prompt, "output": "Yes"})
-    assert found == {}
-    assert sum(number for number, _ in left_out.values()) == 1
+    found, left_out = joined(tmp_path, planned, {"image": "x/1.jpg", "prompt": prompt, "output": " **Yes** \n"})
+    assert found == ({("1.jpg", "Is there a cup?"): " **Yes** \n"} if prompt in CUT_OFF else {})
+    assert sum(number for number, _ in left_out.values()) == (prompt in SAYS_MORE)
 
 
 def test_words_that_a_file_has_around_many_questions_are_its_instruction(tmp_path):
@@ -321,7 +289,12 @@ def test_a_question_that_one_image_has_is_enough_but_not_if_its_right_answer_is_
     assert list(left_out) == ["the right answer to its question is another one"]
 
 
-def test_a_perturbed_image_has_no_reply_about_the_original(tmp_path):
+def test_two_different_replies_to_one_request_are_an_error_and_a_perturbed_image_has_none_about_the_original(tmp_path):
+    planned = own(tmp_path, asked("1.jpg", "Is it red?"))
+    rows = [{"image": "1.jpg", "question": "Is it red?", "prediction": reply} for reply in ("Yes", "Yes ", "No")]
+    assert joined(tmp_path, planned, *rows[:2])[0] == {("1.jpg", "Is it red?"): "Yes"}
+    with pytest.raises(OptionError, match=r"line 1 and replies.jsonl, line 3 contradict.*'Yes' and 'No'"):
+        joined(tmp_path, planned, *rows)
     planned = own(tmp_path, {"image": "1.jpg", "question": "Is it red?", "answer": "yes", "box": [0, 0, 8, 8]})
     assert "#" in planned[0].cases[0].requests[0].image.key
     found, left_out = joined(tmp_path, planned, {"image": "1.jpg", "question": "Is it red?", "prediction": "Yes"})
@@ -329,29 +302,14 @@ def test_a_perturbed_image_has_no_reply_about_the_original(tmp_path):
     assert list(left_out) == ["the planned cases ask its question of a changed image"]
 
 
-def test_two_different_replies_to_one_request_are_an_error_that_names_both(tmp_path):
-    planned = own(tmp_path, asked("1.jpg", "Is it red?"))
-    rows = [{"image": "1.jpg", "question": "Is it red?", "prediction": reply} for reply in ("Yes", "Yes ", "No")]
-    assert joined(tmp_path, planned, *rows[:2])[0] == {("1.jpg", "Is it red?"): "Yes"}
-    with pytest.raises(
-        OptionError, match=r"replies.jsonl, line 1 and replies.jsonl, line 3 contradict.*'Yes' and 'No'"
-    ):
-        joined(tmp_path, planned, *rows)
-
-
 def test_records_of_other_categories_do_not_contradict_those_of_the_planned_one(tmp_path):
-    write_lines(
-        tmp_path / "cases.jsonl",
-        [
-            {"task": "mine/random", **asked("1.jpg", "Is it red?")},
-            {"task": "mine/random", **asked("2.jpg", "Is it big?")},
-        ],
-    )
+    cases = asked("1.jpg", "Is it red?"), asked("2.jpg", "Is it big?")
+    planned = own(tmp_path, *({**case, "task": "mine/random"} for case in cases))
     rows = [
-        {"image": "1.jpg", "question": "Is it red?", "prediction": "No", "category": "popular"},
-        {"image": "1.jpg", "question": "Is it red?", "prediction": "Yes", "category": "random"},
+        {"image": "1.jpg", "question": "Is it red?", "prediction": reply, "category": category}
+        for reply, category in (("No", "popular"), ("Yes", "random"))
     ]
-    found, left_out = joined(tmp_path, tasks(tmp_path), *rows)
+    found, left_out = joined(tmp_path, planned, *rows)
     assert found == {("1.jpg", "Is it red?"): "Yes"}
     assert list(left_out) == ["a record of the task's own category has another reply"]
 

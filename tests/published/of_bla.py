@@ -101,14 +101,11 @@ def people(book):
         parts = [book.one("B.1", slice=f"version {k}", column=whole.column, metric=whole.metric) for k in (1, 2)]
         yield total(whole, [(1, part) for part in parts], rule="sum of the versions")
     for figure in book.some("6.2", model="human (crowdworkers)", unit="percent"):
-        where = {"column": figure.column}
-        parts = [
-            (
-                book.one("B.1", slice=version, metric="n", **where).value,
-                book.one("B.1", slice=version, metric="sen_acc", **where),
-            )
-            for version in ("version 1", "version 2")
-        ]
+        n, sen_acc = (
+            [book.one("B.1", slice=f"version {k}", metric=metric, column=figure.column) for k in (1, 2)]
+            for metric in ("n", "sen_acc")
+        )
+        parts = [(size.value, part) for size, part in zip(n, sen_acc, strict=True)]
         yield mixture(figure, parts, rule="mixture of B.1")
 
 

@@ -2,13 +2,8 @@
 
 from relations import Relation, at_most, half, mean, mixture, same, share, total
 
-FULL = {
-    "carets/rephrase-inv": "8",
-    "carets/order-inv": "9",
-    "carets/ontological-inv": "10",
-    "carets/antonym-dir": "11",
-    "carets/negation-dir": "12",
-}
+TESTS = ("rephrase-inv", "order-inv", "ontological-inv", "antonym-dir", "negation-dir")
+FULL = {f"carets/{test}": str(table) for table, test in enumerate(TESTS, 8)}
 
 
 def carets(book):
@@ -56,13 +51,8 @@ def answers(book):
     for target in tests:
         for figure in book.some(FULL[target]):
             if figure.metric in {"acc", "cons", "c_acc"}:
-                parts = [
-                    (
-                        size[target, kind],
-                        book.one("18", model=figure.model, target=target, slice=kind, metric=figure.metric),
-                    )
-                    for kind in kinds
-                ]
+                where = {"model": figure.model, "target": target, "metric": figure.metric}
+                parts = [(size[target, kind], book.one("18", slice=kind, **where)) for kind in kinds]
                 yield mixture(figure, parts, rule="mixture of Table 18 by Table 6")
         for acc in book.some("18", target=target, metric="acc"):
             cons, c_acc = (
@@ -71,13 +61,8 @@ def answers(book):
             )
             yield from pairs(acc, cons, c_acc, invariant=True)
     for figure in (figure for kind in kinds for figure in book.some("4", slice=kind)):
-        parts = [
-            (
-                size[target, figure.slice],
-                book.one("18", target=target, model=figure.model, slice=figure.slice, metric=figure.metric),
-            )
-            for target in tests
-        ]
+        where = {"model": figure.model, "slice": figure.slice, "metric": figure.metric}
+        parts = [(size[target, figure.slice], book.one("18", target=target, **where)) for target in tests]
         yield mixture(figure, parts, rule="mixture of Table 18")
     yield choices(book)
 
@@ -121,14 +106,12 @@ def connectives(book):
             sides = [book.one("3", model=figure.model, column=column) for column in ("Con. ACC", "Dis. ACC")]
         else:
             sides = book.some("section 6")
-        binary = book.one(
-            "18", target="carets/order-inv", model=figure.model, slice="answers=binary", metric=figure.metric
-        )
+        where = {"target": "carets/order-inv", "model": figure.model, "metric": figure.metric}
+        binary = book.one("18", slice="answers=binary", **where)
         yield mean(binary, sides, rule=f"mean of both connectives in {figure.table}, {figure.column}")
     for yes in book.some("3", metric="replies_yes"):
-        no, other = (
-            book.one("3", model=yes.model, slice=yes.slice, metric=metric) for metric in ("replies_no", "replies_other")
-        )
+        where = {"model": yes.model, "slice": yes.slice}
+        no, other = (book.one("3", metric=f"replies_{reply}", **where) for reply in ("no", "other"))
         yield total(yes, [(-1, no), (-1, other)], constant=1, rule="1 - no - other")
 
 

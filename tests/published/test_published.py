@@ -1,7 +1,6 @@
 """Reading the figures of the papers, and comparing them with those of a run."""
 
 import ast
-import doctest
 import re
 import tomllib
 from collections import Counter
@@ -10,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from builders import table
 
 import vlgate.sources.published.figures as published
 from vlgate.errors import UnknownNameError
@@ -18,52 +18,12 @@ from vlgate.metrics.names import applies
 from vlgate.sources.published.figures import PAPERS, beside, figures, source
 from vlgate.sources.registry import shapes
 
-TABLES = {
-    *(f"valse/{name}" for name in ("existence", "plurality", "relations", "foil-it")),
-    *(f"valse/{name}" for name in ("action-replacement", "actant-swap")),
-    *(f"valse/counting-{name}" for name in ("balanced", "small", "adversarial")),
-    *(f"valse/coreference-{name}" for name in ("standard", "clean")),
-    "winoground/all",
-    *(f"carets/{name}-inv" for name in ("rephrase", "ontological", "order", "visual")),
-    *(f"carets/{name}-dir" for name in ("negation", "antonym")),
-    *(f"bla/{name}" for name in ("active-passive", "coordination", "relative-clause")),
-    *(f"vl-checklist/attribute/{name}/vg" for name in ("color", "material", "size", "state", "action")),
-    *(f"vl-checklist/object/location/{name}/hake" for name in ("center", "mid", "margin")),
-    *(f"vl-checklist/object/size/{name}/hake" for name in ("large", "medium", "small")),
-    *(f"vl-checklist/relation/{name}/vg" for name in ("action", "spatial")),
-}
-FURTHER = {
-    *(f"aro/{name}" for name in ("relation", "attribution")),
-    *(f"bivlc/{name}" for name in ("replace", "swap", "add")),
-    "cola/multi-object",
-    "colorswap/test",
-    "mmvp/vlm",
-    "naturalbench/retrieval",
-    *(f"pope/coco-{name}" for name in ("random", "popular", "adversarial")),
-    *(f"vismin/{name}" for name in ("object", "attribute", "relation", "counting")),
-    *(f"vsr/{name}-test" for name in ("random", "zeroshot")),
-}
+FILE = Path(__file__).with_suffix(".tsv")
+TABLES, FURTHER = (set(table(FILE, name)) for name in ("tasks", "further tasks"))
 """Ids of tasks that users rely on, with one dataset per sub-aspect of VL-CheckList."""
-
-COUNTS = {
-    "aro": {"issue 33": 4},
-    "bivlc": {"results": 18, "main results": 15, "training strategies": 6},
-    "cola": {"abstract": 1},
-    "colorswap": {"vlm_results": 9, "abstract": 3},
-    "mmvp": {"vlm_results": 13},
-    "naturalbench": {"main results": 12, "retrieval": 9},
-    "pope": {"issue 626 of LLaVA": 4},
-    "vismin": {"project page": 27},
-    "vsr": {"README": 11},
-    "whatsup": {"abstract": 2},
-    "bla": {"4.6": 3, "6.1": 9, "6.2": 18, "6.3": 45, "7.1": 30, "7.2": 96, "7.3": 192, "7.4": 48, "B.1": 33}
-    | {"section 5.3": 2, "section 7.1.3": 7},
-    "carets": {"1": 42, "2": 28, "3": 48, "4": 16, "5": 30, "6": 15, "7": 36, "8": 35, "9": 35, "10": 35, "11": 35}
-    | {"12": 35, "18": 84, "section 6": 2},
-    "valse": {"1": 4, "4": 336, "5": 115, "section 4": 2},
-    "vl_checklist": {"2": 31, "3": 52, "4": 18, "5": 24, "6": 45, "7": 14},
-    "winoground": {"1": 8, "3": 57, "4": 270, "5": 162},
-}
+COUNTS = {paper: {} for paper in PAPERS}
+for _paper, _table, _number in table(FILE, "counts"):
+    COUNTS[_paper][_table] = int(_number)
 
 FACETS = {"model", "target", "slice", "metric", "unit"}
 KEYS = {
@@ -75,18 +35,8 @@ KEYS = {
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_table_is_in_with_all_its_figures(paper):
+def test_a_paper_has_a_citation_an_address_and_every_table_with_all_its_figures(paper):
     assert Counter(figure.table for figure in figures(paper)) == COUNTS[paper]
-
-
-def test_all_papers_together():
-    assert [figure.paper for figure in figures()] == sorted(figure.paper for figure in figures())
-    assert len(figures()) == sum(sum(tables.values()) for tables in COUNTS.values())
-    assert figures("bla") is figures("bla")
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_a_paper_has_a_citation_and_an_address(paper):
     assert re.search(r" 20\d\d, ", source(paper).citation)
     assert source(paper).url.startswith("https://")
 
@@ -97,11 +47,11 @@ def test_the_keys_of_a_file_are_known_and_its_marks_match(paper):
     content = tomllib.loads(file.read_text(encoding="utf-8"), parse_float=Decimal)
     assert content.keys() <= KEYS["file"]
     marked = [(figures(paper), mark) for mark in content.get("marks", ())]
-    for table in content["table"]:
-        assert table.keys() <= KEYS["table"]
-        assert all(column.keys() <= KEYS["column"] for column in table["columns"])
-        own = [figure for figure in figures(paper) if figure.table == table["id"]]
-        marked += [(own, mark) for mark in table.get("marks", ())]
+    for part in content["table"]:
+        assert part.keys() <= KEYS["table"]
+        assert all(column.keys() <= KEYS["column"] for column in part["columns"])
+        own = [figure for figure in figures(paper) if figure.table == part["id"]]
+        marked += [(own, mark) for mark in part.get("marks", ())]
     for among, mark in marked:
         assert mark.keys() <= KEYS["mark"]
         about = [one for one in among if all(getattr(one, key) == value for key, value in mark["where"].items())]
@@ -120,26 +70,29 @@ def test_a_figure_is_given_as_printed_and_as_a_fraction():
     plain = [figure for figure in every if not figure.note.startswith("printed ")]
     assert all(figure.value == float(figure.printed / {"percent": 100}.get(figure.unit, 1)) for figure in plain)
     assert any(str(figure.printed).endswith(".50") for figure in plain)
+    assert all(len(figure.note) < 320 for figure in figures())
 
 
-def test_an_unknown_paper_has_a_nearest_one():
+def test_all_papers_together_and_an_unknown_one():
+    assert [figure.paper for figure in figures()] == sorted(figure.paper for figure in figures())
+    assert len(figures()) == sum(sum(tables.values()) for tables in COUNTS.values())
+    assert figures("bla") is figures("bla")
     with pytest.raises(UnknownNameError, match="unknown paper 'vl-checklist'; did you mean 'vl_checklist'"):
         figures("vl-checklist")
 
 
-def test_people_chance_and_models_are_found_for_a_metric():
-    found = {figure.model: figure.value for figure in beside("winoground/all", "text")}
+def values(*place):
+    return {figure.model: figure.value for figure in beside(*place)}
+
+
+def test_figures_stand_beside_a_metric_of_a_task_a_slice_or_a_pattern():
+    found = values("winoground/all", "text")
     assert len(found) == 19
     assert (found["human"], found["chance"], found["VinVL"]) == (0.895, 0.25, 0.3775)
-
-
-def test_a_slice_has_its_own_figures():
-    found = {figure.model: figure.value for figure in beside("winoground/all", "group", "collapsed_tag=Both")}
-    assert found["CLIP (ViT-B/32)"] == 0.3846
+    assert values("winoground/all", "group", "collapsed_tag=Both")["CLIP (ViT-B/32)"] == 0.3846
     assert beside("winoground/all", "group", "collapsed_tag=Nothing") == ()
-
-
-def test_the_number_of_cases_is_given_where_the_file_has_it():
+    assert values("vl-checklist/attribute/color/*", "acc_r")["ViLT"] == 0.8595
+    assert values("valse/*", "acc_r")["CLIP"] == 0.64
     [figure] = beside("pope/coco-random", "accuracy")
     assert (figure.model, figure.value, figure.cases) == ("LLaVA-1.5", 0.8804, 2910)
     assert {figure.cases for figure in beside("valse/existence", "acc_r")} == {None}
@@ -163,22 +116,11 @@ def test_figures_of_whole_benchmarks_are_the_sums_of_their_parts():
             assert abs(round(figure.value * figure.cases) / figure.cases - figure.value) <= 0.5 * digits + 1e-9
 
 
-def test_what_is_printed_twice_is_given_once_with_the_most_digits():
+def test_what_is_printed_twice_is_given_once_and_votes_on_single_sentences_are_not_compared_with_ranks():
     found = [figure for figure in beside("carets/order-inv", "cons") if figure.model == "BAN"]
-    assert [(figure.table, str(figure.printed)) for figure in found] == [("9", "65.22")]
-
-
-def test_votes_on_single_sentences_are_not_compared_with_ranks():
-    for table in TABLES:
-        if table.startswith("bla/"):
-            assert not [figure for figure in beside(table, "sen_acc") if "human" in figure.model]
-
-
-def test_means_over_tasks_are_found_by_the_pattern():
-    assert {figure.model: figure.value for figure in beside("vl-checklist/attribute/color/*", "acc_r")}[
-        "ViLT"
-    ] == 0.8595
-    assert {figure.model: figure.value for figure in beside("valse/*", "acc_r")}["CLIP"] == 0.64
+    assert [(figure.table, str(figure.printed)) for figure in found] == [("9", "65.22")]  # with the most digits
+    for task in (task for task in TABLES if task.startswith("bla/")):
+        assert not [figure for figure in beside(task, "sen_acc") if "human" in figure.model]
 
 
 def test_targets_are_tasks_of_vlgate_or_patterns_of_some():
@@ -187,12 +129,12 @@ def test_targets_are_tasks_of_vlgate_or_patterns_of_some():
     known = shapes()
     assert set(known) >= FURTHER
     for pattern in (target for target in targets if "*" in target):
-        assert [table for table in {*TABLES, *known} if fnmatchcase(table, pattern)]
+        assert [task for task in {*TABLES, *known} if fnmatchcase(task, pattern)]
     for figure in figures():
         if figure.target in FURTHER:
             assert applies(figure.metric, known[figure.target])
-    valse = {table for table in shapes() if table.startswith("valse/")}
-    assert valse == {table for table in targets if table.startswith("valse/")} - {"valse/*"}
+    valse = {task for task in known if task.startswith("valse/")}
+    assert valse == {target for target in targets if target.startswith("valse/")} - {"valse/*"}
 
 
 def test_every_table_has_figures_for_its_main_metrics():
@@ -202,28 +144,18 @@ def test_every_table_has_figures_for_its_main_metrics():
         "carets": ("acc", "cons", "c_acc", "acc_original", "acc_perturbed"),
         "bla": ("sen_acc", "set_acc", "set_error"),
     }
-    for table in TABLES - {"carets/visual-inv"}:
-        for metric in main.get(table.partition("/")[0], ()):
-            assert beside(table, metric), f"{table}:{metric}"
+    for task in TABLES - {"carets/visual-inv"}:
+        for metric in main.get(task.partition("/")[0], ()):
+            assert beside(task, metric), f"{task}:{metric}"
     assert beside("carets/visual-inv", "cons")
     assert beside("carets/visual-inv", "acc_original")
     assert beside("vl-checklist/relation/spatial/vg", "acc_r")
-
-
-def test_the_notes_are_short():
-    for figure in figures():
-        assert len(figure.note) < 320
 
 
 def test_the_module_imports_nothing_else_of_ours_but_errors():
     tree = ast.parse(Path(published.__file__).read_text(encoding="utf-8"))
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name for name in names if name.startswith(("vlgate", "."))} == {"vlgate.errors"}
-
-
-def test_the_examples_run():
-    ran = doctest.testmod(published)
-    assert (ran.failed, ran.attempted) == (0, 1)
 
 
 def test_the_figures_of_a_paper_are_of_the_benchmark_of_its_name():

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from builders import image
+from builders import image, quads_task, texts_task
 
 from tests.report.page.page_runs import result_of
 from vlgate.audit.shortcuts import shortcuts
@@ -98,13 +98,9 @@ def test_a_case_without_an_image_is_its_own_cluster_whatever_its_id():
 
 
 def quads(images_of_each):
-    """A task of quads, each about two images, named as given."""
-    cases = []
-    for number, keys in enumerate(images_of_each):
-        texts = [f"{number} one", f"{number} two"]
-        asked = tuple(Match(image=image(key), text=text) for key in keys for text in texts)
-        cases.append(Case(id=f"case#{number}", requests=asked, truths=(True, False, False, True)))
-    return cases
+    """Quads, each about two images, named as given."""
+    rows = [(*keys, f"{number} one", f"{number} two") for number, keys in enumerate(images_of_each)]
+    return quads_task(*rows).cases
 
 
 @pytest.mark.parametrize(
@@ -129,15 +125,15 @@ def test_cases_that_share_any_image_are_one_cluster_whatever_the_order(shown, si
 
 def test_the_boxes_of_a_photograph_are_in_one_fold_and_one_cluster_of_every_probe():
     """Texts that say nothing but which of two words is true of their photograph."""
-    cases = []
-    for photograph in range(40):
-        true, false = ("a cup", "a cat") if photograph % 2 else ("a cat", "a cup")
-        for box in range(4):
-            shown = image(f"{photograph}.jpg#{box},0,9,9")
-            asked = tuple(Match(image=shown, text=f"{text} {photograph}") for text in (true, false))
-            cases.append(Case(id=f"{photograph}-{box}", requests=asked, truths=(True, False)))
-    task = Task(id="mine/boxes", capability="foil", shape="pair", cases=tuple(cases))
-    folds = stratified_folds(cases)
+    texts = ("a cat {}", "a cup {}")
+    task = texts_task(
+        *(
+            (f"{number}.jpg#{box},0,9,9", *(text.format(number) for text in texts[:: -1 if number % 2 else 1]))
+            for number in range(40)
+            for box in range(4)
+        )
+    )
+    folds = stratified_folds(task.cases)
     assert all(len({folds[f"{photograph}.jpg#{box},0,9,9"] for box in range(4)}) == 1 for photograph in range(40))
     scored = shortcuts(task)
     assert len(set(scored.images)) == 40

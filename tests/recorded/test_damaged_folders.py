@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from builders import table
 from pyarrow.parquet import read_table, write_table
 
 from tests.report.page.page_runs import result_of
@@ -15,6 +17,7 @@ from vlgate.record.options import Options
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.planning import make_plan
 
+TABLE = Path(__file__).with_suffix(".tsv")
 WHOLE = ("report", "compare", "bless")  # read a run that must be whole
 
 
@@ -81,48 +84,32 @@ def test_rows_that_another_program_wrote_with_wider_types_are_read(folder, vlgat
     assert "0 newly broken" in vlgate("compare", folder, folder)
 
 
-def test_a_damaged_environment_is_named(folder, capsys):
-    (folder / "environment.json").write_text("{")
-    assert "environment.json is not JSON" in refusal("compare", folder, capsys)
-
-
-def test_runs_that_cannot_be_compared_are_named_by_the_command(folder, tmp_path, capsys):
+def test_runs_that_cannot_be_compared_and_incomplete_ones_are_named_by_the_command(folder, tmp_path, capsys):
     other = shutil.copytree(folder, tmp_path / "other")
-    figures = json.loads((other / "metrics.json").read_text())
-    figures["run"]["ties"] = "half"
-    (other / "metrics.json").write_text(json.dumps(figures))
+    changed_at(other, "metrics.json", '["run", "ties"]', '"half"')
     assert main(["compare", str(folder), str(other)]) == 4
     said = "was judged with --ties strict, the later run with --ties half; use the same"
     assert capsys.readouterr().err == f"vlgate compare {folder}: {said}\n"
-
-
-def test_an_incomplete_run_is_refused_where_a_whole_one_is_needed(folder, capsys):
-    figures = json.loads((folder / "metrics.json").read_text())
-    (folder / "metrics.json").write_text(json.dumps({**figures, "complete": False, "why": "the disk was full"}))
+    changed_at(folder, "metrics.json", '["complete"]', "false")
+    changed_at(folder, "metrics.json", '["why"]', '"the disk was full"')
     said = "the run is incomplete (the disk was full); name one that came to its end"
-    assert refusal("compare", folder, capsys) == f"vlgate compare {folder}: {said}\n"
-    assert refusal("bless", folder, capsys) == f"vlgate bless {folder}: {said}\n"
+    for command in ("compare", "bless"):
+        assert refusal(command, folder, capsys) == f"vlgate {command} {folder}: {said}\n"
 
 
-def changed_at(file, path, value):
-    """A change of a JSON file at a path; ``GONE`` leaves the key out."""
-
-    def change(folder):
-        content = json.loads((folder / file).read_text())
-        inner = content
-        for key in path[:-1]:
-            inner = inner[key]
-        if value is GONE:
-            del inner[path[-1]]
-        else:
-            inner[path[-1]] = value
-        (folder / file).write_text(json.dumps(content))
-
-    return change
+def changed_at(folder, file, path, value):
+    """Change a JSON file of a folder at a path, to a value in JSON; ``absent`` leaves the key out."""
+    content = inner = json.loads((folder / file).read_text())
+    *path, last = json.loads(path)
+    for key in path:
+        inner = inner[key]
+    if value == "absent":
+        del inner[last]
+    else:
+        inner[last] = json.loads(value)
+    (folder / file).write_text(json.dumps(content))
 
 
-GONE = object()
-TASK = ("tasks", "scenes/relations")
 ENDED = {
     "judge": ("{}", "--thresholds", "gates.toml"),
     "report": ("{}",),
@@ -152,57 +139,21 @@ def known_case(whole, tmp_path):
 
 @pytest.mark.usefixtures("known_case")
 @pytest.mark.parametrize("command", ENDED)
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (("metrics.json", (*TASK, "metrics", "acc_r", "low"), GONE), "tasks.scenes/relations.metrics.acc_r.low"),
-        (("metrics.json", ("model", "checks"), GONE), "model.checks is missing"),
-        (("metrics.json", (*TASK, "judged"), "twenty"), "tasks.scenes/relations.judged='twenty' is not an integer"),
-        (("metrics.json", ("gates", 1, "decision"), GONE), "gates[1].decision is missing"),
-        (("metrics.json", ("gates", 0, "confidence"), None), "gates[0].confidence=None is not a number"),
-        (("metrics.json", ("unasked",), "x"), "unasked='x' is not an object"),
-        (("metrics.json", ("gates", 0, "n"), 10**400), "gates[0].n=1000"),
-        (("metrics.json", ("gates", 0, "confidence"), 0.2), "gates[0].confidence=0.2 is not at least 0.5"),
-        (("metrics.json", (*TASK, "metrics", "acc_r", "value"), 2.0), "value=2.0 is not at most 1"),
-        (("metrics.json", (*TASK, "metrics", "acc_r", "value"), float("nan")), "value=nan is not a number"),
-        (("metrics.json", ("model", "name"), "\ud800"), "model.name='\\ud800' is not text"),
-        (("metrics.json", ("run", "shard"), "3"), "run.shard='3' is not of the form"),
-        (("metrics.json", ("why",), "it is late"), "why is there"),
-        (("environment.json", ("options",), []), "options=[] is not an object"),
-        (("environment.json", ("options", "folder"), GONE), "options.folder is missing"),
-        (("environment.json", ("options", "pairs"), GONE), "options.pairs is missing"),
-        (("environment.json", ("options", "data"), [1]), "options.data[0]=1 is not a string"),
-        (("environment.json", ("options", "protocols"), {"a": 1}), "options.protocols={'a': 1} is not an array"),
-        (("environment.json", ("packages",), 3), "packages=3 is not an object"),
-        (("environment.json", ("packages", "vlgate"), None), "packages.vlgate=None is not a string"),
-    ],
-)
-def test_every_command_refuses_a_value_out_of_its_schema(folder, command, change, said, capsys):
-    file, path, value = change
-    changed_at(file, path, value)(folder)
+@pytest.mark.parametrize(("file", "path", "value", "said"), table(TABLE, "values"))
+def test_every_command_refuses_a_value_out_of_its_schema(folder, command, file, path, value, said, capsys):  # noqa: PLR0917
+    changed_at(folder, file, path, value)
     status, message = ended(command, folder, capsys)
     assert not message or message.endswith("; run it again with this version\n")
-    needless = command == "compare" and file == "metrics.json" and path[0] in ("unasked", "gates")
+    needless = command == "compare" and file == "metrics.json" and json.loads(path)[0] in ("unasked", "gates")
     assert (status, said in message, file in message) == ((0, False, False) if needless else (4, True, True))
 
 
 @pytest.mark.usefixtures("known_case")
 @pytest.mark.parametrize("command", ENDED)
-@pytest.mark.parametrize(
-    ("file", "path"),
-    [
-        ("metrics.json", ("new",)),
-        ("metrics.json", ("model", "box")),
-        ("metrics.json", (*TASK, "box")),
-        ("metrics.json", (*TASK, "metrics", "acc_r", "box")),
-        ("metrics.json", ("gates", 0, "box")),
-        ("environment.json", ("box",)),
-        ("environment.json", ("options", "box")),
-    ],
-)
+@pytest.mark.parametrize(("file", "path"), table(TABLE, "keys"))
 def test_every_command_ignores_a_key_that_it_does_not_know(folder, command, file, path, capsys):
     plain = ended(command, folder, capsys)
-    changed_at(file, path, 1)(folder)
+    changed_at(folder, file, path, "1")
     shutil.rmtree("kept", ignore_errors=True)
     assert ended(command, folder, capsys) == plain
 
@@ -210,7 +161,7 @@ def test_every_command_ignores_a_key_that_it_does_not_know(folder, command, file
 @pytest.mark.usefixtures("known_case")
 @pytest.mark.parametrize("command", ENDED)
 def test_every_command_says_that_a_file_is_of_a_newer_version(folder, command, capsys):
-    changed_at("metrics.json", ("schema",), 3)(folder)
+    changed_at(folder, "metrics.json", '["schema"]', "3")
     said = "metrics.json has schema 3, expected 2; a newer version of vlgate wrote it: install that version"
     status, message = ended(command, folder, capsys)
     assert (status, said in message) == (4, True)
@@ -223,25 +174,12 @@ def test_every_command_says_that_a_file_is_of_a_newer_version(folder, command, c
     [
         (lambda table: table.drop_columns(["why"]), "cases.parquet lacks the column 'why'"),
         (lambda table: table.slice(1), "cases.parquet has 19 cases of scenes/relations, run/metrics.json has 20"),
-        (first_cell("state", "lost"), "cases.parquet is damaged: state='lost' is none of judged, unscored, skipped"),
-        (first_cell("case", None), "cases.parquet is damaged: the column 'case' has an empty cell"),
-        (first_cell("texts", ["a"]), "cases.parquet is damaged: the lists of a row differ in length"),
         (
             lambda table: table.set_column(0, "task", pa.array([{"a": 1}] * table.num_rows)),
             "the column 'task' of cases.parquet is struct<a: int64>, expected string",
         ),
-        (first_cell("acc_r", 2.0), "acc_r=2.0 is not from 0 to 1"),
-        (first_cell("acc_r", -1.0), "acc_r=-1.0 is not from 0 to 1"),
-        (first_cell("acc_r", float("nan")), "acc_r=nan is not from 0 to 1"),
-        (first_cell("scores", [float("inf"), 0.0]), "scores=inf is not finite"),
-        (first_cell("tags", None), "the column 'tags' has an empty cell"),
-        (first_cell("tags", "{"), "tags='{' is not a JSON object of texts"),
-        (first_cell("tags", "[1]"), "tags='[1]' is not a JSON object of texts"),
-        (first_cell("tags", '{"a": 1}'), "is not a JSON object of texts"),
-        (first_cell("why", None), "the column 'why' has an empty cell"),
-        (first_cell("texts", [None, "a"]), "a list of the column 'texts' has an empty cell"),
-        (first_cell("right", None), "a judged one neither"),
         (lambda table: table.append_column("why", table.column("why")), "the column 'why' twice"),
+        *((first_cell(name, json.loads(value)), said) for name, value, said in table(TABLE, "cells")),
     ],
 )
 def test_every_command_refuses_a_cell_out_of_its_range(folder, command, change, said, capsys):
@@ -250,12 +188,14 @@ def test_every_command_refuses_a_cell_out_of_its_range(folder, command, change, 
     assert (status, said in message, "cases.parquet" in message) == (4, True, True)
 
 
-def test_a_column_whose_name_is_not_text_is_refused(folder, capsys):
+def test_a_column_whose_name_is_not_text_and_a_damaged_environment_are_refused(folder, capsys):
     file = folder / "cases.parquet"
     content = file.read_bytes()
     assert content.count(b"tied") > 1
     file.write_bytes(content.replace(b"tied", b"ti\xffd"))
     assert "cases.parquet cannot be read" in refusal("report", folder, capsys)
+    (folder / "environment.json").write_text("{")
+    assert "environment.json is not JSON" in refusal("compare", folder, capsys)
 
 
 @pytest.mark.usefixtures("known_case")

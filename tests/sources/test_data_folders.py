@@ -42,19 +42,16 @@ def why(data, suite=()):
     return str(caught.value)
 
 
-@pytest.mark.usefixtures("data")
-@pytest.mark.parametrize("inside", ["data/photos", "data/photos/2024", "data/valse", "./data/photos/"])
-def test_the_folder_above_a_part_of_a_data_folder_is_proposed(inside):
-    assert why([inside]).endswith(f"{Path(inside)} looks like a part of a data folder: did you mean --data data?")
-
-
-def test_the_folder_above_is_proposed_by_its_whole_path_too(data):
-    assert why([data.absolute() / "photos"]).endswith(f"did you mean --data {data.absolute()}?")
-
-
-@pytest.mark.usefixtures("data")
-def test_the_folder_below_is_proposed():
+def test_the_folder_above_or_below_is_proposed(data, capsys):
+    for inside in ("data/photos", "data/photos/2024", "data/valse", "./data/photos/"):
+        assert why([inside]).endswith(f"{Path(inside)} looks like a part of a data folder: did you mean --data data?")
+    whole = data.absolute() / "photos"
+    assert why([whole]).endswith(f"did you mean --data {data.absolute()}?")
     assert why(["."]).endswith("data looks like a data folder: did you mean --data data?")
+    with pytest.raises(VlgateError, match=r"'mine/\*'.*photos looks like a part of a data folder: did you mean --data"):
+        known_tasks(options(data=(data / "photos",), suite=("mine/*",)))
+    assert main(["check", f"--data={data}/photos"]) == 4
+    assert "/data?" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("data")
@@ -77,16 +74,13 @@ def test_a_file_of_cases_under_another_name_is_named(tmp_path, name):
     assert why([tmp_path]).endswith(f"{tmp_path / name} is not read under this name: {rename}")
 
 
-def test_a_folder_of_images_alone(tmp_path):
-    (tmp_path / "1.JPG").touch()
-    assert why([tmp_path]).endswith(f"{tmp_path} holds images, but no cases: write them to {tmp_path}/cases.jsonl")
-
-
-def test_an_empty_folder(tmp_path):
+def test_an_empty_folder_and_one_of_images_alone(tmp_path):
     message = why([tmp_path])
     assert "and no cases.jsonl of your own" in message
     assert message.endswith("name the folder that holds them with --data DIR or VLGATE_DATA")
     assert another_folder([tmp_path]) == another_folder([tmp_path / "none"]) == ""
+    (tmp_path / "1.JPG").touch()
+    assert why([tmp_path]).endswith(f"{tmp_path} holds images, but no cases: write them to {tmp_path}/cases.jsonl")
 
 
 @pytest.mark.usefixtures("data")
@@ -96,15 +90,3 @@ def test_a_pattern_without_data_beside_one_with_data():
     assert "nothing to ask" not in message
     assert why(["data"], ["pope/*", "mine/*", "aro/*"]).startswith("found no data for pope/* in data, only for mine/*;")
     assert why(["data"], ["pope/*", "aro/*"]).startswith("there is nothing to ask: found no data for pope/* in data;")
-
-
-def test_an_unknown_task_in_a_wrong_data_folder(data):
-    with pytest.raises(
-        VlgateError, match=r"'mine/\*'.*photos looks like a part of a data folder: did you mean --data data"
-    ):
-        known_tasks(options(data=(data / "photos",), suite=("mine/*",)))
-
-
-def test_check_proposes_the_same_folder(data, capsys):
-    assert main(["check", f"--data={data}/photos"]) == 4
-    assert "/data?" in capsys.readouterr().err

@@ -5,19 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from builders import image
 
 from vlgate.audit.label_fixes import KNOWN, applied, disputed, fingerprint, place_of, read_disputes, reported
 from vlgate.errors import DataError
 from vlgate.record.digests import digest
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_tasks, shapes
-from vlgate.types import Ask, Case, LazyImage, Match, Task
+from vlgate.types import Ask, Case, Match, Task
 
 MORE = Path(__file__).resolve().parents[3] / "shared/data/more"
-
-
-def image(key):
-    return LazyImage(key=key, load=lambda: pytest.fail("an image was decoded"))
 
 
 def task(shape, requests, truths, capability="foil"):
@@ -48,7 +45,7 @@ def outcome(folder, given, *lines):
 
 
 def line(of, case="two", claim="wrong", **more):
-    return {"task": of.id, "case": case, "claim": claim, **more}
+    return {"task": of.id, "case": case, "claim": claim} | more
 
 
 @pytest.mark.parametrize("claim", ["wrong", "ambiguous", "broken"])
@@ -78,34 +75,30 @@ def test_swapped_exchanges_what_is_true_and_what_is_false(tmp_path, given, texts
         assert digest([found]) != digest([given])
 
 
-def test_answers_are_corrected(tmp_path):
-    swapped, _ = outcome(tmp_path, QUESTIONS, line(QUESTIONS, claim="swapped"))
-    named, _ = outcome(tmp_path, QUESTIONS, line(QUESTIONS, truths=["no", "yes"], source="ours"))
+COLOURED = tuple(replace(one, choices=("red", "blue")) for one in ASKED)
+
+
+@pytest.mark.parametrize(
+    ("given", "truths"),
+    [
+        (QUESTIONS, ("no", "yes")),
+        (task("single", ASKED[:1], ("yes",)), ("no",)),
+        (task("single", matches(("a", "true")), (True,)), (False,)),
+        (task("questions", COLOURED, ("red", "blue"), "directional"), ("blue", "red")),  # both are offered
+    ],
+)
+def test_answers_are_corrected(tmp_path, given, truths):
+    swapped, _ = outcome(tmp_path, given, line(given, claim="swapped"))
+    named, _ = outcome(tmp_path, given, line(given, truths=list(truths), source="ours"))
     assert swapped == named
-    assert named.cases[1].truths == ("no", "yes")
+    assert (named.cases[1].truths, named.corrected) == (truths, 1)
 
 
-def test_a_single_question_or_text_gets_the_opposite_truth(tmp_path):
-    asked = task("single", ASKED[:1], ("yes",))
-    said = task("single", matches(("a", "true")), (True,))
-    assert outcome(tmp_path, asked, line(asked, claim="swapped"))[0].cases[1].truths == ("no",)
-    assert outcome(tmp_path, said, line(said, truths=[False]))[0].cases[1].truths == (False,)
-
-
-def test_a_choice_among_several_cannot_be_exchanged(tmp_path):
-    several = task("choice", matches(("a", "t"), ("a", "f1"), ("a", "f2")), (True, False, False))
-    with pytest.raises(DataError, match="cannot be corrected, because its shape is choice"):
-        outcome(tmp_path, several, line(several, claim="swapped"))
-
-
-def test_disputes_about_tasks_that_are_not_asked_are_told(tmp_path):
+def test_disputes_about_tasks_that_are_not_asked_are_told_and_the_same_claim_in_two_files_counts_once(tmp_path):
     other = {"task": "valse/existence", "case": "any", "claim": "wrong"}
     found, notes = outcome(tmp_path, PAIR, line(PAIR), other)
     assert len(found.cases) == 2
     assert notes == ("1 of 2 disputes are about tasks that are not asked",)
-
-
-def test_the_same_claim_in_two_files_counts_once(tmp_path):
     files = [file(tmp_path, line(PAIR, claim=claim), name=f"{claim}.jsonl") for claim in ("wrong", "ambiguous")]
     [found], _ = applied([PAIR], read_disputes(files), [PAIR.id])
     assert disputed(found.left_out) == 1
@@ -116,8 +109,8 @@ def test_the_same_claim_in_two_files_counts_once(tmp_path):
     [
         (
             PAIR,
-            [line(PAIR), {**line(PAIR), "task": "mine/pairs"}],
-            "record on line 2: no task is named 'mine/pairs'; did you mean 'mine/pair'?",
+            [line(PAIR), line(PAIR, task="mine/pairs")],
+            "line 2: no task is named 'mine/pairs'; did you mean 'mine/pair'?",
         ),
         (PAIR, [line(PAIR, case="twos")], "record on line 1: mine/pair has no case 'twos'; did you mean 'two'?"),
         (PAIR, [line(PAIR, claim="wrnog")], "claim='wrnog' is unknown; did you mean 'wrong'?"),
@@ -143,25 +136,16 @@ def test_answers_that_cannot_be_exchanged_are_named_instead(tmp_path):
     colours = replace(QUESTIONS, cases=tuple(replace(case, truths=("red", "blue")) for case in QUESTIONS.cases))
     with pytest.raises(DataError, match='write "claim": "wrong" and "truths"'):
         outcome(tmp_path, colours, line(colours, claim="swapped"))
+    several = task("choice", matches(("a", "t"), ("a", "f1"), ("a", "f2")), (True, False, False))
+    with pytest.raises(DataError, match="cannot be corrected, because its shape is choice"):
+        outcome(tmp_path, several, line(several, claim="swapped"))
 
 
-def test_two_answers_of_other_words_are_exchanged_if_both_are_offered(tmp_path):
-    asked = tuple(replace(one, choices=("red", "blue")) for one in ASKED)
-    colours = replace(
-        QUESTIONS, cases=tuple(replace(case, requests=asked, truths=("red", "blue")) for case in QUESTIONS.cases)
-    )
-    found, _ = outcome(tmp_path, colours, line(colours, claim="swapped"))
-    assert (found.cases[1].truths, found.corrected) == (("blue", "red"), 1)
-
-
-def test_the_known_disputes_name_tasks_that_there_are_and_where_they_were_reported():
+def test_the_known_disputes_name_tasks_and_sources_and_one_about_data_that_lack_the_case_is_told():
     known = read_disputes([place_of("known", KNOWN.parent)])
     assert known
     assert {one.task for one in known} <= set(shapes())
     assert all(one.source.startswith("https://") for one in known)
-
-
-def test_a_known_dispute_about_data_that_lack_the_case_is_told_and_not_an_error():
     chairs = replace(PAIR, id="whatsup/a", shape="choice", cases=PAIR.cases[:1])
     [found], notes = applied([chairs], read_disputes([KNOWN]), shapes())
     assert (found.cases, disputed(found.left_out)) == (chairs.cases, 0)

@@ -1,10 +1,14 @@
-"""What the models are taught about a scene: the phrases that are true of it, and true texts against false ones."""
+"""What the models are taught about a scene: the phrases that are true of it, and true texts against false ones.
+
+Training computes in bfloat16 only on processors that have instructions for it: on others, it is slower.
+"""
 
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from vlgate.fixtures.scenes.scene_graphs import as_gqa
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
@@ -119,3 +123,22 @@ def test_as_many_denials_are_true_as_false(train):
         denied = [truth for text, truth in captions if re.search(r"\bno\b", text, re.IGNORECASE)]
         assert denied.count(True) == denied.count(False)
         assert not [text for text, _ in captions if "None" in text]
+
+
+@pytest.mark.parametrize(
+    ("has", "kind"),
+    [
+        ({"avx2": True, "avx512_f": True}, torch.float32),
+        ({"avx512_bf16": True}, torch.bfloat16),
+        ({"amx_bf16": True}, torch.bfloat16),
+        ({"neon": True, "bf16": True}, torch.bfloat16),
+        ({}, torch.float32),
+    ],
+)
+def test_bfloat16_is_for_processors_that_have_it(monkeypatch, has, kind):
+    monkeypatch.syspath_prepend(SCRIPTS)
+    from train.half import halved
+
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: has)
+    with halved():
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == kind

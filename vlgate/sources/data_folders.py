@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -95,7 +95,17 @@ def read_everything(options: ReadOptions) -> EveryError:
             tasks = [task for some in alone for task in some or ()]
         everything.tasks += tasks
     everything.tasks.sort(key=lambda task: task.id)
-    everything.errors = _fewer(errors)
+    kept: dict[str, DataError] = {}  # the first ``MOST`` records of each file, and how many more there are
+    numbers: Counter[object] = Counter()
+    for message, error in errors.items():
+        numbers[error.file] += error.record is not None
+        if numbers[error.file] <= MOST:
+            kept[message] = error
+    for file, number in numbers.items():
+        if number > MOST:
+            more = DataError(file, None, f"{number - MOST:,} more records cannot be read", FETCH_AGAIN)
+            kept[str(more)] = more
+    everything.errors = kept
     return everything
 
 
@@ -113,21 +123,6 @@ def _noted(read: Callable[[], Made], noted: dict[str, DataError]) -> Made | None
             errors.append(error)
     noted |= {str(error): error for error in errors}
     return made
-
-
-def _fewer(errors: Mapping[str, DataError]) -> dict[str, DataError]:
-    """Keep the first ``MOST`` records of each file, and say how many more there are."""
-    kept: dict[str, DataError] = {}
-    numbers: Counter[object] = Counter()
-    for message, error in errors.items():
-        numbers[error.file] += error.record is not None
-        if numbers[error.file] <= MOST:
-            kept[message] = error
-    for file, number in numbers.items():
-        if number > MOST:
-            more = DataError(file, None, f"{number - MOST:,} more records cannot be read", FETCH_AGAIN)
-            kept[str(more)] = more
-    return kept
 
 
 def grouped(errors: Iterable[DataError]) -> list[str]:

@@ -44,19 +44,8 @@ CROSSED = {
     "answers": [["yes", "no"], ["no", "yes"]],
 }
 EVERY = (PAIR, QUAD, SET, SAME, OTHER, CHOICE, IMAGES, STATEMENT, SINGLE, TWO_TRUE, CROSSED)
-SHAPES = {
-    "mine/choice": "choice",
-    "mine/which": "image_choice",
-    "mine/statement": "single",
-    "mine/single": "single",
-    "mine/two": "two_true",
-    "mine/crossed": "question_quad",
-    "mine/spatial": "pair",
-    "mine/swap": "quad",
-    "mine/set": "set",
-    "mine/rephrase": "questions",
-    "mine/negation": "questions",
-}
+_SHAPES = "pair quad set questions questions choice image_choice single single two_true question_quad".split()
+SHAPES = {fields["task"]: shape for fields, shape in zip(EVERY, _SHAPES, strict=True)}
 
 
 def without(fields, *names):
@@ -101,7 +90,9 @@ def problem(folder, *rows, line=None):
         tasks(folder)
     assert str(folder / "cases.jsonl") in str(caught.value)
     assert f"line {line or len(rows)}" in str(caught.value)
-    remedies = "write a line (with the fields task, |such as {)|(put|copy|download) the image into|did you mean '"
+    remedies = (
+        "write a line (with the fields task, |such as {)|(put|copy|download) the image into|did you mean '|cut it at"
+    )
     remedies += '|(rename|encode|write (data:image|"|the path))'
     assert re.match(remedies, str(caught.value).rpartition("; ")[2])
     return str(caught.value)

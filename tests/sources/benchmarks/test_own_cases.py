@@ -5,92 +5,119 @@ import pickle
 from pathlib import Path
 
 import numpy as np
+import own_case_lines as lines
 import pytest
+import releases
 from builders import json_table
-from own_case_lines import CROSSED, EVERY, OTHER, PAIR, QUAD, SAME, SET, SHAPES, one, tasks, without, write
+from own_case_lines import EVERY, OTHER, PAIR, QUAD, SAME, SET, SHAPES, one, tasks, without, write
 from PIL import Image
 
 from vlgate.errors import MissingImageError
 from vlgate.sources import registry
 from vlgate.sources.own.cases import shapes
 from vlgate.sources.reading.source import ReadOptions
-from vlgate.types import Ask, Match
 
 TABLES = Path(__file__).with_suffix(".tsv")
 
 
-def test_a_pair(tmp_path):
-    task, case = one(tmp_path, PAIR)
-    assert (task.id, task.capability, task.shape) == ("mine/spatial", "foil", "pair")
-    assert [(request.image.key, request.text) for request in case.requests] == [
-        ("photos/1.jpg", "a left of b"),
-        ("photos/1.jpg", "b left of a"),
-    ]
-    assert (case.id, case.truths, case.tags) == ("p", (True, False), {})
-    assert case.origin == "cases.jsonl, record on line 1"
+TWINS = {
+    "task": "mine/unusual",
+    "id": "t",
+    "image": "blue.jpg",
+    "twin": "yellow.jpg",
+    "question": "What color is the banana?",
+    "answer": "blue",
+    "prior": "yellow",
+    "choices": ["blue", "red", "yellow"],
+}
+COLOURS = ("blue", "red", "yellow")
 
 
-def test_a_2x2(tmp_path):
-    task, case = one(tmp_path, QUAD)
-    assert (task.capability, task.shape) == ("compositional", "quad")
-    asked = [(request.image.key, request.text) for request in case.requests]
-    assert asked == [("a.jpg", "a on b"), ("a.jpg", "b on a"), ("b.jpg", "a on b"), ("b.jpg", "b on a")]
-    assert case.truths == (True, False, False, True)
-
-
-def test_a_set(tmp_path):
-    task, case = one(tmp_path, SET)
-    assert (task.capability, task.shape) == ("compositional", "set")
-    assert [request.text for request in case.requests] == ["t1", "t2", "f1", "f2"]
-    assert case.truths == (True, True, False, False)
-
-
-@pytest.mark.parametrize("fields", [SAME, OTHER])
-def test_questions(tmp_path, fields):
+@pytest.mark.parametrize(
+    ("fields", "kind", "asked", "truths"),
+    [
+        (PAIR, "foil pair", [("photos/1.jpg", "a left of b"), ("photos/1.jpg", "b left of a")], (True, False)),
+        (
+            QUAD,
+            "compositional quad",
+            [("a.jpg", "a on b"), ("a.jpg", "b on a"), ("b.jpg", "a on b"), ("b.jpg", "b on a")],
+            (True, False, False, True),
+        ),
+        (SET, "compositional set", [("a.jpg", text) for text in ("t1", "t2", "f1", "f2")], (True, True, False, False)),
+        *(
+            (
+                fields,
+                f"{fields['kind']} questions",
+                [("a.jpg", fields[name], ("yes", "no")) for name in ("question", "perturbed")],
+                ("yes", fields["perturbed_answer"]),
+            )
+            for fields in (SAME, OTHER)
+        ),
+        (
+            SAME | {"choices": ["yes", "no"], "perturbed_image": "blurred.jpg"},
+            "invariance questions",
+            [("a.jpg", SAME["question"], ("yes", "no")), ("blurred.jpg", SAME["perturbed"], ("yes", "no"))],
+            ("yes", "Yes"),
+        ),
+        (  # the twin is asked first
+            TWINS,
+            "directional twin_questions",
+            [(image, TWINS["question"], COLOURS) for image in ("yellow.jpg", "blue.jpg")],
+            ("yellow", "blue"),
+        ),
+        (
+            lines.CHOICE,
+            "foil choice",
+            [("a.jpg", text) for text in ("two cups", "a cup", "six cups")],
+            (True, False, False),
+        ),
+        (lines.IMAGES, "foil image_choice", [(f"{name}.jpg", "two cups") for name in "abc"], (True, False, False)),
+        (lines.STATEMENT, "foil single", [("a.jpg", "a cup is there")], (False,)),
+        (lines.SINGLE, "foil single", [("a.jpg", "Is there a cup?", ("yes", "no"))], ("yes",)),
+        (
+            lines.TWO_TRUE,
+            "foil two_true",
+            [("a.jpg", text) for text in ("a cup", "one cup", "no cup")],
+            (True, True, False),
+        ),
+        (
+            lines.CROSSED,
+            "compositional question_quad",
+            [(f"{name}.jpg", text, ("yes", "no")) for name in "ab" for text in lines.CROSSED["questions"]],
+            ("yes", "no", "no", "yes"),
+        ),
+    ],
+)
+def test_a_case_of_each_kind(tmp_path, fields, kind, asked, truths):
     task, case = one(tmp_path, fields)
-    assert (task.capability, task.shape) == (fields["kind"], "questions")
-    assert [(type(request), request.question) for request in case.requests] == [
-        (Ask, fields["question"]),
-        (Ask, fields["perturbed"]),
-    ]
-    assert case.truths == ("yes", fields["perturbed_answer"])
-    assert {request.choices for request in case.requests} == {("yes", "no")}
+    assert (task.id, f"{task.capability} {task.shape}") == (fields["task"], kind)
+    assert (releases.asked(case), case.truths) == (asked, truths)
+    assert (case.id, case.tags, case.origin) == (fields["id"], {}, "cases.jsonl, record on line 1")
 
 
-def test_questions_with_choices_and_another_image(tmp_path):
-    fields = SAME | {"choices": ["yes", "no"], "perturbed_image": "a-blurred.jpg"}
-    _, case = one(tmp_path, fields)
-    assert [(request.image.key, request.choices) for request in case.requests] == [
-        ("a.jpg", ("yes", "no")),
-        ("a-blurred.jpg", ("yes", "no")),
-    ]
-
-
-def test_all_kinds_in_one_file(tmp_path):
+def test_all_kinds_in_one_file_which_travel_between_processes(tmp_path):
+    assert tasks(tmp_path) == tasks() == []
+    assert dict(shapes([tmp_path])) == dict(shapes(())) == {}
     write(tmp_path, *EVERY)
     assert dict(shapes([tmp_path])) == SHAPES
-    assert {task.id: task.shape for task in tasks(tmp_path)} == SHAPES
+    made = tasks(tmp_path)
+    assert {task.id: task.shape for task in made} == SHAPES
+    assert pickle.loads(pickle.dumps(made)) == made
+    assert registry.shapes((tmp_path,)).items() >= SHAPES.items()
+    options = ReadOptions(folders=(tmp_path,), seed=0, wanted="mine/set".__eq__)
+    assert [task.id for task in registry.read_tasks(options)] == ["mine/set"]
 
 
-def test_many_files_and_folders_make_one_task(tmp_path):
+def test_many_files_and_folders_make_one_task_and_a_folder_given_twice_counts_once(tmp_path):
     first, second = tmp_path / "a", tmp_path / "b"
     write(first, PAIR, PAIR | {"id": "p2"})
     write(first, PAIR | {"id": "p3"}, name="cases/z.jsonl")
     write(first, PAIR | {"id": "p4"}, name="cases/y.jsonl")
     write(second, PAIR | {"id": "p5"})
-    [task] = tasks(first, second)
+    (tmp_path / "link").symlink_to(first)
+    [task] = tasks(first, second, first, tmp_path / "link")
     assert [case.id for case in task.cases] == ["p", "p2", "p4", "p3", "p5"]
-
-
-def test_a_folder_given_twice_counts_once(tmp_path):
-    write(tmp_path, PAIR)
-    (tmp_path / "link").symlink_to(tmp_path)
-    assert len(tasks(tmp_path, tmp_path, tmp_path / "link")[0].cases) == 1
-
-
-def test_without_a_file_there_is_no_task(tmp_path):
-    assert tasks(tmp_path) == tasks() == []
-    assert dict(shapes([tmp_path])) == dict(shapes(())) == {}
+    assert task.cases[0].requests[0].image is task.cases[1].requests[0].image
 
 
 def test_unwanted_tasks_are_not_made(tmp_path):
@@ -99,19 +126,16 @@ def test_unwanted_tasks_are_not_made(tmp_path):
     assert tasks(tmp_path, wanted=lambda _: False) == []
 
 
-def test_a_case_without_an_id_is_named_by_its_line(tmp_path):
-    write(tmp_path, PAIR, without(PAIR, "id"), PAIR | {"id": 7})
-    assert [case.id for case in tasks(tmp_path)[0].cases] == ["p", "cases on line 2", "7"]
+def test_blank_lines_line_ends_of_windows_and_a_case_without_an_id_which_is_named_by_its_line(tmp_path):
+    write(tmp_path, "", json.dumps(PAIR) + "\r", "  ", without(PAIR, "id") | {"foil": "a\u2028b"}, PAIR | {"id": 7})
+    assert [case.id for case in tasks(tmp_path)[0].cases] == ["p", "cases on line 4", "7"]
 
 
-def test_blank_lines_and_line_ends_of_windows(tmp_path):
-    write(tmp_path, "", json.dumps(PAIR) + "\r", "  ", PAIR | {"id": "p2", "foil": "a\u2028b"})
-    assert [case.id for case in tasks(tmp_path)[0].cases] == ["p", "p2"]
-
-
-def test_tags_are_slices(tmp_path):
+def test_tags_are_slices_and_every_benchmark_is_named_as_its_tasks_are(tmp_path):
     _, case = one(tmp_path, PAIR | {"tags": {"side": "left", "objects": 2, "indoor": True}})
     assert case.tags == {"side": "left", "objects": "2", "indoor": "true"}
+    names = {task.partition("/")[0] for task in registry.shapes()}
+    assert names == set(registry.SOURCES) - {"own"}
 
 
 def test_images_may_be_in_any_data_folder(tmp_path):
@@ -126,17 +150,6 @@ def test_images_may_be_in_any_data_folder(tmp_path):
         images[2].load()
 
 
-def test_cases_about_one_image_share_it(tmp_path):
-    write(tmp_path, PAIR, PAIR | {"id": "p2"})
-    first, second = tasks(tmp_path)[0].cases
-    assert first.requests[0].image is second.requests[0].image
-
-
-def test_every_benchmark_is_named_as_its_tasks_are():
-    names = {task.partition("/")[0] for task in registry.shapes()}
-    assert names == set(registry.SOURCES) - {"own"}
-
-
 def test_a_file_that_changes_is_read_again(tmp_path):
     write(tmp_path, PAIR)
     assert dict(shapes([tmp_path])) == {"mine/spatial": "pair"}
@@ -144,55 +157,17 @@ def test_a_file_that_changes_is_read_again(tmp_path):
     assert dict(shapes([tmp_path])) == {"mine/spatial": "pair", "mine/set": "set"}
 
 
-def test_the_registry_knows_the_tasks_of_the_users_folders(tmp_path):
-    write(tmp_path, *EVERY)
-    assert registry.shapes((tmp_path,)).items() >= SHAPES.items()
-    options = ReadOptions(folders=(tmp_path,), seed=0, wanted="mine/set".__eq__)
-    assert [task.id for task in registry.read_tasks(options)] == ["mine/set"]
-
-
-def test_tasks_travel_between_processes(tmp_path):
-    write(tmp_path, *EVERY)
-    assert pickle.loads(pickle.dumps(tasks(tmp_path))) == tasks(tmp_path)
-    assert isinstance(tasks(tmp_path)[0].cases[0].requests[0], Match)
-
-
-@pytest.mark.parametrize("fields", [SAME, OTHER], ids=["invariance", "directional"])
-def test_questions_answered_yes_or_no_have_these_choices_without_a_field_choices(tmp_path, fields):
-    _, case = one(tmp_path, without(fields, "choices"))
-    assert [request.choices for request in case.requests] == [("yes", "no")] * 2
-
-
-def test_questions_with_another_answer_keep_their_choices_or_have_none(tmp_path):
-    _, open_question = one(tmp_path, SAME | {"answer": "a dog", "perturbed_answer": "a dog"})
-    assert [request.choices for request in open_question.requests] == [(), ()]
-    _, three = one(tmp_path, OTHER | {"choices": ["no", "yes", "unclear"]})
-    assert [request.choices for request in three.requests] == [("no", "yes", "unclear")] * 2
-
-
-def test_the_requests_of_the_further_kinds(tmp_path):
-    write(tmp_path, *EVERY)
-    found = {case.id: case for task in tasks(tmp_path) for case in task.cases}
-    texts = {
-        name: [asked.question if isinstance(asked, Ask) else asked.text for asked in case.requests]
-        for name, case in found.items()
-    }
-    images = {name: [asked.image.key for asked in case.requests] for name, case in found.items()}
-    assert (texts["c"], found["c"].truths) == (["two cups", "a cup", "six cups"], (True, False, False))
-    assert (images["w"], set(texts["w"]), found["w"].truths) == (
-        ["a.jpg", "b.jpg", "c.jpg"],
-        {"two cups"},
-        (True, False, False),
-    )
-    assert (texts["t"], found["t"].truths) == (["a cup is there"], (False,))
-    assert (texts["o"], found["o"].truths, found["o"].requests[0].choices) == (
-        ["Is there a cup?"],
-        ("yes",),
-        ("yes", "no"),
-    )
-    assert (texts["2"], found["2"].truths) == (["a cup", "one cup", "no cup"], (True, True, False))
-    assert (images["x"], texts["x"]) == (["a.jpg"] * 2 + ["b.jpg"] * 2, CROSSED["questions"] * 2)
-    assert (found["x"].truths, found["x"].requests[0].choices) == (("yes", "no", "no", "yes"), ("yes", "no"))
+@pytest.mark.parametrize(
+    ("fields", "choices"),
+    [
+        (SAME | {"answer": "a dog", "perturbed_answer": "a dog"}, ()),
+        (OTHER | {"choices": ["no", "yes", "unclear"]}, ("no", "yes", "unclear")),
+        (without(TWINS, "choices"), ()),
+        (without(TWINS, "choices") | {"answer": "no", "prior": "yes"}, ("yes", "no")),
+    ],
+)
+def test_questions_keep_their_choices_or_have_none_unless_answered_yes_or_no(tmp_path, fields, choices):
+    assert [request.choices for request in one(tmp_path, fields)[1].requests] == [choices] * 2
 
 
 def test_a_box_names_a_region_of_the_image(tmp_path):
@@ -210,10 +185,5 @@ def test_a_box_names_a_region_of_the_image(tmp_path):
 def test_a_box_with_fractions_is_every_pixel_that_it_touches(tmp_path, box, pixels):
     _, case = one(tmp_path, PAIR | {"box": box})
     assert case.requests[0].image.key == f"photos/1.jpg#{','.join(map(str, pixels))}"
-    _, case = one(tmp_path, PAIR | {"named": [box]})
-    assert case.named == {"photos/1.jpg": (tuple(pixels),)}
-
-
-def test_boxes_of_what_the_texts_name_belong_to_the_image(tmp_path):
-    _, case = one(tmp_path, PAIR | {"image": "photos/1.png", "named": [[10, 5, 10, 20], [0, 0, 3, 3]]})
-    assert case.named == {"photos/1.png": ((10, 5, 10, 20), (0, 0, 3, 3))}
+    _, case = one(tmp_path, PAIR | {"named": [box, [0, 0, 3, 3]]})
+    assert case.named == {"photos/1.jpg": (tuple(pixels), (0, 0, 3, 3))}

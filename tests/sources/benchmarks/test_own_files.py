@@ -45,38 +45,17 @@ def expected(tmp_path):
     return whole(tmp_path / "lines")
 
 
-def as_list(folder):
-    (folder / "cases.json").write_text(json.dumps(ROWS, indent=2))
-
-
-def as_object(folder):
-    (folder / "cases.json").write_text(json.dumps({row["id"]: without(row, "id") for row in ROWS}))
-
-
-def as_object_with_ids(folder):
-    (folder / "cases.json").write_text(json.dumps({str(n): row for n, row in enumerate(ROWS)}, indent=1))
-
-
-def as_lines_named_json(folder):
-    write(folder, *ROWS, name="cases.json")
-
-
-def as_list_named_jsonl(folder):
-    (folder / "cases.jsonl").write_text("\ufeff\n" + json.dumps(ROWS, indent=2))
-
-
-def as_a_file_inside(folder):
-    (folder / "cases").mkdir()
-    (folder / "cases/mine.json").write_text(json.dumps(ROWS))
+def text(name, content):
+    return lambda folder: (folder / name).write_text(content)
 
 
 FORMS = {
-    "list": as_list,
-    "object": as_object,
-    "object with ids": as_object_with_ids,
-    "lines named json": as_lines_named_json,
-    "list named jsonl": as_list_named_jsonl,
-    "inside": as_a_file_inside,
+    "list": text("cases.json", json.dumps(ROWS, indent=2)),
+    "object": text("cases.json", json.dumps({row["id"]: without(row, "id") for row in ROWS})),
+    "object with ids": text("cases.json", json.dumps({str(n): row for n, row in enumerate(ROWS)}, indent=1)),
+    "list named jsonl": text("cases.jsonl", "\ufeff\n" + json.dumps(ROWS, indent=2)),
+    "inside": text("cases/mine.json", json.dumps(ROWS)),
+    "lines named json": lambda folder: write(folder, *ROWS, name="cases.json"),
     "ndjson": lambda folder: write(folder, *ROWS, name="cases.ndjson"),
     "csv": lambda folder: tabled(folder, *ROWS),
     "csv inside": lambda folder: tabled(folder, *ROWS, name="cases/mine.csv"),
@@ -93,32 +72,22 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_the_same_cases(tmp_path, expected, form):
     folder = tmp_path / "other"
-    folder.mkdir()
+    (folder / "cases").mkdir(parents=True)
     FORMS[form](folder)
     assert whole(folder) == expected
     assert dict(shapes([folder])) == SHAPES
 
 
-def test_one_record_alone_is_a_line(tmp_path):
-    (tmp_path / "cases.json").write_text(json.dumps(PAIR, indent=2).replace("\n", " "))
-    assert [key[2] for key in whole(tmp_path)] == ["p"]
-
-
 def test_files_of_several_forms_are_read_together(tmp_path):
+    (tmp_path / "cases.json").write_text(json.dumps(PAIR, indent=2).replace("\n", " "))  # one record alone is a line
+    assert [key[2] for key in whole(tmp_path)] == ["p"]
     write(tmp_path, PAIR)
     tabled(tmp_path, PAIR | {"id": "p2"})
     (tmp_path / "cases.json").write_text(json.dumps([PAIR | {"id": "p3"}]))
     assert sorted(key[2] for key in whole(tmp_path)) == ["p", "p2", "p3"]
     (tmp_path / "cases.json").write_text(json.dumps([PAIR]))
-    with pytest.raises(
-        DataError, match=r"cases\.json, record 0: id 'p' is already used .*cases\.jsonl, record on line 1"
-    ):
+    with pytest.raises(DataError, match=r"cases\.json, record 0: id 'p' is already used .*jsonl, record on line 1"):
         tasks(tmp_path)
-
-
-def test_tags_may_be_columns(tmp_path):
-    tabled(tmp_path, PAIR | {"tags.side": "left", "tags.room": "kitchen"}, PAIR | {"id": "p2", "tags.side": "right"})
-    assert [case[2] for case in whole(tmp_path).values()] == [{"side": "left", "room": "kitchen"}, {"side": "right"}]
 
 
 @pytest.mark.parametrize(
@@ -129,11 +98,13 @@ def test_the_truth_of_a_statement_as_a_spreadsheet_writes_it(tmp_path, written, 
     assert [case[1] for case in whole(tmp_path).values()] == [(truth,)]
 
 
-def test_texts_in_cells_stay_as_they_are(tmp_path):
+def test_texts_in_cells_stay_as_they_are_and_tags_may_be_columns(tmp_path):
     tabled(tmp_path, PAIR | {"id": " 007 ", "caption": "3", "foil": '["a"]', "image": " photos/1.jpg "})
     [((_, _, identity), (requests, *_))] = whole(tmp_path).items()
     assert (identity, [request.text for request in requests]) == ("007", ["3", '["a"]'])
     assert requests[0].image.key == "photos/1.jpg"
+    tabled(tmp_path, PAIR | {"tags.side": "left", "tags.room": "kitchen"}, PAIR | {"id": "p2", "tags.side": "right"})
+    assert [case[2] for case in whole(tmp_path).values()] == [{"side": "left", "room": "kitchen"}, {"side": "right"}]
 
 
 def test_the_line_of_a_row_counts_the_lines_within_texts(tmp_path):
@@ -144,47 +115,31 @@ def test_the_line_of_a_row_counts_the_lines_within_texts(tmp_path):
     assert [key[2] for key in whole(tmp_path)] == ["p", "cases on line 6"]
 
 
-@pytest.mark.parametrize(("text", "says"), json_table(TABLES, "an_error_in_a_table_names_the_line"))
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_an_error_in_a_table_names_the_line(tmp_path, text, says, newline):
-    (tmp_path / "cases.csv").write_text(text.replace("\n", newline), newline="")
+TABLED = [(*row, "cases.csv", newline) for row in json_table(TABLES, "in_a_table") for newline in ("\n", "\r\n")]
+IN_JSON = [(text, [*says, "; write a line "], "cases.json", "\n") for text, says in json_table(TABLES, "in_json")]
+
+
+@pytest.mark.parametrize(("text", "says", "name", "newline"), [*TABLED, *IN_JSON])
+def test_an_error_names_the_line_or_record(tmp_path, text, says, name, newline):
+    (tmp_path / name).write_text(text.replace("\n", newline), newline="")
     with pytest.raises(DataError) as caught:
         tasks(tmp_path)
-    for part in (str(tmp_path / "cases.csv"), *says):
+    for part in (str(tmp_path / name), *says):
         assert part in str(caught.value)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "cp1252"])
 def test_a_table_that_is_not_utf8(tmp_path, encoding):
     tabled(tmp_path, PAIR | {"caption": "café"}, encoding=encoding)
-    with pytest.raises(
-        DataError, match=r"cases\.csv: line \d, column \d+ is not UTF-8; save the table as CSV in UTF-8"
-    ):
+    with pytest.raises(DataError, match=r"csv: line \d, column \d+ is not UTF-8; save the table as CSV in UTF-8"):
         tasks(tmp_path)
 
 
-@pytest.mark.parametrize(("text", "says"), json_table(TABLES, "an_error_in_json_names_the_record"))
-def test_an_error_in_json_names_the_record(tmp_path, text, says):
-    (tmp_path / "cases.json").write_text(text)
-    with pytest.raises(DataError) as caught:
-        tasks(tmp_path)
-    for part in (*says, "; write a line "):
-        assert part in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "form"),
-    [
-        ("cases.xlsx", "csv"),
-        ("cases/a.xlsx", "csv"),
-        ("cases.yaml", "jsonl"),
-        ("cases/a.yml", "jsonl"),
-        ("cases.parquet", "csv"),
-    ],
-)
-def test_a_form_that_is_not_read_is_not_passed_over(tmp_path, name, form):
+@pytest.mark.parametrize("name", ["cases.xlsx", "cases/a.xlsx", "cases.yaml", "cases/a.yml", "cases.parquet"])
+def test_a_form_that_is_not_read_is_not_passed_over(tmp_path, name):
     write(tmp_path, PAIR)
     (tmp_path / "cases").mkdir()
+    form = "jsonl" if ".y" in name else "csv"
     (tmp_path / name).write_bytes(b"PK")
     with pytest.raises(DataError, match=rf"{name}: is not read; save it as cases\.{form}, or rename it"):
         tasks(tmp_path)
@@ -202,12 +157,6 @@ def test_every_error_of_every_form_is_listed(tmp_path):
     (tmp_path / "cases.json").write_text(json.dumps([SET | {"true": "a"}, TWO_TRUE, 3]))
     found = read_everything(ReadOptions(folders=(tmp_path,), seed=0, wanted=lambda task: task.startswith("mine/")))
     lines = " ".join(found.errors)
-    for part in (
-        "csv, record on line 2",
-        "csv, record on line 3",
-        "csv, record on line 4",
-        "json, record 0",
-        "json, record 2",
-    ):
+    for part in (*(f"csv, record on line {line}" for line in (2, 3, 4)), "json, record 0", "json, record 2"):
         assert part in lines
     assert [task.id for task in found.tasks] == ["mine/two"]

@@ -19,6 +19,9 @@ from builders import json_table
 
 from vlgate.fixtures.scenes.graph import CASES, SceneCase
 from vlgate.perturb.questions import MAKEUP
+from vlgate.record.options import Options
+from vlgate.report.remarks import recorded_splits
+from vlgate.run.planning import make_plan
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.scenes import TASKS
 from vlgate.sources.scenes.made import QUESTIONS, make
@@ -60,10 +63,7 @@ def test_every_task_is_there_in_full(world):
     }
     found = {task.id: (len(task.cases), task.left_out) for task in world.values()}
     assert found == dict.fromkeys(DESCRIBED, (CASES, {})) | dict.fromkeys(ASKED, (QUESTIONS, {}))
-
-
-def test_the_default_run_has_an_item_for_each_case(world):
-    assert sum(len(task.cases) for task in world.values()) <= 2000
+    assert sum(len(task.cases) for task in world.values()) <= 2000  # the default run has an item for each
 
 
 @pytest.mark.parametrize("name", DESCRIBED)
@@ -83,12 +83,6 @@ def test_cases_have_the_shape_of_their_task(world, name):
 @pytest.mark.parametrize(("name", "tag", "expected"), json_table(TABLES, "slices_are_balanced"))
 def test_slices_are_balanced(world, name, tag, expected):
     assert Counter(case.tags.get(tag) for case in world[name].cases) == expected
-
-
-def test_the_direction_of_a_word_is_drawn_whatever_the_answer_is(world):
-    counter = Counter((case.tags["direction"], case.tags["answer"]) for case in world["scenes/ontological-inv"].cases)
-    assert len(counter) == 4
-    assert min(counter.values()) >= 10
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -144,15 +138,16 @@ def test_no_rule_about_pixels_tells_what_is_occluded(world, rule):
     assert np.mean(np.all(right, axis=1)) <= 0.5
 
 
-def test_the_visual_test_asks_about_many_scenes(world):
+def test_scenes_counts_and_colours_are_many(world):
     shown = Counter(case.requests[0].image.key for case in world["scenes/visual-inv"].cases)
     assert len(shown) >= 40
     assert max(shown.values()) <= 5
-
-
-def test_counts_and_colours_are_all_there(world):
     assert {case.tags["count"] for case in world["scenes/counting-balanced"].cases} == set("123456789")
     assert len({case.tags["colour"] for case in world["scenes/attributes"].cases}) == 8
+    # The direction of a word is drawn whatever the answer is.
+    counter = Counter((case.tags["direction"], case.tags["answer"]) for case in world["scenes/ontological-inv"].cases)
+    assert len(counter) == 4
+    assert min(counter.values()) >= 10
 
 
 def test_the_same_seed_gives_the_same_bytes(world):
@@ -175,13 +170,10 @@ def test_another_seed_gives_another_world(world):
         assert list(graphs(world[name]).values()) != list(graphs(other[name]).values())
 
 
-def test_a_task_does_not_depend_on_the_others(world):
+def test_a_task_does_not_depend_on_the_others_and_has_scenes_of_its_own(world):
     alone = tasks(0, wanted=lambda name: name == "scenes/word-swap")
     assert alone == {"scenes/word-swap": world["scenes/word-swap"]}
     assert graphs(alone["scenes/word-swap"]) == graphs(world["scenes/word-swap"])
-
-
-def test_every_described_task_has_scenes_of_its_own(world):
     shown = [{json.dumps(graph) for graph in graphs(world[name]).values()} for name in DESCRIBED]
     assert len(set.union(*shown)) == sum(map(len, shown))
 
@@ -219,6 +211,7 @@ def made():
 @pytest.mark.slow
 def test_the_shipped_tasks_are_those_that_are_made(made, world):
     assert contents(made) == read_contents()
+    assert FILE.stat().st_size < 600_000
     assert made == list(world.values())
     for task in made:
         assert graphs(task) == graphs(world[task.id])
@@ -232,21 +225,39 @@ def test_the_shipped_images_are_those_that_are_made(made, world):
                 assert request.image.load().tobytes() == other.image.load().tobytes()
 
 
-def test_the_version_changes_with_the_content(made, monkeypatch, tmp_path):
+def test_the_version_changes_with_the_content_and_only_drawn_images_can_be_shipped(made, monkeypatch, tmp_path):
     assert re.fullmatch(r"[0-9a-f]{12}", before := shipped_version())
     monkeypatch.setattr("vlgate.sources.scenes.scenes.FILE", tmp_path / "default.zip")
     write(contents(made), tmp_path / "default.zip")
     assert shipped_version() == before
     write(contents([replace(made[0], note="changed"), *made[1:]]), tmp_path / "default.zip")
     assert shipped_version() != before
-
-
-def test_the_file_is_small():
-    assert FILE.stat().st_size < 600_000
-
-
-def test_only_drawn_images_can_be_shipped(made):
     image = LazyImage(key="photograph", load=int)
     case = replace(made[0].cases[0], requests=(Match(image=image, text="A cup."),))
     with pytest.raises(TypeError, match="'photograph' is neither drawn"):
         contents([replace(made[0], cases=(case,))])
+
+
+def asked(**options):
+    paths = {name: Path(name) for name in ("folder", "thresholds", "results")}
+    return [task.id for task in make_plan(Options(**paths, **options)).tasks]
+
+
+def test_the_counterfactual_tasks_are_asked_only_by_a_pattern_and_for_any_seed(tmp_path):
+    pair = {"task": "mine/a", "image": "a.png", "caption": "x", "foil": "y"}
+    (tmp_path / "cases.jsonl").write_text(json.dumps(pair))
+    assert not any(name.startswith("counterfactual") for name in asked())
+    assert asked(data=(tmp_path,)) == ["mine/a"]
+    assert asked(suite=("counterfactual/*",)) == ["counterfactual/captions", "counterfactual/questions"]
+    assert asked(suite=("counterfactual/q*",), seed=5) == ["counterfactual/questions"]
+
+
+def test_the_report_splits_the_errors_of_the_counterfactual_tasks():
+    shares = {"acc_normal": 0.9, "acc_counterfactual": 0.2, "prior_rate": 0.5, "unread_rate": 0.1}
+    metrics = {name: {"value": value, "low": 0.4, "high": 0.6, "n": 20} for name, value in shares.items()}
+    tasks = {"counterfactual/questions": {"metrics": metrics, "slices": {"kind=a": metrics}}, "scenes/x": {}}
+    tasks["scenes/x"] = {"metrics": {"acc_r": metrics["prior_rate"]}, "slices": {}}
+    whole, part = recorded_splits(tasks)
+    assert (whole.task, whole.part, part.part) == ("counterfactual/questions", "", "kind=a")
+    assert (whole.right, whole.prior, whole.unread) == (0.2, 0.5, 0.1)
+    assert whole.other == pytest.approx(0.2)

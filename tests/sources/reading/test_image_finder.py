@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import itertools
 import json
 import os
@@ -106,13 +104,9 @@ def test_the_exact_name_in_one_of_two_other_folders_is_taken(tmp_path):
     assert "two files that differ" in of_every_order(folders, "coco", "000000000009.jpg", tmp_path / "3/a.json")
 
 
-def test_equal_images_in_two_folders_are_one(tmp_path):
-    folders = [colours(tmp_path / number, swig__x="red") for number in "12"]
+def test_equal_images_in_two_folders_are_one_and_twins_that_differ_an_error(tmp_path):
+    folders = [colours(tmp_path / number, swig__x="red", coco__11=number) for number in "12"]
     assert of_every_order(folders, "swig", "x.jpg", tmp_path / "3/a.json") == str(folders[0] / "images/swig/x.jpg")
-
-
-def test_twins_of_two_folders_that_differ_are_an_error(tmp_path):
-    folders = [colours(tmp_path / number, coco__11=number) for number in "12"]
     twins(folders[0], {"11": [21]})
     assert of_every_order(folders, "vg", "21", folders[1] / "a.json") == str(folders[1] / "images/coco/11.jpg")
     assert "two files that differ" in of_every_order(folders, "vg", "21", tmp_path / "3/a.json")
@@ -125,18 +119,13 @@ def test_names_in_two_forms_of_unicode_are_one(tmp_path, forms):
     assert found(tmp_path, "swig", asked) == f"swig/{there}"
 
 
-def test_links_that_the_user_made_are_followed(tmp_path):
+def test_links_that_the_user_made_are_followed_and_a_loop_of_folders_ends(tmp_path):
     put(tmp_path / "elsewhere", "x.jpg", "deep/y.jpg")
     (tmp_path / "images").mkdir()
     (tmp_path / "images/swig").symlink_to(tmp_path / "elsewhere/images")
-    assert found(tmp_path, "swig", "x.jpg") == "swig/x.jpg"
-    assert found(tmp_path, "swig", "y.jpg") == "swig/deep/y.jpg"
-
-
-def test_a_loop_of_folders_ends(tmp_path):
-    put(tmp_path, "swig/x.jpg")
     (tmp_path / "images/swig/again").symlink_to(tmp_path / "images/swig")
     assert found(tmp_path, "swig", "x.jpg") == "swig/x.jpg"
+    assert found(tmp_path, "swig", "y.jpg") == "swig/deep/y.jpg"
 
 
 def twins(folder, content):
@@ -150,13 +139,8 @@ def test_twins_both_ways(tmp_path):
     assert found(tmp_path, "visual7w", "v7w_31.jpg") == "coco/val2017/000000000011.jpg"
     assert found(tmp_path, "vg", "VG_100K/21.jpg") == "coco/val2017/000000000011.jpg"
     assert found(tmp_path, "coco", "COCO_val2014_000000000012.jpg") == "vg/22.jpg"
-
-
-def test_an_image_of_the_source_comes_before_its_twin(tmp_path):
-    put(tmp_path, "coco/11.jpg", "vg/21.jpg")
-    twins(tmp_path, {"11": [21]})
+    put(tmp_path, "vg/21.jpg")  # an image of the source comes before its twin
     assert found(tmp_path, "vg", "21") == "vg/21.jpg"
-    assert found(tmp_path, "coco", "11") == "coco/11.jpg"
 
 
 @pytest.mark.parametrize("content", ["[]", '{"a": [1]}', '{"1": 2}', '{"1": ["2"]}', '{"1": [true]}', '{"1": [2]'])
@@ -174,13 +158,6 @@ def test_missing_names_every_place(tmp_path):
         finder.find("visual7w", "v7w_21.jpg").load()
     for place in ("images/visual7w", "images/vg", "none/images/vg", "images/coco", "--missing-images skip"):
         assert place in str(caught.value)
-
-
-def test_without_data_folders():
-    image = ImageFinder([]).find("swig", "a.jpg")
-    assert image.where == ""
-    with pytest.raises(MissingImageError):
-        image.load()
 
 
 @pytest.mark.parametrize(
@@ -215,22 +192,23 @@ def test_no_name_leaves_the_folder(tmp_path_factory, source, name):
     assert not where or Path(where).resolve().parent.parent in {folder / "images", folder / "images/vg"}
 
 
-def test_unknown_source():
+def test_an_unknown_source_and_no_data_folders():
     with pytest.raises(UnknownNameError, match="did you mean 'visual7w'"):
         ImageFinder([]).find("visual7", "a.jpg")
+    image = ImageFinder([]).find("swig", "a.jpg")
+    assert image.where == ""
+    with pytest.raises(MissingImageError):
+        image.load()
 
 
-def test_one_object_per_name(tmp_path):
-    finder = ImageFinder([tmp_path])
-    assert finder.find("swig", "a.jpg") is finder.find("swig", "a.jpg")
-    assert finder.find("swig", "a.jpg").key == "a.jpg"
-
-
-def test_images_travel_between_processes(tmp_path):
+def test_a_name_has_one_object_that_travels_between_processes(tmp_path):
     put(tmp_path, "swig/a.jpg")
+    finder = ImageFinder([tmp_path])
     for name in ("a.jpg", "b.jpg"):
-        image = ImageFinder([tmp_path]).find("swig", name)
+        image = finder.find("swig", name)
+        assert finder.find("swig", name) is image
         assert pickle.loads(pickle.dumps(image)) == image
+        assert image.key == name
 
 
 def test_each_folder_is_listed_once_and_only_when_needed(tmp_path, monkeypatch):
@@ -246,14 +224,11 @@ def test_each_folder_is_listed_once_and_only_when_needed(tmp_path, monkeypatch):
     assert sorted(listed) == ["VG_100K", "vg", "visual7w"]
 
 
-def test_a_file_where_the_folder_should_be(tmp_path):
-    (tmp_path / "images").mkdir()
-    (tmp_path / "images/swig").touch()
+def test_a_file_where_the_folder_should_be_and_a_folder_that_is_not_readable(tmp_path, monkeypatch):
+    put(tmp_path, "swig")
     with pytest.raises(DataError, match="images/swig: cannot be listed"):
         ImageFinder([tmp_path]).find("swig", "a.jpg")
 
-
-def test_a_folder_that_is_not_readable(tmp_path, monkeypatch):
     def refuse(_):
         raise PermissionError(13, "Permission denied")
 

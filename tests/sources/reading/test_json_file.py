@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import gc
 import json
 from fnmatch import fnmatchcase
@@ -33,16 +31,11 @@ def problem(file, content=None, read=read_json):
     return str(caught.value)
 
 
-def test_missing(file):
+def test_a_missing_file_a_folder_and_an_unreadable_one(file, monkeypatch):
     assert "there is no such file" in problem(file)
-
-
-def test_folder(file):
     file.mkdir()
     assert "cannot be read (Is a directory)" in problem(file)
 
-
-def test_unreadable(file, monkeypatch):
     def refuse(_):
         raise PermissionError(13, "Permission denied")
 
@@ -50,71 +43,41 @@ def test_unreadable(file, monkeypatch):
     assert "Permission denied" in problem(file)
 
 
-@pytest.mark.parametrize("content", ["", " \n\t", "\ufeff"])
-def test_empty(file, content):
-    assert "is empty" in problem(file, content)
-
-
 @pytest.mark.parametrize(
-    "content", ['{"a": {"caption": "There a', '{"a": {"caption": 1}', '{"a": ', '{"a"', "[1,\n 2,"]
+    ("content", "says"),
+    [
+        *((content, "is empty") for content in ("", " \n\t", "\ufeff")),
+        *(
+            (content, "is cut off")
+            for content in ('{"a": {"caption": "There a', '{"a": {"caption": 1}', '{"a"', "[1,\n 2,")
+        ),
+        ('{"a": 1,\n"b": "There', "line 2, column 6"),
+        ("<!DOCTYPE html>", "at line 1, column 1, which reads '<!DOCTYPE html>'"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "which reads 'version https://git-lfs.github"),
+        ('{"a": 1}\n{"b": 2}', "is not JSON: Extra data at line 2, column 1"),
+        ('{"a": 1,\n"b": "é"}'.encode("latin-1"), "line 2, column 7 is not UTF-8"),
+        ('{"a": 1}'.encode("utf-16"), "is not UTF-8"),
+        (
+            '{"a": {"caption": "x"},\n "b": {"caption": "y", "foil": ":", "\\u0063aption": "z"}}',
+            "line 2, column 37 repeats the key 'caption'",
+        ),
+        ('{"a": {"a": "a"}, "b": "a", "a": {}}', "repeats the key 'a'"),
+        *(
+            (f'{{"a": "NaN",\n"b": [{constant}]}}', f"line 2, column 7 holds {constant},")
+            for constant in ("NaN", "Infinity", "-Infinity")
+        ),
+        ("[" * 200_000, "nested too deeply"),
+        ("[" + "1" * 5000 + "]", "a number that cannot be read"),
+    ],
 )
-def test_cut_off(file, content):
-    assert "is cut off" in problem(file, content)
-
-
-def test_cut_off_names_line_and_column(file):
-    assert "line 2, column 6" in problem(file, '{"a": 1,\n"b": "There')
+def test_what_is_no_json_is_named_with_its_place(file, content, says):
+    assert says in problem(file, content)
 
 
 @given(st.integers(0, 60))
 def test_every_cut_is_an_error(tmp_path_factory, length):
     content = '{"id": {"caption": "Two dogs.", "mturk": {"caption": 3, "x": [1]}}}'[:length]
     problem(tmp_path_factory.getbasetemp() / "cut.json", content)
-
-
-@pytest.mark.parametrize("content", ["<!DOCTYPE html>", "version https://git-lfs.github.com/spec/v1\noid sha256:1\n"])
-def test_something_else_is_quoted(file, content):
-    assert f"at line 1, column 1, which reads {content[:30].splitlines()[0]!r}" in problem(file, content)
-
-
-def test_two_values(file):
-    assert "is not JSON: Extra data at line 2, column 1" in problem(file, '{"a": 1}\n{"b": 2}')
-
-
-def test_not_utf_8(file):
-    assert "line 2, column 7 is not UTF-8" in problem(file, '{"a": 1,\n"b": "é"}'.encode("latin-1"))
-
-
-def test_utf_16(file):
-    assert "is not UTF-8" in problem(file, '{"a": 1}'.encode("utf-16"))
-
-
-def test_a_byte_order_mark_is_allowed(file):
-    file.write_bytes('{"a": "é"}'.encode("utf-8-sig"))
-    assert read_json(file) == {"a": "é"}
-
-
-def test_repeated_key(file):
-    content = '{"a": {"caption": "x"},\n "b": {"caption": "y", "foil": ":", "\\u0063aption": "z"}}'
-    assert "line 2, column 37 repeats the key 'caption'" in problem(file, content)
-
-
-def test_repeated_record(file):
-    assert "repeats the key 'a'" in problem(file, '{"a": {"a": "a"}, "b": "a", "a": {}}')
-
-
-@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
-def test_constants_that_json_lacks(file, constant):
-    content = '{"a": "NaN",\n"b": [' + constant + "]}"
-    assert f"line 2, column 7 holds {constant}," in problem(file, content)
-
-
-def test_endless_nesting(file):
-    assert "nested too deeply" in problem(file, "[" * 200_000)
-
-
-def test_a_number_of_5000_digits(file):
-    assert "a number that cannot be read" in problem(file, "[" + "1" * 5000 + "]")
 
 
 JSON = st.recursive(
@@ -139,16 +102,25 @@ def test_a_repeated_key_is_found_wherever_it_is(tmp_path_factory, first, second)
 
 
 @pytest.mark.parametrize(
-    ("content", "found"), [("[]", "a list"), ("null", "null"), ('"text"', "a string"), ("3", "an integer")]
+    ("content", "read", "says"),
+    [
+        *(
+            (content, keyed_records, f"existence.json: is {kind} {shown}, expected an object {{id: record}}")
+            for content, kind, shown in (
+                ("[]", "a list", "([])"),
+                ("null", "null", "(None)"),
+                ('"text"', "a string", "('text')"),
+                ("3", "an integer", "(3)"),
+            )
+        ),
+        ("{}", listed_records, "is an object ({}), expected a list of records"),
+        ('{"a": {}, "b": [1]}', keyed_records, "existence.json, record b: is a list ([1]),"),
+        ("[{}, null]", listed_records, "existence.json, record 1: is null (None),"),
+        (r'{"\ud83d": {}}', keyed_records, "the record's id holds half"),
+    ],
 )
-def test_keyed_records_of_something_else(file, content, found):
-    message = problem(file, content, keyed_records)
-    assert f"existence.json: is {found} " in message
-    assert "expected an object {id: record}" in message
-
-
-def test_listed_records_of_something_else(file):
-    assert "is an object ({}), expected a list of records" in problem(file, "{}", listed_records)
+def test_records_of_something_else(file, content, read, says):
+    assert says in problem(file, content, read)
 
 
 def test_records_are_read_one_by_one(file):
@@ -167,17 +139,9 @@ def test_the_members_of_a_broken_object_have_the_error_of_the_whole_file(file, c
     assert problem(file, content, keyed_records) == problem(file, content)
 
 
-def test_an_object_without_members_has_no_records(file):
+def test_records_keep_the_order(file):
     file.write_text(" { }\n")
     assert list(keyed_records(file)) == []
-
-
-def test_a_record_that_is_not_an_object(file):
-    assert "existence.json, record b: is a list ([1])," in problem(file, '{"a": {}, "b": [1]}', keyed_records)
-    assert "existence.json, record 1: is null (None)," in problem(file, "[{}, null]", listed_records)
-
-
-def test_records_keep_the_order(file):
     file.write_text('{"b": {"x": 1}, "a": {"x": 2}}')
     assert [(record.id, record.count("x")) for record in keyed_records(file)] == [("b", 1), ("a", 2)]
     file.write_text('[{"x": "1"}, {"x": "2"}]')
@@ -196,10 +160,23 @@ FIELDS = {
 RECORD = Record(Path("valse/existence.json"), "existence_1", FIELDS)
 
 
-def test_fields_of_the_right_type():
+def test_fields_of_the_right_type_and_what_else_is_wrong_with_one():
     assert RECORD.text("text") == "two dogs"
     assert RECORD.count("count") == 3
     assert RECORD.nested("nested").count("count") == 0
+    with pytest.raises(DataError, match="record existence_1, field 'nested': field 'caption' is missing"):
+        RECORD.nested("nested").count("caption")
+    for value, says in (
+        ("", "blank"),
+        (" ", "blank"),
+        ("\n\t", "blank"),
+        (-1, r"an integer \(-1"),
+        (["long"] * 1000, "a list"),
+    ):
+        record = Record(Path("a.json"), "1", {"x": value})
+        with pytest.raises(DataError, match=rf"a\.json, record 1: field 'x' is {says}") as caught:
+            record.count("x") if value == -1 else record.text("x")
+        assert len(str(caught.value)) < 250
 
 
 @pytest.mark.parametrize(("method", "field", "message"), json_table(TABLES, "fields_of_the_wrong_type"))
@@ -210,38 +187,12 @@ def test_fields_of_the_wrong_type(method, field, message):
     assert str(caught.value).endswith("; download the file again from the benchmark's release")
 
 
-def test_a_nested_field_is_named_with_its_path():
-    with pytest.raises(DataError, match="record existence_1, field 'nested': field 'caption' is missing"):
-        RECORD.nested("nested").count("caption")
-
-
-def test_negative_count():
-    with pytest.raises(DataError, match=r"a\.json, record 1: field 'x' is an integer .-1"):
-        Record(Path("a.json"), "1", {"x": -1}).count("x")
-
-
-@pytest.mark.parametrize("blank", ["", " ", "\n\t"])
-def test_blank_text(blank):
-    with pytest.raises(DataError, match="field 'x' is blank"):
-        Record(Path("a.json"), "1", {"x": blank}).text("x")
-
-
 def test_half_of_a_surrogate_pair(file):
     file.write_text(r'{"a": {"x": "smile \ud83d", "y": "smile \ud83d\ude00"}}')
     (record,) = keyed_records(file)
     assert record.text("y") == "smile 😀"
     with pytest.raises(DataError, match="record a: field 'x' holds half of a surrogate pair"):
         record.text("x")
-
-
-def test_half_of_a_surrogate_pair_in_an_id(file):
-    assert "the record's id holds half" in problem(file, r'{"\ud83d": {}}', keyed_records)
-
-
-def test_a_long_value_is_shortened():
-    with pytest.raises(DataError) as caught:
-        Record(Path("a.json"), "1", {"x": ["long"] * 1000}).text("x")
-    assert len(str(caught.value)) < 250
 
 
 @pytest.mark.parametrize("was_on", [True, False])
@@ -256,11 +207,13 @@ def test_the_collector_is_as_before(was_on):
         (gc.enable if before else gc.disable)()
 
 
-def test_json_lines(file):
+def test_json_lines_and_a_byte_order_mark(file):
     file.write_bytes('\ufeff{"a": "x\u2028y"}\r\n\n  \n{"a": 2}'.encode())
     records = list(lined_records(file))
     assert [record.fields for record in records] == [{"a": "x\u2028y"}, {"a": 2}]
     assert [record.id for record in records] == ["on line 1", "on line 4"]
+    file.write_bytes('{"a": "é"}'.encode("utf-8-sig"))
+    assert read_json(file) == {"a": "é"}
 
 
 @pytest.mark.parametrize(("content", "says"), json_table(TABLES, "broken_json_lines"))

@@ -25,6 +25,7 @@ TABLES = Path(__file__).with_suffix(".tsv")
 TESTS = (*OF_CARETS, *BEYOND)
 REAL = Path(__file__).parents[4] / "shared/data"
 GRAPHS = world_graphs(6, 50)
+FILE = "gqa/train_sceneGraphs.json"
 
 
 def options_of(folder, wanted=lambda _: True, pairs=24, seed=0):
@@ -38,24 +39,26 @@ def tasks(*given, **kwargs):
 def own(graph, image):
     """Return a graph in the format of a user's own file."""
     objects = [
-        {
-            "id": thing.id,
-            "name": thing.name,
-            "box": [thing.box.x, thing.box.y, thing.box.w, thing.box.h],
-            "attributes": list(thing.attributes),
-            "relations": [{"name": relation.name, "object": relation.object} for relation in thing.relations],
-        }
-        for thing in graph.objects.values()
+        {"id": name, "box": [item.pop(side) for side in "xywh"], **item}
+        for name, item in as_gqa(graph)["objects"].items()
     ]
     return {"image": image, "width": graph.width, "height": graph.height, "objects": objects}
 
 
+def write(folder, name, content):
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(content if isinstance(content, str) else json.dumps(content))
+
+
+def as_file(number=50):
+    """The content of a file in GQA's format, with graphs "7000" and so on."""
+    return {str(7000 + index): as_gqa(GRAPHS[index % len(GRAPHS)]) for index in range(number)}
+
+
 @pytest.fixture
 def folder(tmp_path):
-    """A data folder with graphs in GQA's format, as "7000" and so on, and no image."""
-    (tmp_path / "gqa").mkdir()
-    content = {str(7000 + index): as_gqa(graph) for index, graph in enumerate(GRAPHS)}
-    (tmp_path / "gqa" / "train_sceneGraphs.json").write_text(json.dumps(content))
+    """A data folder with graphs in GQA's format and no image."""
+    write(tmp_path, FILE, as_file())
     return tmp_path
 
 
@@ -74,13 +77,10 @@ def keys_of(task):
     return {image.key.partition("#")[0] for image in images_of(task)}
 
 
-def test_the_tasks_are_the_six_tests():
+def test_the_tasks_are_the_six_tests_and_without_graphs_there_are_none(tmp_path):
     assert {f"scene-graphs/{test}" for test in TESTS} == set(TASK_SHAPES)
     assert set(TASK_SHAPES) <= set(shapes())
     assert set(TASK_SHAPES.values()) == {"questions"}
-
-
-def test_without_graphs_there_are_no_tasks(tmp_path):
     assert tasks(tmp_path) == {}
     assert list(read(ReadOptions(folders=(), seed=0, wanted=lambda _: True))) == []
 
@@ -94,18 +94,15 @@ def test_each_task_has_the_number_of_questions_in_the_options(folder):
         }
 
 
-def test_only_what_is_wanted_is_made(folder):
+def test_the_seed_decides_and_only_what_is_wanted_is_made(folder):
     only = tasks(folder, wanted=lambda name: name == "scene-graphs/order-inv")
     assert list(only) == ["order-inv"]
-    assert only["order-inv"] == tasks(folder)["order-inv"]
-    (folder / "gqa" / "train_sceneGraphs.json").write_text("not read")
-    assert tasks(folder, wanted=lambda _: False) == {}
-
-
-def test_the_seed_decides(folder):
-    assert tasks(folder) == tasks(folder)
-    first, second = (tasks(folder, seed=seed) for seed in (0, 1))
+    again, first, second = (tasks(folder, seed=seed) for seed in (0, 0, 1))
+    assert again == first
+    assert only["order-inv"] == first["order-inv"]
     assert all(first[test].cases != second[test].cases for test in TESTS)
+    write(folder, FILE, "not read")
+    assert tasks(folder, wanted=lambda _: False) == {}
 
 
 @pytest.mark.slow
@@ -126,19 +123,18 @@ def test_every_process_makes_the_same_plan(folder):
     assert "scene-graphs/order-inv" in seen.pop()
 
 
-def test_images_are_found_by_their_number(folder):
-    put_images(folder, len(GRAPHS))
+def test_images_are_found_by_their_number_only_graphs_with_one_are_used_and_each_once(folder):
+    put_images(folder, 30)
     found = tasks(folder)
     for test in set(OF_CARETS) - {"visual-inv"}:
         assert all(image.where == f"{folder}/images/gqa/{image.key}.jpg" for image in images_of(found[test]))
-    assert found["order-inv"].note == "made from the 50 of 50 scene graphs whose images are there"
-
-
-def test_only_graphs_with_an_image_are_used(folder):
-    put_images(folder, 30)
-    for task in tasks(folder).values():
+    for task in found.values():
         assert keys_of(task) <= {str(name) for name in range(7000, 7030)}
         assert task.note == "made from the 30 of 50 scene graphs whose images are there"
+    write(folder, "gqa/val_sceneGraphs.json", as_file())
+    task = tasks(folder)["order-inv"]
+    assert task.left_out["graph of an image that an earlier file has"] == 50
+    assert task.cases == tasks(folder)["order-inv"].cases
 
 
 @pytest.mark.parametrize("there", [0, 3])
@@ -153,20 +149,16 @@ def test_with_few_images_all_graphs_are_used(folder, there):
 
 
 def test_one_hundred_images_are_enough_whatever_the_number_of_graphs(tmp_path):
-    (tmp_path / "gqa").mkdir()
-    content = {str(7000 + index): as_gqa(GRAPHS[index % len(GRAPHS)]) for index in range(5 * ENOUGH)}
-    (tmp_path / "gqa" / "val_sceneGraphs.json").write_text(json.dumps(content))
-    (tmp_path / "images/vg").mkdir(parents=True)
+    write(tmp_path, "gqa/val_sceneGraphs.json", as_file(5 * ENOUGH))
     for index in range(ENOUGH):
-        (tmp_path / f"images/vg/{7000 + index}.jpg").touch()
+        write(tmp_path, f"images/vg/{7000 + index}.jpg", "")
     note = tasks(tmp_path, wanted=lambda name: name == "scene-graphs/order-inv")["order-inv"].note
     assert note == f"made from the {ENOUGH} of {5 * ENOUGH} scene graphs whose images are there"
 
 
 def test_a_users_own_images_are_found_by_their_paths_only(tmp_path):
-    (tmp_path / "scene-graphs").mkdir()
     content = {"graphs": [own(graph, f"mine/{7000 + index}.png") for index, graph in enumerate(GRAPHS)]}
-    (tmp_path / "scene-graphs" / "mine.json").write_text(json.dumps(content))
+    write(tmp_path, "scene-graphs/mine.json", content)
     put_images(tmp_path, 50, "images/vg")
     assert not any(image.where for image in images_of(tasks(tmp_path)["order-inv"]))
     put_images(tmp_path, 50, "mine", ".png")
@@ -176,30 +168,19 @@ def test_a_users_own_images_are_found_by_their_paths_only(tmp_path):
 
 
 def test_a_twin_of_another_size_is_not_taken_for_a_graph_without_a_size(tmp_path):
-    (tmp_path / "vg").mkdir()
-    (tmp_path / "images/coco").mkdir(parents=True)
-    (tmp_path / "images/coco_to_vg_ids.json").write_text(json.dumps({str(name): [7000 + name] for name in range(50)}))
+    write(tmp_path, "images/coco_to_vg_ids.json", {str(name): [7000 + name] for name in range(50)})
     put_images(tmp_path, 50, "images/coco", first=0)
     put_images(tmp_path, 30, "images/vg")
 
     def listed(**size):
         content = [
-            {
-                "image_id": 7000 + index,
-                **size,
-                "objects": [
-                    {
-                        "object_id": int(thing.id),
-                        "names": [thing.name],
-                        **{side: getattr(thing.box, side) for side in "xywh"},
-                    }
-                    for thing in graph.objects.values()
-                ],
-                "relationships": [],
-            }
-            for index, graph in enumerate(GRAPHS)
+            {"image_id": 7000 + index, **size, "objects": [], "relationships": []} for index in range(len(GRAPHS))
         ]
-        (tmp_path / "vg" / "scene_graphs.json").write_text(json.dumps(content))
+        for image, graph in zip(content, GRAPHS, strict=True):
+            for thing in graph.objects.values():
+                box = {side: getattr(thing.box, side) for side in "xywh"}
+                image["objects"].append({"object_id": int(thing.id), "names": [thing.name], **box})
+        write(tmp_path, "vg/scene_graphs.json", content)
         return tasks(tmp_path)["negation-dir"]
 
     without = listed()
@@ -211,12 +192,11 @@ def test_a_twin_of_another_size_is_not_taken_for_a_graph_without_a_size(tmp_path
 
 
 def test_faulty_graphs_are_left_out_and_counted(folder):
-    file = folder / "gqa" / "train_sceneGraphs.json"
-    content = json.loads(file.read_text())
+    content = as_file()
     del content["7001"]["objects"]
     content["7002"]["objects"]["0"]["w"] = 0
     content["7003"]["objects"]["0"]["name"] = "zorbot"
-    file.write_text(json.dumps(content))
+    write(folder, FILE, content)
     for task in tasks(folder).values():
         assert "7001" not in keys_of(task)
         assert task.left_out["no objects"] == 1
@@ -225,47 +205,28 @@ def test_faulty_graphs_are_left_out_and_counted(folder):
         assert any("32 pixels" in reason for reason in task.left_out)
 
 
-def test_an_image_that_two_files_annotate_counts_once(folder):
-    content = json.loads((folder / "gqa" / "train_sceneGraphs.json").read_text())
-    (folder / "gqa" / "val_sceneGraphs.json").write_text(json.dumps(content))
-    task = tasks(folder)["order-inv"]
-    assert task.left_out["graph of an image that an earlier file has"] == 50
-    assert task.cases == tasks(folder)["order-inv"].cases
-
-
 @pytest.mark.parametrize(("content", "says"), json_table(TABLES, "files_that_give_nothing_to_ask_are_an_error"))
 def test_files_that_give_nothing_to_ask_are_an_error(folder, content, says):
-    (folder / "gqa" / "train_sceneGraphs.json").write_text(content)
+    write(folder, FILE, content)
     with pytest.raises(DataError, match=r"train_sceneGraphs\.json") as raised:
         tasks(folder, wanted=lambda name: "occlusion" not in name)  # one graph is enough for that test
     assert says in str(raised.value)
 
 
 def test_questions_are_asked_in_a_users_words(tmp_path):
-    (tmp_path / "scene-graphs").mkdir()
     graphs = [own(graph, f"{index}.png") for index, graph in enumerate(GRAPHS)]
     for graph in graphs:
         graph["objects"][0] |= {"name": "zorbot", "attributes": ["zorbing"], "box": [0, 0, 90, 90]}
     words = {"nouns": [{"name": "zorbot", "parents": ["device"]}], "attributes": [{"name": "zorbing", "rank": 5}]}
-    file = tmp_path / "scene-graphs" / "mine.json"
     for content, said in (({"graphs": graphs}, False), ({"graphs": graphs, "words": words}, True)):
-        file.write_text(json.dumps(content))
+        write(tmp_path, "scene-graphs/mine.json", content)
         task = tasks(tmp_path, pairs=100)["negation-dir"]
         assert any("zorbing zorbot" in ask.question for case in task.cases for ask in case.requests) == said
 
 
 def test_a_task_can_have_the_size_of_the_paper(folder):
-    plan = make_plan(
-        Options(
-            folder=Path(),
-            data=(folder,),
-            suite=("scene-graphs/antonym-dir",),
-            pairs=None,
-            thresholds=Path(),
-            results=Path(),
-        )
-    )
-    (task,) = plan.tasks
+    paths = {name: Path() for name in ("folder", "thresholds", "results")}
+    (task,) = make_plan(Options(data=(folder,), suite=("scene-graphs/antonym-dir",), pairs=None, **paths)).tasks
     missing = sum(number for reason, number in task.left_out.items() if reason.startswith("too few graphs"))
     assert len(task.cases) + missing == 5000
 

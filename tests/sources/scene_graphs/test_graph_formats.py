@@ -1,7 +1,5 @@
 """Good files of each format, and what is normalised in them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path
@@ -22,22 +20,12 @@ CUP = {"name": "cup", "x": 30, "y": 200.5, "w": 80, "h": 90, "attributes": ["red
 CUP["relations"] = [{"name": "on", "object": "2"}]
 TABLE = {"name": "table", "x": 0, "y": 280, "w": 640, "h": 200, "attributes": [], "relations": []}
 GQA = {"2407890": {"width": 640, "height": 480, "location": "kitchen", "objects": {"1": CUP, "2": TABLE}}}
-GRAPH = SceneGraph(
-    id="2407890",
-    width=640,
-    height=480,
-    location="kitchen",
-    objects={
-        "1": SceneObject(
-            id="1",
-            name="cup",
-            box=Box(x=30, y=200.5, w=80, h=90),
-            attributes=("red",),
-            relations=(Relation(name="on", object="2"),),
-        ),
-        "2": SceneObject(id="2", name="table", box=Box(x=0, y=280, w=640, h=200)),
-    },
-)
+ON = Relation(name="on", object="2")
+OBJECTS = {
+    "1": SceneObject(id="1", name="cup", box=Box(x=30, y=200.5, w=80, h=90), attributes=("red",), relations=(ON,)),
+    "2": SceneObject(id="2", name="table", box=Box(x=0, y=280, w=640, h=200)),
+}
+GRAPH = SceneGraph(id="2407890", width=640, height=480, location="kitchen", objects=OBJECTS)
 
 
 def write(file, content):
@@ -76,14 +64,12 @@ def as_gqa(graph):
     return {"width": graph.width, "height": graph.height, "location": graph.location, "objects": objects}
 
 
-def test_gqa(tmp_path):
+def test_gqa_with_names_that_are_normalised_and_each_attribute_once(tmp_path):
     [graph] = read_graphs(write(tmp_path / "val_sceneGraphs.json", GQA))
     assert graph == GRAPH
     assert graph.origin == "val_sceneGraphs.json, graph '2407890'"
     assert list(graph.objects) == ["1", "2"]
-
-
-def test_names_are_normalised_and_an_attribute_is_there_once(tmp_path):
+    assert unknown_names([graph] * 2, {"cup"}.__contains__) == Counter(table=2)
     cup = CUP | {"name": " Coffee  CUP", "attributes": ["Red", " red", "Light  Blue"], "relations": []}
     [graph] = read_graphs(write(tmp_path / "val.json", {"1": {"objects": {"1": cup}}}))
     assert graph.objects["1"].name == "coffee cup"
@@ -94,9 +80,6 @@ def test_visual_genome_in_one_file(tmp_path):
     [graph] = read_graphs(write(tmp_path / "scene_graphs.json", [vg(width=640, height=480)]))
     assert graph.objects == GRAPH.objects
     assert (graph.id, graph.width, graph.height, graph.location) == ("2407890", 640, 480, "")
-
-
-def test_visual_genome_gives_no_size(tmp_path):
     [graph] = read_graphs(write(tmp_path / "scene_graphs.json", [vg()]))
     assert (graph.width, graph.height) == (None, None)
 
@@ -126,13 +109,11 @@ def test_visual_genome_in_several_files(tmp_path):
     assert (second.id, second.width, dict(second.objects)) == ("5", 9, {})
 
 
-def test_the_file_of_sizes_is_optional(tmp_path):
+@pytest.mark.parametrize("name", ["attributes", "relationships"])
+def test_a_file_of_the_release_is_missing_but_that_of_sizes_is_optional(tmp_path, name):
     first, _ = read_graphs(release(tmp_path, image_data=None))
     assert (first.width, first.objects) == (None, GRAPH.objects)
-
-
-@pytest.mark.parametrize("name", ["attributes", "relationships"])
-def test_a_file_of_the_release_is_missing(tmp_path, name):
+    (tmp_path / f"{name}.json").unlink()
     with pytest.raises(DataError, match=rf"objects\.json: .*there is no {name}\.json beside it"):
         list(read_graphs(release(tmp_path, **{name: None}), faults="leave out", left_out=Counter()))
 
@@ -153,12 +134,9 @@ def test_the_files_of_the_release_are_out_of_step(tmp_path, name, ids, said):
     assert str(caught.value).startswith(f"{tmp_path / name}.json: {said} there; ")
 
 
-def test_own(tmp_path):
+def test_own_also_in_lines(tmp_path):
     [graph] = read_graphs(write(tmp_path / "own.json", {"graphs": [as_own(GRAPH)]}))
     assert graph == GRAPH
-
-
-def test_own_in_lines(tmp_path):
     lines = [json.dumps(as_own(GRAPH)), "", json.dumps({"image": "b/2.jpg", "objects": []}), ""]
     first, second = read_graphs(write(tmp_path / "own.jsonl", "\n".join(lines)))
     assert (first, second.id) == (GRAPH, "b/2.jpg")
@@ -175,15 +153,12 @@ def test_the_example_of_the_documentation(tmp_path):
     assert [word["name"] for kind in ("attributes", "relations") for word in words[kind]] == ["moving", "welded to"]
 
 
-def test_words_with_required_fields_only(tmp_path):
+def test_words_with_required_fields_only_and_other_files_have_none(tmp_path):
     words = {"nouns": [{"name": "gizmo"}], "attributes": [{"name": "odd"}]}
     found = read_words(write(tmp_path / "own.json", {"words": words, "graphs": []}))
     assert found["nouns"] == ({"name": "gizmo", "number": "singular", "parents": ()},)
     assert found["attributes"] == ({"name": "odd", "category": "", "before": True, "after": "", "rank": 4},)
     assert found["relations"] == ()
-
-
-def test_other_files_have_no_words(tmp_path):
     assert read_words(write(tmp_path / "val.json", GQA)) == {}
     assert read_words(write(tmp_path / "own.json", {"graphs": [as_own(GRAPH)]})) == {}
 
@@ -248,21 +223,11 @@ def test_a_byte_order_mark_and_pairs_of_surrogates_are_allowed(tmp_path):
 def test_find_graphs(tmp_path):
     names = ["scene-graphs/b.json", "scene-graphs/a.jsonl", "gqa/val_sceneGraphs.json", "gqa/sceneGraphs/train.json"]
     wanted = [write(tmp_path / "1" / name, "") for name in [*names, "vg/scene_graphs.json"]]
-    for name in (
-        "scene-graphs/deep/c.json",
-        "gqa/questions.json",
-        "vg/objects.json",
-        "scene-graphs/vg_attribute_synsets.json",
-    ):
-        write(tmp_path / "1" / name, "")
+    for name in ("scene-graphs/deep/c", "gqa/questions", "vg/objects", "scene-graphs/vg_attribute_synsets"):
+        write(tmp_path / "1" / f"{name}.json", "")
     apart = write(tmp_path / "2/vg/objects.json", "")
     (tmp_path / "link").symlink_to(tmp_path / "1")
     assert find_graphs([tmp_path / "1", tmp_path / "2", tmp_path / "link"]) == [*wanted, apart]
-
-
-def test_unknown_names(tmp_path):
-    graph = list(read_graphs(write(tmp_path / "val.json", GQA)))
-    assert unknown_names(graph * 2, {"cup"}.__contains__) == Counter(table=2)
 
 
 def real(name):
@@ -271,18 +236,13 @@ def real(name):
     return REAL / name
 
 
-def test_ten_images_of_visual_genome_have_no_fault():
+def test_ten_images_of_visual_genome_have_no_fault_and_a_hundred_records_are_of_44_images():
     found = list(read_graphs(real("vg_scene_graphs_1-10.json")))
     assert [graph.id for graph in found] == [str(number) for number in range(1, 11)]
     assert sum(len(graph.objects) for graph in found) == 376
     assert sum(len(thing.relations) for graph in found for thing in graph.objects.values()) == 423
-
-
-def test_a_hundred_records_of_visual_genome_are_of_44_images():
     file = real("vg_scene_graphs_100.json")
-    with pytest.raises(
-        DataError, match=r"vg_scene_graphs_100\.json, record graph '107910': has an id that an earlier graph has"
-    ):
+    with pytest.raises(DataError, match=r"_100\.json, record graph '107910': has an id that an earlier graph has"):
         list(read_graphs(file))
     runs = []
     for _ in range(2):

@@ -1,7 +1,5 @@
 """Files that are not JSON, have no known format, or are too large."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from collections import Counter
@@ -39,13 +37,13 @@ def file(tmp_path):
     return tmp_path / "train_sceneGraphs.json"
 
 
-def test_missing_and_a_folder(file):
+def test_a_file_that_is_missing_a_folder_or_unreadable(file, monkeypatch):
     assert "there is no such file" in problem(file)
     file.mkdir()
     assert "is a folder, expected a file of scene graphs" in problem(file)
+    file.rmdir()
+    file.touch()
 
-
-def test_unreadable(file, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
@@ -53,25 +51,34 @@ def test_unreadable(file, monkeypatch):
     assert "cannot be read (Permission denied)" in problem(file)
 
 
-@pytest.mark.parametrize("content", ["", " \n\t ", "\ufeff", "\n" * 9])
-def test_empty(file, content):
-    assert "is empty; " in problem(file, content)
+def of_thing(**changed):
+    """A file whose only thing has another value, which is written as it is."""
+    return json.dumps({"1": {"objects": {"1": THING | dict.fromkeys(changed, "?")}}}).replace('"?"', *changed.values())
 
 
-@pytest.mark.parametrize("content", ["{}", "[]", '{"graphs": []}'])
-def test_no_graph(file, content):
-    assert "holds no scene graph" in problem(file, content)
-
-
-@pytest.mark.parametrize("content", ["3", '"graphs"', "null", '{"image": "1.jpg", "objects": []}\n[]'])
-def test_no_format(file, content):
-    assert "has no known format of scene graphs: GQA's {image id: graph}, " in problem(file, content)
-
-
-@pytest.mark.parametrize("content", ['{"1": {"objects": {}}} []', '[{"image_id": 1}]\n{}', '{"graphs": []} {}'])
-def test_a_second_value(file, content):
-    content = content.replace("[{", '[{"objects": [], "relationships": [], ')
-    assert "holds a second value after the first one" in problem(file, content)
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        *((content, "is empty; ") for content in ("", " \n\t ", "\ufeff", "\n" * 9)),
+        *((content, "holds no scene graph") for content in ("{}", "[]", '{"graphs": []}')),
+        *(
+            (content, "has no known format of scene graphs: GQA's {image id: graph}, ")
+            for content in ("3", '"graphs"', "null", '{"image": "1.jpg", "objects": []}\n[]')
+        ),
+        ('{"1": {"objects": {}}} []', "holds a second value after the first one"),
+        ('[{"objects": [], "relationships": [], "image_id": 1}]\n{}', "holds a second value after the first one"),
+        ('{"graphs": []} {}', "holds a second value after the first one"),
+        ('{"1":\n{"objects"', "is cut off: it ends at line 2, column 11 within a value"),
+        (b'{"1":\n{"\xff": 1}}', "line 2, column 3 is not UTF-8"),
+        *((opening * 100_000, "is nested more than 32 levels deep") for opening in ("[", '{"a":')),
+        *(
+            (of_thing(x=number), "is not JSON: ")
+            for number in ("NaN", "Infinity", "-Infinity", "1e999", "9" * 5000, "01", "+1")
+        ),
+    ],
+)
+def test_what_is_no_file_of_scene_graphs_is_named(file, content, says):
+    assert says in problem(file, content)
 
 
 @pytest.mark.parametrize(
@@ -94,32 +101,12 @@ def test_a_syntax_error_is_named_with_its_place(tmp_path_factory, number, wrong)
     assert f" at line {number + 1}, column {7 + (number == 0)}, which reads {wrong!r}" in said
 
 
-def test_cut_off_names_its_place(file):
-    assert "is cut off: it ends at line 2, column 11 within a value" in problem(file, '{"1":\n{"objects"')
-
-
-@pytest.mark.parametrize("wrong", ["NaN", "Infinity", "-Infinity", "1e999", "9" * 5000, "01", "+1"])
-def test_numbers_that_json_does_not_have(file, wrong):
-    content = json.dumps({"1": {"objects": {"1": THING | {"x": "?"}}}}).replace('"?"', wrong)
-    assert "is not JSON: " in problem(file, content)
-    assert " at line 1, column " in problem(file, content)
-
-
-def test_not_utf_8(file):
-    assert "line 2, column 3 is not UTF-8" in problem(file, b'{"1":\n{"\xff": 1}}')
-
-
 @pytest.mark.parametrize("half", [r"\ud800", r"\uDFFF", r"\\\ud83dx", r"\ud83d\ud83d\ude00", r"\ude00\ud83d"])
 def test_half_of_a_surrogate_pair(file, half):
-    content = json.dumps({"1": {"objects": {"1": THING | {"name": "?"}}}}).replace("?", half)
+    content = of_thing(name=f'"{half}"')
     said = problem(file, content)
     place = content.index(r"\ud83dx") if "x" in half else content.index("\\")
     assert f"line 1, column {place + 1} holds half of a surrogate pair: \\u" in said
-
-
-@pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_deep_nesting(file, opening):
-    assert "is nested more than 32 levels deep" in problem(file, opening * 100_000)
 
 
 @pytest.mark.parametrize(("part", "share"), [('"x" ', 4), ("0, ", 4), ('{"a": 1}, ', 50)])

@@ -1,9 +1,8 @@
 """Pairs of questions as the cases of a task, and the images that they show."""
 
-from functools import partial
-
 import numpy as np
 import pytest
+from builders import image
 from PIL import Image
 
 from vlgate.errors import ImageError
@@ -62,6 +61,7 @@ def test_a_case_holds_its_pair(made, test):
     assert (task.id, task.shape, task.note) == ("mine/all", "questions", "drawn")
     assert task.left_out == {"a fault": 2}
     assert len({case.id for case in task.cases}) == len(task.cases)
+    assert len({id(case.tags) for case in task.cases}) == len({tuple(case.tags.items()) for case in task.cases})
     for case, pair in zip(task.cases, made[test].pairs, strict=True):
         assert case.id == pair.id
         assert case.truths == pair.answers
@@ -73,17 +73,19 @@ def test_a_case_holds_its_pair(made, test):
         assert pair.graph.origin in case.origin
 
 
+DIRECTIONAL = {"negation-dir", "antonym-dir", "occlusion-dir"}
+
+
+def task_made(made, test):
+    return task_of("mine/all", made[test], test, IMAGES)
+
+
 @pytest.mark.parametrize("test", [*TESTS, *BEYOND])
 def test_the_answers_stay_in_a_test_of_invariance_and_change_in_a_directional_one(made, test):
     capability = capability_of(test)
-    assert task_of("mine/all", made[test], test, IMAGES).capability == capability
+    assert task_made(made, test).capability == capability == ("directional" if test in DIRECTIONAL else "invariance")
     for pair in made[test].pairs:
         assert (pair.answers[0] == pair.answers[1]) == (capability == "invariance")
-
-
-def test_the_tests_have_the_capabilities_that_the_paper_gives():
-    directional = {test for test in (*TESTS, *BEYOND) if capability_of(test) == "directional"}
-    assert directional == {"negation-dir", "antonym-dir", "occlusion-dir"}
 
 
 def test_questions_that_are_missing_for_lack_of_graphs_are_counted(made):
@@ -92,13 +94,8 @@ def test_questions_that_are_missing_for_lack_of_graphs_are_counted(made):
     assert task.left_out == {"a fault": 2, "too few graphs for a question of kind disjunction": 5}
 
 
-def test_cases_with_equal_tags_share_them(made):
-    task = task_of("mine/all", made["order-inv"], "order-inv", IMAGES)
-    assert len({id(case.tags) for case in task.cases}) == len({tuple(case.tags.items()) for case in task.cases})
-
-
 def test_the_visual_test_shows_the_image_and_its_five_perturbed_forms(made):
-    cases = task_of("mine/all", made["visual-inv"], "visual-inv", IMAGES).cases
+    cases = task_made(made, "visual-inv").cases
     assert [case.requests[1].image.key.partition("#")[2] for case in cases[:5]] == list(VISUAL)
     for case in cases:
         first, second = (ask.image for ask in case.requests)
@@ -107,14 +104,17 @@ def test_the_visual_test_shows_the_image_and_its_five_perturbed_forms(made):
     assert len({case.requests[1].image for case in cases[:5]}) == 5
 
 
-def test_only_the_visual_test_perturbs_images(made):
+def test_only_the_visual_test_perturbs_images_and_the_mirrored_one_comes_second(made):
+    for case in task_made(made, "mirror-inv").cases:
+        first, second = (request.image.key for request in case.requests)
+        assert second == f"{first}#flip"
     for test in set(TESTS) - {"visual-inv"}:
-        cases = task_of("mine/all", made[test], test, IMAGES).cases
+        cases = task_made(made, test).cases
         assert all(case.requests[0].image is case.requests[1].image for case in cases)
 
 
 def test_both_images_are_occluded_and_one_of_them_hides_the_objects_of_the_question(made):
-    cases = task_of("mine/all", made["occlusion-dir"], "occlusion-dir", IMAGES).cases
+    cases = task_made(made, "occlusion-dir").cases
     for case, pair in zip(cases, made["occlusion-dir"].pairs, strict=True):
         first, second = (request.image for request in case.requests)
         assert all("#occlude" in image.key for image in (first, second))
@@ -124,22 +124,13 @@ def test_both_images_are_occluded_and_one_of_them_hides_the_objects_of_the_quest
         assert boxes[case.truths.index("yes")] == pair.instead
 
 
-def test_the_mirrored_image_comes_second(made):
-    for case in task_of("mine/all", made["mirror-inv"], "mirror-inv", IMAGES).cases:
-        first, second = (request.image.key for request in case.requests)
-        assert second == f"{first}#flip"
-
-
-def test_only_the_background_is_perturbed():
+def test_only_the_background_is_perturbed_and_boxes_are_scaled_to_the_files_size():
     box = Box(x=10, y=5, w=32, h=32)
     before = np.asarray(gradient())
     after = np.asarray(shown(pair_of("mask", box)).load())
     assert after.shape == before.shape
     assert (after[10:30, 15:35] == before[10:30, 15:35]).all()
     assert len(np.unique(after[:, 50:].reshape(-1, 3), axis=0)) == 1
-
-
-def test_boxes_are_scaled_from_the_graphs_size_to_the_files():
     small = shown(pair_of("crop", Box(x=10, y=0, w=40, h=40), width=60, height=40)).load()
     double = shown(pair_of("crop", Box(x=20, y=0, w=80, h=80), width=120, height=80)).load()
     assert small.size == double.size == (40, 40)
@@ -147,9 +138,9 @@ def test_boxes_are_scaled_from_the_graphs_size_to_the_files():
 
 
 def test_a_box_beside_the_image_is_an_error_of_the_image():
-    image = shown(pair_of("blur6", Box(x=700, y=500, w=40, h=40), origin="mine.json, graph '7'"))
+    beside = shown(pair_of("blur6", Box(x=700, y=500, w=40, h=40), origin="mine.json, graph '7'"))
     with pytest.raises(ImageError, match=r"image '7#blur6': .*mine\.json, graph '7'.*60 x 40"):
-        image.load()
+        beside.load()
 
 
 def test_an_image_that_is_missing_stays_missing():
@@ -162,15 +153,11 @@ def test_an_image_that_is_missing_stays_missing():
         case.requests[1].image.load()
 
 
-def test_no_image_is_decoded_before_it_is_loaded(made):
-    fail = partial(pytest.fail, "was decoded")
-    images = {graph.id: LazyImage(key=graph.id, load=fail) for graph in GRAPHS}
+def test_perturbed_drawings_can_be_shown_and_no_image_is_decoded_before(made):
+    images = {graph.id: image(graph.id) for graph in GRAPHS}
     assert task_of("mine/all", made["visual-inv"], "visual-inv", images).cases
-
-
-def test_perturbed_drawings_can_be_shown(made):
     sizes = {graph.id: (graph.width, graph.height) for graph in GRAPHS}
-    for case in task_of("mine/all", made["visual-inv"], "visual-inv", IMAGES).cases[:10]:
+    for case in task_made(made, "visual-inv").cases[:10]:
         first, second = (ask.image.load() for ask in case.requests)
         assert first.size == sizes[case.requests[0].image.key]
         assert second.mode == "RGB"

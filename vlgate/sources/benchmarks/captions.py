@@ -14,23 +14,9 @@ from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.images.files import region_of
+from vlgate.sources.reading import source
 from vlgate.sources.reading.image_finder import coco_id, is_plain, stem
 from vlgate.sources.reading.records import Record, each, keyed_records, lined_records, listed_records
-from vlgate.sources.reading.source import (
-    Find,
-    ReadOptions,
-    Source,
-    TaskRow,
-    case_of,
-    distinct,
-    of_files,
-    pair_of,
-    plain,
-    present,
-    shapes_of,
-    task_rows,
-    texts_about,
-)
 from vlgate.sources.reading.tables import Row, class_names, other_form, refuse_both, table_files, table_rows
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
 from vlgate.types import Case, Task
@@ -41,7 +27,7 @@ from vlgate.types import Case, Task
 _HUB = "HuggingFaceM4/SugarCrepe_<kind>"
 _COLUMNS = f"take the Parquet files of {_HUB}, or <kind>.json of https://github.com/RAIVNLab/sugar-crepe"
 FIRST = "the file does not name the classes of true_label: the first of tested_labels is the caption, as in the release"
-_SUGARCREPE = task_rows(
+_SUGARCREPE = source.task_rows(
     "sugarcrepe/{}",
     "add_att add_obj replace_att replace_obj replace_rel swap_att swap_obj".split(),
     "sugarcrepe/data/{}.json sugarcrepe/{}.json",
@@ -50,7 +36,7 @@ _SUGARCREPE = task_rows(
 )
 
 
-def _sugarcrepe(options: ReadOptions) -> Iterator[Task]:
+def _sugarcrepe(options: source.ReadOptions) -> Iterator[Task]:
     for kind, row in _SUGARCREPE.items():
         if not options.wanted(row.id):
             continue
@@ -62,8 +48,8 @@ def _sugarcrepe(options: ReadOptions) -> Iterator[Task]:
             yield _sugarcrepe_table(kind, tables)
 
 
-def _sugarcrepe_case(record: Record, find: Find) -> Case:
-    return pair_of(record, find(record, record.text("filename")), ("caption", "negative_caption"))
+def _sugarcrepe_case(record: Record, find: source.Find) -> Case:
+    return source.pair_of(record, find(record, record.text("filename")), ("caption", "negative_caption"))
 
 
 def _sugarcrepe_tables(folders: Sequence[Path], kind: str) -> list[Path]:
@@ -99,14 +85,14 @@ def _sugarcrepe_table(kind: str, tables: Sequence[Path]) -> Task:
         name = row.paths.get("image", "").rpartition("/")[2]
         image = row.image(name if type(coco_id(name)) is int else f"sugarcrepe_{kind}_{row.number}", "image")
         both = caption, texts[1 - texts.index(caption)]
-        return case_of(row.record, texts_about(image, both), (True, False), name=str(row.number))
+        return source.case_of(row.record, source.texts_about(image, both), (True, False), name=str(row.number))
 
     return _SUGARCREPE[kind].task(each(case, rows), note=FIRST if numbers and not positions else "")
 
 
-SUGARCREPE = Source(
+SUGARCREPE = source.Source(
     read=_sugarcrepe,
-    shapes=shapes_of(_SUGARCREPE.values()),
+    shapes=source.shapes_of(_SUGARCREPE.values()),
     take="data/<kind>.json of https://github.com/RAIVNLab/sugar-crepe, or the Parquet files of "
     "HuggingFaceM4/SugarCrepe_<kind> in a folder with the kind in its name, such as "
     "sugarcrepe/SugarCrepe_swap_obj/data",
@@ -117,13 +103,13 @@ SUGARCREPE = Source(
 # false caption whose words are near to both. Two negative captions of swap_obj equal the caption and are never right.
 
 
-def _two_true(record: Record, find: Find) -> Case:
+def _two_true(record: Record, find: source.Find) -> Case:
     texts = map(record.text, ("caption", "caption2", "negative_caption"))
-    return case_of(record, texts_about(find(record, record.text("filename")), texts), (True, True, False))
+    return source.case_of(record, source.texts_about(find(record, record.text("filename")), texts), (True, True, False))
 
 
-SUGARCREPE_PP = plain(
-    *task_rows(
+SUGARCREPE_PP = source.plain(
+    *source.task_rows(
         "sugarcrepe-pp/{}",
         "replace_att replace_obj replace_rel swap_att swap_obj".split(),
         "sugarcrepe-pp/data/{}.json sugarcrepe-pp/{}.json scpp/data/{}.json SugarCrepe_pp/data/{}.json "
@@ -142,7 +128,7 @@ SUGARCREPE_PP = plain(
 # replaced, in COCO's own format. A foil is an annotation with ``foil`` true; its true caption is the annotation with
 # ``foil`` false that has the same ``id``. The case's id is the ``foil_id``; the second with that id gets ``-2``.
 
-_FOIL_IT = task_rows(
+_FOIL_IT = source.task_rows(
     "foil-it/{}",
     ("test", "train"),
     "foil-it/foilv1.0_{}_2017.json foil-it/annotations/foilv1.0_{}_2017.json",
@@ -152,7 +138,7 @@ _FOIL_IT = task_rows(
 ).values()
 
 
-def _foil_it(_: TaskRow, file: Path, find: Find) -> Iterator[Case]:
+def _foil_it(_: source.TaskRow, file: Path, find: source.Find) -> Iterator[Case]:
     content = read_json(file)
     if type(content) is not dict:
         raise DataError(file, None, "expected an object with 'images' and 'annotations'", FETCH_AGAIN)
@@ -185,10 +171,10 @@ def _foil_it(_: TaskRow, file: Path, find: Find) -> Iterator[Case]:
         about, caption = captions.get(caption_id, (None, ""))
         if about != image_id:
             raise record.error(f"no true caption of image {image_id} has the foil's id {caption_id}")
-        requests = texts_about(image, (caption, record.text("caption")))
+        requests = source.texts_about(image, (caption, record.text("caption")))
         name = number if numbers[number] == 1 else f"{number}-{numbers[number]}"
         tags = shared.setdefault(word, {"target_word": word})
-        return case_of(record, requests, (True, False), name=name, tags=tags)
+        return source.case_of(record, requests, (True, False), name=name, tags=tags)
 
     deque(each(sort, _entries(whole, "annotations")), maxlen=0)
     deque(each(add, true), maxlen=0)
@@ -209,7 +195,7 @@ def _entries(whole: Record, field: str) -> Iterator[Record]:
     yield from each(record, enumerate(values))
 
 
-FOIL_IT = of_files(
+FOIL_IT = source.of_files(
     _FOIL_IT, _foil_it, take="foilv1.0_test_2017.json or foilv1.0_train_2017.json of https://foilunitn.github.io"
 )
 
@@ -220,7 +206,7 @@ FOIL_IT = of_files(
 # 25 cases; ``macro_all`` is the mean over all. The orders of COCO and Flickr30k are shuffles that were never released.
 
 _LEAST = 25
-_ARO = task_rows(
+_ARO = source.task_rows(
     "aro/{}",
     {"relation": "visual_genome_relation.json", "attribution": "visual_genome_attribution.json"},
     "aro/{} aro/data/{}",
@@ -230,7 +216,7 @@ _ARO = task_rows(
 ).values()
 
 
-def _aro(options: ReadOptions) -> Iterator[Task]:
+def _aro(options: source.ReadOptions) -> Iterator[Task]:
     for row in _ARO:
         file = row.file(options)
         if file is not None:
@@ -251,7 +237,7 @@ def symmetric() -> frozenset[str]:
     return frozenset(content["symmetric"])
 
 
-def _aro_cases(task: str, file: Path, find: Find) -> Iterator[Case]:
+def _aro_cases(task: str, file: Path, find: source.Find) -> Iterator[Case]:
     relations = task == "aro/relation"
 
     # The class of a case is its relation, or its two attributes in their order.
@@ -272,16 +258,16 @@ def _aro_cases(task: str, file: Path, find: Find) -> Iterator[Case]:
         if not width or not height:
             raise record.error(f"the region is {width} x {height} pixels, expected at least 1 x 1")
         region = region_of(find(record, record.text("image_path")), (x, y, width, height))
-        return pair_of(record, region, ("true_caption", "false_caption"), tags)
+        return source.pair_of(record, region, ("true_caption", "false_caption"), tags)
 
     records = list(each(classed, listed_records(file)))
     sizes = Counter(name for _, name in records)
     yield from each(case, records)
 
 
-ARO = Source(
+ARO = source.Source(
     read=_aro,
-    shapes=shapes_of(_ARO),
+    shapes=source.shapes_of(_ARO),
     take="visual_genome_relation.json and visual_genome_attribution.json of "
     "https://github.com/mertyg/vision-language-models-are-bows",
 )
@@ -299,7 +285,7 @@ _VSR_SIZES = {
     "zeroshot-dev": (259, 340),
     "zeroshot-train": (5440, 3489),
 }
-_VSR = task_rows(
+_VSR = source.task_rows(
     "vsr/{}",
     {name: name.replace("-", "/") for name in _VSR_SIZES},
     # The last two are the places of the data sets of the hub.
@@ -310,8 +296,8 @@ _VSR = task_rows(
 ).values()
 
 
-def _vsr(options: ReadOptions) -> Iterator[Task]:
-    for row, file in present(options, _VSR):
+def _vsr(options: source.ReadOptions) -> Iterator[Task]:
+    for row, file in source.present(options, _VSR):
         records = list(lined_records(file))
         number = len(records)
         older, newer = _VSR_SIZES[row.id.removeprefix("vsr/")]
@@ -321,18 +307,18 @@ def _vsr(options: ReadOptions) -> Iterator[Task]:
         yield row.task(each(partial(_statement, find=options.find("coco")), records), note=note)
 
 
-def _statement(record: Record, find: Find) -> Case:
+def _statement(record: Record, find: source.Find) -> Case:
     label = record.count("label")
     if label > 1:
         record.reject("label", "0 or 1")
-    requests = texts_about(find(record, record.text("image")), [record.text("caption")])
+    requests = source.texts_about(find(record, record.text("image")), [record.text("caption")])
     tags = {"relation": record.text("relation")}
-    return case_of(record, requests, (label == 1,), name=record.id.removeprefix("on line "), tags=tags)
+    return source.case_of(record, requests, (label == 1,), name=record.id.removeprefix("on line "), tags=tags)
 
 
-VSR = Source(
+VSR = source.Source(
     read=_vsr,
-    shapes=shapes_of(_VSR),
+    shapes=source.shapes_of(_VSR),
     take="data/splits/<split>/<part>.jsonl of https://github.com/cambridgeltl/visual-spatial-reasoning, or "
     "<part>.jsonl of cambridgeltl/vsr_<split> in vsr/vsr_<split>",
 )
@@ -352,7 +338,7 @@ _OPTIONS = 4
 _CONTROLLED = {"a": "controlled_images_dataset.json", "b": "controlled_clevr_dataset.json"}
 _OF_COCO = {"coco-one": "coco_qa_one_obj.json", "coco-two": "coco_qa_two_obj.json"}
 _OF_GQA = {"gqa-one": "vg_qa_one_obj.json", "gqa-two": "vg_qa_two_obj.json"}
-_whatsup_rows = partial(task_rows, "whatsup/{}", places="whatsup/data/{} whatsup/{}")
+_whatsup_rows = partial(source.task_rows, "whatsup/{}", places="whatsup/data/{} whatsup/{}")
 _WHATSUP = {
     **_whatsup_rows(_CONTROLLED, shape="choice", capability="compositional", images="whatsup"),
     **_whatsup_rows(_OF_COCO, shape="pair", capability="foil", images="whatsup-coco"),
@@ -360,13 +346,13 @@ _WHATSUP = {
 }.values()
 
 
-def _whatsup(row: TaskRow, file: Path, find: Find) -> Iterator[Case]:
+def _whatsup(row: source.TaskRow, file: Path, find: source.Find) -> Iterator[Case]:
     if row.shape == "choice":
-        return distinct(partial(_controlled, find=find), listed_records(file), "image")
+        return source.distinct(partial(_controlled, find=find), listed_records(file), "image")
     return each(partial(_placed, find=find), listed_records(file, fields=("image", "true", "false")))
 
 
-def _controlled(record: Record, find: Find) -> Case:
+def _controlled(record: Record, find: source.Find) -> Case:
     path = record.text("image_path")
     if not is_plain(path):
         record.reject("image_path", "a relative path")
@@ -383,13 +369,15 @@ def _controlled(record: Record, find: Find) -> Case:
         raise record.error(f"the image's name has the preposition {preposition!r}, expected one of {places}")
     tags = {"preposition": preposition, "pair_all": f"2 of {things}, {opposites}", "set_all": f"4 of {things}"}
     truths = (True, *(False,) * (_OPTIONS - 1))
-    return case_of(record, texts_about(image, texts), truths, name=stem(path), tags=tags)
+    return source.case_of(record, source.texts_about(image, texts), truths, name=stem(path), tags=tags)
 
 
-def _placed(record: Record, find: Find) -> Case:
+def _placed(record: Record, find: source.Find) -> Case:
     number = record.fields["image"]  # an integer for COCO's
     image = find(record, str(number) if type(number) is int else record.text("image"))
-    return pair_of(record, image, ("true", "false"))
+    return source.pair_of(record, image, ("true", "false"))
 
 
-WHATSUP = of_files(_WHATSUP, _whatsup, take="controlled_images_dataset.json and the other JSON files of whatsup_vlms")
+WHATSUP = source.of_files(
+    _WHATSUP, _whatsup, take="controlled_images_dataset.json and the other JSON files of whatsup_vlms"
+)

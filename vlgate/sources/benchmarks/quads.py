@@ -12,31 +12,10 @@ from functools import cache, partial
 from pathlib import Path
 
 from vlgate.errors import DataError
+from vlgate.sources.reading import source, tables
 from vlgate.sources.reading.image_finder import is_plain, stem
 from vlgate.sources.reading.packed import zip_image, zip_members
 from vlgate.sources.reading.records import Record, each, lined_records, listed_records
-from vlgate.sources.reading.source import (
-    Find,
-    Pictured,
-    ReadOptions,
-    Source,
-    TaskRow,
-    distinct,
-    only_file,
-    plain,
-    shapes_of,
-    task_rows,
-)
-from vlgate.sources.reading.tables import (
-    Row,
-    column_names,
-    dataset_folder,
-    refuse_both,
-    release_files,
-    table_files,
-    table_rows,
-    tasks_by_kind,
-)
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
 from vlgate.types import Case, LazyImage, Task
 
@@ -48,7 +27,7 @@ from vlgate.types import Case, LazyImage, Task
 # ``secondary_tag:Symbolic=yes`` all rows with this tag. With the file of tags of Diwan et al. 2022, "Why is Winoground
 # Hard?", there are also ``diwan:Complex Reasoning=yes``, ..., and ``diwan:none=yes``.
 
-_WINOGROUND = TaskRow(id="winoground/all", shape="quad", capability="compositional", images="winoground")
+_WINOGROUND = source.TaskRow(id="winoground/all", shape="quad", capability="compositional", images="winoground")
 _HUB = "facebook/winoground"
 _FOLDERS = ("winoground/data", "winoground")
 # The later tags (https://github.com/ajd12342/why-winoground-hard), under their first and their usual name.
@@ -57,22 +36,22 @@ NO_IDS = "the file has no ids: the id of a case is the number of its row, from 0
 _IMAGES = ("image_0", "image_1")
 
 
-def _winoground(options: ReadOptions) -> Iterator[Task]:
+def _winoground(options: source.ReadOptions) -> Iterator[Task]:
     if not options.wanted(_WINOGROUND.id):
         return
-    hub = [dataset_folder(_HUB, ["data/*.parquet"])] if "winoground_hub" in options.protocols else []
+    hub = [tables.dataset_folder(_HUB, ["data/*.parquet"])] if "winoground_hub" in options.protocols else []
     places = [folder / name for folder in options.folders for name in _FOLDERS] + [place / "data" for place in hub]
-    release = table_files(places, ("examples.jsonl", "*.parquet"))
+    release = tables.table_files(places, ("examples.jsonl", "*.parquet"))
     if not release:
         return
     lines = release[0].suffix == ".jsonl"
     rows = _lines(release[0], options) if lines else _shards(release, options)
-    note = "" if lines or all("id" in column_names(file) for file in release) else NO_IDS
+    note = "" if lines or all("id" in tables.column_names(file) for file in release) else NO_IDS
     later = _later_tags(options.folders)
-    yield _WINOGROUND.task(distinct(partial(_winoground_case, later=later), rows), note=note)
+    yield _WINOGROUND.task(source.distinct(partial(_winoground_case, later=later), rows), note=note)
 
 
-def _winoground_case(row: Pictured, later: Mapping[str, tuple[str, ...]]) -> Case:
+def _winoground_case(row: source.Pictured, later: Mapping[str, tuple[str, ...]]) -> Case:
     record, name = row.record, str(row.record.count("id"))
     if later and name not in later:
         raise record.error(f"id {name} has no entry in the file of tags ({' or '.join(TAGS)})")
@@ -92,9 +71,9 @@ def _keys(record: Record) -> tuple[str, str]:
     return f"ex_{number}_img_0", f"ex_{number}_img_1"
 
 
-def _unpacked_or_zipped(options: ReadOptions) -> Find:
+def _unpacked_or_zipped(options: source.ReadOptions) -> source.Find:
     find = options.find(_WINOGROUND.images)
-    packed = only_file(options.folders, *(f"{folder}/images.zip" for folder in _FOLDERS))
+    packed = source.only_file(options.folders, *(f"{folder}/images.zip" for folder in _FOLDERS))
     members = {} if packed is None else zip_members(packed)
 
     def image(record: Record, key: str) -> LazyImage:
@@ -105,37 +84,39 @@ def _unpacked_or_zipped(options: ReadOptions) -> Find:
     return image
 
 
-def _lines(file: Path, options: ReadOptions) -> Iterator[Pictured]:
+def _lines(file: Path, options: source.ReadOptions) -> Iterator[source.Pictured]:
     find = _unpacked_or_zipped(options)
 
-    def row(record: Record) -> Pictured:
+    def row(record: Record) -> source.Pictured:
         keys = _keys(record)
         for field, key in zip(_IMAGES, keys, strict=True):
             name = record.text(field)
             if stem(name) != key or "/" in name:
                 record.reject(field, f"{key!r}, the name of the row's image")
-        return Pictured(record=record, images=tuple(find(record, key) for key in keys))
+        return source.Pictured(record=record, images=tuple(find(record, key) for key in keys))
 
     return each(row, lined_records(file))
 
 
-def _shards(files: Sequence[Path], options: ReadOptions) -> Iterator[Pictured]:
-    finder: Callable[[], Find] = cache(lambda: _unpacked_or_zipped(options))  # only if an image is not in its table
+def _shards(files: Sequence[Path], options: source.ReadOptions) -> Iterator[source.Pictured]:
+    finder: Callable[[], source.Find] = cache(
+        lambda: _unpacked_or_zipped(options)
+    )  # only if an image is not in its table
 
-    def pair(row: Row) -> Pictured:
+    def pair(row: tables.Row) -> source.Pictured:
         fields = row.record.fields
         record = replace(row.record, fields=fields if "id" in fields else {"id": row.number, **fields})
         images = []
         for column, key in zip(_IMAGES, _keys(record), strict=True):
             beside = finder()(row.record, key) if column in row.outside else None
             images.append(beside if beside is not None and beside.where else row.image(key, column))
-        return Pictured(record=record, images=tuple(images))
+        return source.Pictured(record=record, images=tuple(images))
 
-    return each(pair, table_rows(files, _IMAGES, f"take the Parquet files of {_HUB}"))
+    return each(pair, tables.table_rows(files, _IMAGES, f"take the Parquet files of {_HUB}"))
 
 
 def _later_tags(folders: Iterable[Path]) -> dict[str, tuple[str, ...]]:
-    file = only_file(folders, *TAGS)
+    file = source.only_file(folders, *TAGS)
     if file is None:
         return {}
     content = read_json(file)
@@ -147,9 +128,9 @@ def _later_tags(folders: Iterable[Path]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(tags) or ("none",) for name, tags in content.items()}
 
 
-WINOGROUND = Source(
+WINOGROUND = source.Source(
     read=_winoground,
-    shapes=shapes_of([_WINOGROUND]),
+    shapes=source.shapes_of([_WINOGROUND]),
     take="data/examples.jsonl with images.zip, or the Parquet files, of facebook/winoground",
 )
 
@@ -159,7 +140,7 @@ WINOGROUND = Source(
 
 _COLORSWAP_HUB = "stanfordnlp/colorswap"
 _COLORSWAP_IMAGES = ("image_1", "image_2")
-_COLORSWAP = task_rows(
+_COLORSWAP = source.task_rows(
     "colorswap/{}",
     ("test", "train"),
     "colorswap/data/{}.json colorswap/{}.json",
@@ -169,47 +150,50 @@ _COLORSWAP = task_rows(
 )
 
 
-def _colorswap(options: ReadOptions) -> Iterator[Task]:
+def _colorswap(options: source.ReadOptions) -> Iterator[Task]:
     for split, row in _COLORSWAP.items():
         if not options.wanted(row.id):
             continue
-        file, tables = row.file(options), release_files(options, "colorswap", _COLORSWAP_HUB, (f"{split}*.parquet",))
-        refuse_both(file, tables)
+        file, files = (
+            row.file(options),
+            tables.release_files(options, "colorswap", _COLORSWAP_HUB, (f"{split}*.parquet",)),
+        )
+        tables.refuse_both(file, files)
         if file is not None:
             given = each(partial(_with_files, find=options.find(row.images)), listed_records(file))
-        elif tables:
+        elif files:
             remedy = f"take the Parquet files of {_COLORSWAP_HUB}"
-            given = each(_with_columns, table_rows(tables, _COLORSWAP_IMAGES, remedy))
+            given = each(_with_columns, tables.table_rows(files, _COLORSWAP_IMAGES, remedy))
         else:
             continue
-        yield row.task(distinct(_colours, given))
+        yield row.task(source.distinct(_colours, given))
 
 
-def _with_files(record: Record, find: Find) -> Pictured:
+def _with_files(record: Record, find: source.Find) -> source.Pictured:
     names = []
     for field in _COLORSWAP_IMAGES:
         name = record.text(field)
         if not is_plain(name):
             record.reject(field, "a relative path such as 'images/img_0_1.png'")
         names.append(name.rpartition("/")[2])  # the release writes the folder, too
-    return Pictured(record=record, images=tuple(find(record, name) for name in names))
+    return source.Pictured(record=record, images=tuple(find(record, name) for name in names))
 
 
-def _with_columns(row: Row) -> Pictured:
+def _with_columns(row: tables.Row) -> source.Pictured:
     number = row.record.count("id")
     images = (row.image(f"img_{number}_{which}.png", field) for which, field in enumerate(_COLORSWAP_IMAGES, 1))
-    return Pictured(record=row.record, images=tuple(images))
+    return source.Pictured(record=row.record, images=tuple(images))
 
 
-def _colours(given: Pictured) -> Case:
+def _colours(given: source.Pictured) -> Case:
     record = given.record
     tags = {name: record.text(name) for name in ("image_source", "caption_source") if record.fields.get(name)}
     return given.quad(("caption_1", "caption_2"), str(record.count("id")), tags)
 
 
-COLORSWAP = Source(
+COLORSWAP = source.Source(
     read=_colorswap,
-    shapes=shapes_of(_COLORSWAP.values()),
+    shapes=source.shapes_of(_COLORSWAP.values()),
     take="data/test.json and data/train.json of https://github.com/Top34051/colorswap, or test*.parquet and "
     "train*.parquet of stanfordnlp/colorswap",
 )
@@ -221,13 +205,13 @@ COLORSWAP = Source(
 _COLA_FILE = "COLA_multiobjects_matching_benchmark.json"
 
 
-def _cola(record: Record, find: Find) -> Case:
+def _cola(record: Record, find: source.Find) -> Case:
     images = tuple(find(record, record.text(field).rpartition("/")[2]) for field in ("image 1", "image 2"))
-    return Pictured(record=record, images=images).quad(("caption 1", "caption 2"))
+    return source.Pictured(record=record, images=images).quad(("caption 1", "caption 2"))
 
 
-COLA = plain(
-    *task_rows(
+COLA = source.plain(
+    *source.task_rows(
         "cola/{}",
         ("multi-object",),
         f"cola/data/{_COLA_FILE} cola/{_COLA_FILE}",
@@ -245,48 +229,50 @@ COLA = plain(
 # image for each negative. A case's id is the number of the row. I2T, T2I and group are ``text``, ``image``, ``group``.
 
 _BIVLC_HUB = "imirandam/BiVLC"
-_BIVLC = task_rows("bivlc/{}", ("replace", "swap", "add"), shape="quad", capability="compositional")
+_BIVLC = source.task_rows("bivlc/{}", ("replace", "swap", "add"), shape="quad", capability="compositional")
 _GENERATED = "the second image of each case was made by a generator, so a model that tells such images is helped"
 
 
-def _bivlc(options: ReadOptions) -> Iterator[Task]:
-    files = release_files(options, "bivlc", _BIVLC_HUB) if options.wants(_BIVLC) else []
-    rows = table_rows(files, ("image", "negative_image"), f"take the Parquet files of {_BIVLC_HUB}")
-    yield from tasks_by_kind(rows, "type", _bivlc_case, _BIVLC, options.wanted, _GENERATED)
+def _bivlc(options: source.ReadOptions) -> Iterator[Task]:
+    files = tables.release_files(options, "bivlc", _BIVLC_HUB) if options.wants(_BIVLC) else []
+    rows = tables.table_rows(files, ("image", "negative_image"), f"take the Parquet files of {_BIVLC_HUB}")
+    yield from tables.tasks_by_kind(rows, "type", _bivlc_case, _BIVLC, options.wanted, _GENERATED)
 
 
-def _bivlc_case(row: Row) -> Case:
+def _bivlc_case(row: tables.Row) -> Case:
     name = str(row.number)
     images = row.image(f"bivlc_{name}_0", "image"), row.image(f"bivlc_{name}_1", "negative_image")
     tags = {"subtype": row.record.text("subtype")}
-    return Pictured(record=row.record, images=images).quad(("caption", "negative_caption"), name, tags)
+    return source.Pictured(record=row.record, images=images).quad(("caption", "negative_caption"), name, tags)
 
 
-BIVLC = Source(read=_bivlc, shapes=shapes_of(_BIVLC.values()), take="the Parquet files of imirandam/BiVLC")
+BIVLC = source.Source(
+    read=_bivlc, shapes=source.shapes_of(_BIVLC.values()), take="the Parquet files of imirandam/BiVLC"
+)
 
 
 # VisMin (Awal et al. 2024, https://github.com/rabiulcste/vismin): two images that differ in one object, attribute,
 # number or relation. A case's id is the row's ``id``, or the number of the row if that is missing.
 
 _VISMIN_HUB = "mair-lab/vismin-bench"
-_VISMIN = task_rows(
+_VISMIN = source.task_rows(
     "vismin/{}", ("object", "attribute", "counting", "relation"), shape="quad", capability="compositional"
 )
 
 
-def _vismin(options: ReadOptions) -> Iterator[Task]:
-    files = release_files(options, "vismin", _VISMIN_HUB) if options.wants(_VISMIN) else []
-    rows = table_rows(files, _IMAGES, f"take the files of {_VISMIN_HUB}")
-    yield from tasks_by_kind(rows, "category", _vismin_case, _VISMIN, options.wanted)
+def _vismin(options: source.ReadOptions) -> Iterator[Task]:
+    files = tables.release_files(options, "vismin", _VISMIN_HUB) if options.wants(_VISMIN) else []
+    rows = tables.table_rows(files, _IMAGES, f"take the files of {_VISMIN_HUB}")
+    yield from tables.tasks_by_kind(rows, "category", _vismin_case, _VISMIN, options.wanted)
 
 
-def _vismin_case(row: Row) -> Case:
+def _vismin_case(row: tables.Row) -> Case:
     given = row.record.fields.get("id")
     name = str(row.number if given is None else given)
     images = tuple(row.image(f"vismin_{name}_{which}", column) for which, column in enumerate(_IMAGES))
-    return Pictured(record=row.record, images=images).quad(("text_0", "text_1"), name)
+    return source.Pictured(record=row.record, images=images).quad(("text_0", "text_1"), name)
 
 
-VISMIN = Source(
-    read=_vismin, shapes=shapes_of(_VISMIN.values()), take="the Parquet or Arrow files of mair-lab/vismin-bench"
+VISMIN = source.Source(
+    read=_vismin, shapes=source.shapes_of(_VISMIN.values()), take="the Parquet or Arrow files of mair-lab/vismin-bench"
 )

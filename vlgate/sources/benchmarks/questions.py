@@ -16,32 +16,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from vlgate.errors import DataError
+from vlgate.sources.reading import source, tables
 from vlgate.sources.reading.image_finder import SOURCES, is_plain, stem
 from vlgate.sources.reading.records import Record, each, lined_records, listed_records
-from vlgate.sources.reading.source import (
-    QUAD_TRUTHS,
-    Find,
-    Pictured,
-    ReadOptions,
-    Source,
-    TaskRow,
-    case_of,
-    distinct,
-    present,
-    quad_requests,
-    shapes_of,
-    task_rows,
-)
-from vlgate.sources.reading.tables import (
-    Row,
-    column_names,
-    other_form,
-    refuse_both,
-    release_files,
-    table_files,
-    table_rows,
-    tasks_by_kind,
-)
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_text
 from vlgate.types import Ask, Case, LazyImage, Task
 
@@ -60,7 +37,7 @@ _POPE_FILES = {
     "pope/repope": ("coco", "coco_repope_{}.json", "repope/annotations repope pope/repope"),
 }
 _POPE = {
-    start: task_rows(
+    start: source.task_rows(
         start + "-{}",
         KINDS,
         " ".join(f"{folder}/{name}" for folder in folders.split()),
@@ -71,36 +48,38 @@ _POPE = {
     for start, (images, name, folders) in _POPE_FILES.items()
 }
 _V2_PLACES = "pope/POPEv2/dataset/annotations.json POPEv2/dataset/annotations.json pope/annotations.json"
-_POPE_V2 = task_rows("pope/{}", ("v2",), _V2_PLACES, shape="single", capability="foil")
+_POPE_V2 = source.task_rows("pope/{}", ("v2",), _V2_PLACES, shape="single", capability="foil")
 _OF_2023_05 = 2910  # questions of COCO's random file in its first release; the later ones have 3,000
 
 
-def _pope(options: ReadOptions) -> Iterator[Task]:
+def _pope(options: source.ReadOptions) -> Iterator[Task]:
     for start, rows in _POPE.items():
         coco = start == "pope/coco"
         # The folder ``Full`` of ``lmms-lab/POPE`` has the rows of ``data`` once more.
         places = (("", "data", "test", "POPE/data"), ("Full", "POPE/Full")) if coco and options.wants(rows) else ()
-        tables: list[Path] = []
+        files: list[Path] = []
         for group in places:
-            tables = tables or table_files([folder / "pope" / place for folder in options.folders for place in group])
+            files = files or tables.table_files(
+                [folder / "pope" / place for folder in options.folders for place in group]
+            )
         read: set[str] = set()
         for kind, row in rows.items():
             file = row.file(options)
             if file is None:
                 continue
             read.add(row.id)
-            refuse_both(file, tables)
+            tables.refuse_both(file, files)
             # COCO's files are JSON lines, the others one list.
             is_list = read_text(file, FETCH_AGAIN).lstrip().startswith("[")
             records = list(listed_records(file) if is_list else lined_records(file))
-            cases = distinct(partial(_pope_case, find=options.find(row.images)), records, "question_id")
+            cases = source.distinct(partial(_pope_case, find=options.find(row.images)), records, "question_id")
             yield row.task(cases, note=_pope_release(kind, records) if coco else "")
-        if tables:
-            images = table_rows(tables, ("image",), _POPE_TABLES)
+        if files:
+            images = tables.table_rows(files, ("image",), _POPE_TABLES)
             lacking = {row.id for row in rows.values() if options.wanted(row.id)} - read
             note = f"the file is that of {_POPE_HUB}"
-            yield from tasks_by_kind(images, "category", _pope_row, rows, lacking.__contains__, note)
-    for row, file in present(options, _POPE_V2.values()):
+            yield from tables.tasks_by_kind(images, "category", _pope_row, rows, lacking.__contains__, note)
+    for row, file in source.present(options, _POPE_V2.values()):
         case = partial(_v2_case, photographs=options.find("coco"), edited=options.find("pope-v2"))
         yield row.task(each(case, listed_records(file)))
 
@@ -116,12 +95,12 @@ def _pope_release(kind: str, records: Sequence[Record]) -> str:
     return f"the file is that of {'2023-11-16' if kind == 'adversarial' else '2023-10-09 or later'}"
 
 
-def _pope_case(record: Record, find: Find) -> Case:
+def _pope_case(record: Record, find: source.Find) -> Case:
     name = str(record.count("question_id"))
     return _yes_no(name, record, find(record, record.text("image")), "text")
 
 
-def _pope_row(row: Row) -> Case:
+def _pope_row(row: tables.Row) -> Case:
     record = row.record
     name = record.text("image_source")
     key = name if stem(name) != name else f"{name}.jpg"  # as COCO's files are called
@@ -130,7 +109,7 @@ def _pope_row(row: Row) -> Case:
     return _yes_no(str(record.number("question_id")), record, row.image(key, "image"), "question", "answer")
 
 
-def _v2_case(record: Record, photographs: Find, edited: Find) -> Case:
+def _v2_case(record: Record, photographs: source.Find, edited: source.Find) -> Case:
     path = record.text("image_name").lstrip("/")  # coco/train2017/ or images/
     original = path.startswith("coco/")
     image = photographs(record, path.rpartition("/")[2]) if original else edited(record, path)
@@ -142,12 +121,12 @@ def _yes_no(name: str, record: Record, image: LazyImage, question: str, answer: 
     if label not in {"yes", "no"}:
         record.reject(answer, "'yes' or 'no'")
     asked = Ask(image=image, question=record.text(question), choices=("yes", "no"))
-    return case_of(record, [asked], (label,), name=name)
+    return source.case_of(record, [asked], (label,), name=name)
 
 
-POPE = Source(
+POPE = source.Source(
     read=_pope,
-    shapes=shapes_of(row for rows in (*_POPE.values(), _POPE_V2) for row in rows.values()),
+    shapes=source.shapes_of(row for rows in (*_POPE.values(), _POPE_V2) for row in rows.values()),
     take="output/coco/coco_pope_*.json of https://github.com/AoiDragon/POPE, or the Parquet files of lmms-lab/POPE",
 )
 
@@ -159,10 +138,10 @@ POPE = Source(
 
 _NATURALBENCH_HUB = "BaiqiL/NaturalBench"
 _NATURALBENCH = {
-    kind: TaskRow(id=f"naturalbench/{name}", shape="question_quad", capability="compositional")
+    kind: source.TaskRow(id=f"naturalbench/{name}", shape="question_quad", capability="compositional")
     for kind, name in {"yes_no": "yes-no", "multiple_choice": "multiple-choice"}.items()
 }
-_RETRIEVAL = TaskRow(
+_RETRIEVAL = source.TaskRow(
     id="naturalbench/retrieval",
     shape="quad",
     capability="compositional",
@@ -180,47 +159,44 @@ class _Group:
     """A group as the release has it in one row, with the row of the table and the column of its two images."""
 
     record: Record
-    images: tuple[tuple[Row, str], tuple[Row, str]]
+    images: tuple[tuple[tables.Row, str], tuple[tables.Row, str]]
 
 
-def _naturalbench(options: ReadOptions) -> Iterator[Task]:
-    files = release_files(options, "naturalbench", _NATURALBENCH_HUB) if options.wants(_NATURALBENCH) else []
+def _naturalbench(options: source.ReadOptions) -> Iterator[Task]:
+    files = tables.release_files(options, "naturalbench", _NATURALBENCH_HUB) if options.wants(_NATURALBENCH) else []
     if files:
-        yield from tasks_by_kind(_groups(files), "Question_Type", _crossed, _NATURALBENCH, options.wanted)
-    unread = (
-        []
-        if files
-        else [(row, "*.tsv", "is not read; take the release's Parquet files") for row in _NATURALBENCH.values()]
-    )
+        yield from tables.tasks_by_kind(_groups(files), "Question_Type", _crossed, _NATURALBENCH, options.wanted)
+    remedy = "is not read; take the release's Parquet files"
+    unread = [(row, "*.tsv", remedy) for row in _NATURALBENCH.values() if not files]
     file = _RETRIEVAL.file(options)
     if file is not None:
         case = partial(_retrieval, find=options.find(_RETRIEVAL.images))
-        yield _RETRIEVAL.task(distinct(case, listed_records(file), "index"))
+        yield _RETRIEVAL.task(source.distinct(case, listed_records(file), "index"))
     else:
         unread.append((_RETRIEVAL, "NaturalBench-Retrieval.zip", "is not unpacked"))
-    for row, pattern, remedy in unread:  # a task without cases that says why
-        if options.wanted(row.id) and (other := other_form(options, f"naturalbench/{pattern}")):
-            yield row.task((), note=f"{other} {remedy}")
+    for row, pattern, problem in unread:  # a task without cases that says why
+        if options.wanted(row.id) and (other := tables.other_form(options, f"naturalbench/{pattern}")):
+            yield row.task((), note=f"{other} {problem}")
 
 
 def _groups(files: Sequence[Path]) -> Iterator[_Group]:
-    if "Image" not in column_names(files[0]):
-        for row in table_rows(files, ("Image_0", "Image_1"), _NATURALBENCH_TABLES):
+    if "Image" not in tables.column_names(files[0]):
+        for row in tables.table_rows(files, ("Image_0", "Image_1"), _NATURALBENCH_TABLES):
             yield _Group(record=row.record, images=((row, "Image_0"), (row, "Image_1")))
         return
-    groups: dict[int, dict[int, Row]] = {}
+    groups: dict[int, dict[int, tables.Row]] = {}
 
-    def add(row: Row) -> None:
+    def add(row: tables.Row) -> None:
         number = row.record.number("Index")
         group = groups.setdefault(number // _EACH, {})
         if group.setdefault(number % _EACH, row) is not row:
             raise row.record.error(f"Index {number} is repeated")
 
-    deque(each(add, table_rows(files, ("Image",), _NATURALBENCH_TABLES)), maxlen=0)
+    deque(each(add, tables.table_rows(files, ("Image",), _NATURALBENCH_TABLES)), maxlen=0)
     yield from each(lambda numbered: _joined(*numbered), groups.items())
 
 
-def _joined(number: int, rows: Mapping[int, Row]) -> _Group:
+def _joined(number: int, rows: Mapping[int, tables.Row]) -> _Group:
     first = next(iter(rows.values())).record
     if len(rows) < _EACH:
         lacking = [str(_EACH * number + index) for index in range(_EACH) if index not in rows]
@@ -262,7 +238,7 @@ def _crossed(group: _Group) -> Case:
             requests.append(Ask(image=image, question=text, choices=choices[number]))
             truths.append(answer)
     tags = {"source": record.text("Source")} if record.fields.get("Source") else {}
-    return case_of(record, requests, tuple(truths), name=name, tags=tags)
+    return source.case_of(record, requests, tuple(truths), name=name, tags=tags)
 
 
 def _letters(record: Record, question: str) -> tuple[str, ...]:
@@ -274,18 +250,18 @@ def _letters(record: Record, question: str) -> tuple[str, ...]:
     return letters if len(letters) > 1 else ("a", "b")
 
 
-def _retrieval(record: Record, find: Find) -> Case:
+def _retrieval(record: Record, find: source.Find) -> Case:
     names = record.text("image_0"), record.text("image_1")
     for field, name in zip(("image_0", "image_1"), names, strict=True):
         if not is_plain(name):
             record.reject(field, "a relative path")
     images = tuple(find(record, name.rpartition("/")[2]) for name in names)
-    return Pictured(record=record, images=images).quad(("caption_0", "caption_1"), str(record.count("index")))
+    return source.Pictured(record=record, images=images).quad(("caption_0", "caption_1"), str(record.count("index")))
 
 
-NATURALBENCH = Source(
+NATURALBENCH = source.Source(
     read=_naturalbench,
-    shapes=shapes_of([*_NATURALBENCH.values(), _RETRIEVAL]),
+    shapes=source.shapes_of([*_NATURALBENCH.values(), _RETRIEVAL]),
     take="the Parquet files of BaiqiL/NaturalBench or BaiqiL/NaturalBench-lmms-eval",
 )
 
@@ -297,14 +273,14 @@ NATURALBENCH = Source(
 # as wrong. ``macro`` is the mean of the nine patterns.
 
 _MMVP_HUB = "lmms-lab-eval/MMVP"
-_VLM = TaskRow(
+_VLM = source.TaskRow(
     id="mmvp/vlm",
     shape="image_quad",
     capability="compositional",
     places=("mmvp-vlm/Questions.csv", "mmvp_vlm/Questions.csv", "MMVP_VLM/Questions.csv"),
     images="mmvp-vlm",
 )
-_MLLM = TaskRow(
+_MLLM = source.TaskRow(
     id="mmvp/questions",
     shape="questions",
     capability="directional",
@@ -332,8 +308,8 @@ _Asked = tuple[Record, Callable[[str], LazyImage]]  # a row, and a function that
 _Item = TypeVar("_Item")
 
 
-def _mmvp(options: ReadOptions) -> Iterator[Task]:
-    for row, file in present(options, [_VLM]):
+def _mmvp(options: source.ReadOptions) -> Iterator[Task]:
+    for row, file in source.present(options, [_VLM]):
         pairs = enumerate(_in_pairs(file, _csv_rows(file)))
         task = row.task(each(partial(_statements, find=options.find(row.images)), pairs))
         whole, number = _PAIRS * len(PATTERNS), len(task.cases)
@@ -342,27 +318,29 @@ def _mmvp(options: ReadOptions) -> Iterator[Task]:
     if not options.wanted(_MLLM.id):
         return
     folders = [folder / place for folder in options.folders for place in ("mmvp", "mmvp/data", "MMVP", "MMVP/data")]
-    questions, tables = _MLLM.file(options), table_files(folders, ("*.parquet",))
-    refuse_both(questions, tables)
+    questions, files = _MLLM.file(options), tables.table_files(folders, ("*.parquet",))
+    tables.refuse_both(questions, files)
     if questions is not None:
         find = options.find(_MLLM.images)
         asked = [(record, partial(find, record)) for record in _csv_rows(questions)]
         yield _MLLM.task(each(_question_pair, _in_pairs(questions, asked)))
-    elif tables:
-        rows = table_rows(tables, ("image",), _MMVP_TABLES)
+    elif files:
+        rows = tables.table_rows(files, ("image",), _MMVP_TABLES)
         inside = [(row.record, partial(row.image, column="image")) for row in rows]
         note = f"the file is that of {_MMVP_HUB}, in which the answers of two pairs are corrected"
-        yield _MLLM.task(each(_question_pair, _in_pairs(tables[0], inside)), note=note)
+        yield _MLLM.task(each(_question_pair, _in_pairs(files[0], inside)), note=note)
 
 
-def _statements(numbered: tuple[int, tuple[Record, Record]], find: Find) -> Case:
+def _statements(numbered: tuple[int, tuple[Record, Record]], find: source.Find) -> Case:
     number, pair = numbered
     ids = _ids(pair, "Question ID")
     images = [find(pair[0], f"{name}.jpg") for name in ids]
     texts = [f"a photo of {record.text('Statement')}" for record in pair]
     pattern = PATTERNS[min(number // _PAIRS, len(PATTERNS) - 1)]
     tags = {"pattern": pattern, "macro": pattern}
-    return case_of(pair[0], quad_requests(images, texts), QUAD_TRUTHS, name=f"{ids[0]}-{ids[1]}", tags=tags)
+    return source.case_of(
+        pair[0], source.quad_requests(images, texts), source.QUAD_TRUTHS, name=f"{ids[0]}-{ids[1]}", tags=tags
+    )
 
 
 def _question_pair(pair: tuple[_Asked, _Asked]) -> Case:
@@ -377,7 +355,7 @@ def _question_pair(pair: tuple[_Asked, _Asked]) -> Case:
         truths.append(choices[letter])
         texts, letters, question = tuple(choices.values()), tuple(choices), record.text("Question")
         requests.append(Ask(image=image(f"{name}.jpg"), question=question, choices=texts, aliases=letters))
-    return case_of(first, requests, tuple(truths), name=f"{ids[0]}-{ids[1]}")
+    return source.case_of(first, requests, tuple(truths), name=f"{ids[0]}-{ids[1]}")
 
 
 def _lettered(record: Record) -> Mapping[str, str]:
@@ -413,8 +391,8 @@ def _ids(pair: tuple[Record, Record], field: str) -> tuple[int, int]:
     return first, second
 
 
-MMVP = Source(
+MMVP = source.Source(
     read=_mmvp,
-    shapes=shapes_of([_VLM, _MLLM]),
+    shapes=source.shapes_of([_VLM, _MLLM]),
     take="Questions.csv and the images of MMVP/MMVP, or the Parquet files of lmms-lab-eval/MMVP",
 )

@@ -215,7 +215,17 @@ def joined(objects: Iterable[Member], faults: Faults) -> Iterator[Member]:
         beside = {name: stack.enter_context(closing(members(folder / name))) for name in names}
         for member in objects:
             found = {name: _same(folder / name, member, next(others, None)) for name, others in beside.items()}
-            yield _graph(member, found, faults)
+            size = found[SIZES].value if SIZES in found else {}
+            where = f"graph {image_of(member.value)!r}"
+            graph = {
+                **member.value,
+                "objects": _described(member.value.get("objects"), found["attributes.json"].value, where, faults),
+                "relationships": found["relationships.json"].value.get("relationships"),
+                "width": size.get("width"),
+                "height": size.get("height"),
+            }
+            repeated = (*member.repeated, *(key for other in found.values() for key in other.repeated))
+            yield Member(member.layout, member.key, graph, repeated)
         for name, others in beside.items():
             if (further := next(others, None)) is not None:
                 raise _out_of_step(folder / name, further.key, image_of(further.value), None)
@@ -231,20 +241,6 @@ def _same(file: Path, member: Member, other: Member | None) -> Member:
 def _out_of_step(file: Path, place: str, is_there: str | None, expected: str | None) -> DataError:
     problem = f"image {is_there!r} is in place {place}, but objects.json has image {expected!r} there"
     return DataError(file, None, problem, "take all files from the same release, so that their order agrees")
-
-
-def _graph(member: Member, beside: dict[str, Member], faults: Faults) -> Member:
-    size = beside[SIZES].value if SIZES in beside else {}
-    where = f"graph {image_of(member.value)!r}"
-    graph = {
-        **member.value,
-        "objects": _described(member.value.get("objects"), beside["attributes.json"].value, where, faults),
-        "relationships": beside["relationships.json"].value.get("relationships"),
-        "width": size.get("width"),
-        "height": size.get("height"),
-    }
-    repeated = (*member.repeated, *(key for other in beside.values() for key in other.repeated))
-    return Member(member.layout, member.key, graph, repeated)
 
 
 def _described(objects: Any, given: dict[str, Any], where: str, faults: Faults) -> Any:

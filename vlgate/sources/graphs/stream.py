@@ -91,7 +91,11 @@ class _Pieces:
         if self._since > MOST_BYTES + CHUNK:
             raise self._too_long()
         if b"\\ud" in self.piece or b"\\uD" in self.piece:
-            self._refuse_halves()
+            for escape in _ESCAPE.finditer(self.piece):
+                if escape["half"]:
+                    place = place_of(self.file, self.start + escape.start())
+                    problem = f"{place} holds half of a surrogate pair: \\{escape['half'].decode()}"
+                    raise DataError(self.file, None, problem, "write the character itself, or both halves")
         return self.piece
 
     def _next(self) -> bytes:
@@ -110,13 +114,6 @@ class _Pieces:
     def _too_long(self) -> DataError:
         problem = f"no graph ends within {MOST_BYTES // 2**20} MiB, the limit for one graph"
         return DataError(self.file, None, problem, "check that this is a file of scene graphs, or split the graph")
-
-    def _refuse_halves(self) -> None:
-        for escape in _ESCAPE.finditer(self.piece):
-            if escape["half"]:
-                place = place_of(self.file, self.start + escape.start())
-                problem = f"{place} holds half of a surrogate pair: \\{escape['half'].decode()}"
-                raise DataError(self.file, None, problem, "write the character itself, or both halves")
 
 
 class _Events(Iterator[tuple[str, Any]]):

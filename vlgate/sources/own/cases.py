@@ -265,11 +265,16 @@ def _case(record: Record, kind: CaseKind, find: Find) -> Case:
         if field not in kind.fields:
             raise record.error(f"field {short(field)!r} is unknown ({nearest(field, kind.fields)})")
     requests, truths = kind.ask(record, boxed(record, find) if "box" in record.fields else find)
+    tags = record.fields.get("tags", {})
+    values = tags.values() if type(tags) is dict else [None]
+    if any(type(value) not in {str, int, float, bool} for value in values) or not "".join(tags).isprintable():
+        record.reject("tags", "an object of strings, numbers or booleans, its names of printable characters")
+    texts = record.nested("tags") if tags else record
     return Case(
         id=_id(record),
         requests=requests,
         truths=truths,
-        tags=_tags(record),
+        tags={name: texts.text(name) if type(value) is str else json.dumps(value) for name, value in tags.items()},
         origin=f"{record.file.name}, record {short(record.id)}",
         named=named_boxes(record, requests) if "named" in record.fields else {},
     )
@@ -282,15 +287,6 @@ def _id(record: Record) -> str:
     if type(given) is not str or not given.strip() or not given.isprintable():
         record.reject("id", "an integer or a string of printable characters")
     return given
-
-
-def _tags(record: Record) -> dict[str, str]:
-    tags = record.fields.get("tags", {})
-    values = tags.values() if type(tags) is dict else [None]
-    if any(type(value) not in {str, int, float, bool} for value in values) or not "".join(tags).isprintable():
-        record.reject("tags", "an object of strings, numbers or booleans, its names of printable characters")
-    texts = record.nested("tags") if tags else record
-    return {name: texts.text(name) if type(value) is str else json.dumps(value) for name, value in tags.items()}
 
 
 OWN = Source(read=read, shapes=shapes)

@@ -118,15 +118,10 @@ def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(choices)
 
 
-def pair(record: Record, find: Find) -> Asked:
-    image, texts = find(record, record.text("image")), (record.text("caption"), record.text("foil"))
-    refuse_same(record, "caption and foil are", texts[:1], texts[1:])
-    return texts_about(image, texts), (True, False)
-
-
 def choice(record: Record, find: Find) -> Asked:
-    image = find(record, record.text("image"))
-    caption, foils = record.text("caption"), record.texts("foils")
+    """A caption and its foil, or several foils."""
+    image, caption = find(record, record.text("image")), record.text("caption")
+    foils = (record.text("foil"),) if "foil" in record.fields else record.texts("foils")
     refuse_same(record, "caption and foil are", (caption,), foils)
     return texts_about(image, (caption, *foils)), (True, *(False,) * len(foils))
 
@@ -205,7 +200,7 @@ class CaseKind:
 
 # The kinds of case, each by the field that no other kind has.
 _KINDS: Mapping[str, CaseKind] = {
-    "foil": CaseKind("pair", "foil", "image caption foil", pair, _BOX),
+    "foil": CaseKind("pair", "foil", "image caption foil", choice, _BOX),
     "foils": CaseKind("choice", "foil", "image caption foils", choice, _BOX),
     "other_images": CaseKind("image_choice", "foil", "image other_images caption", image_choice),
     "statement": CaseKind("single", "foil", "image statement is_true", statement, _BOX),
@@ -234,7 +229,11 @@ def kind_of(record: Record) -> CaseKind:
     if "prior" in record.fields and marks in ([], ["question"]):
         return _TWINS
     if len(marks) != 1 or "prior" in record.fields:
-        raise record.error(_no_kind(record))
+        known = dict.fromkeys(field for kind in _EVERY for field in kind.fields)
+        misspelled = (field for field in record.fields if field not in known and get_close_matches(field, known))
+        hint = next((f"field {field!r} is unknown ({nearest(field, known)}); " for field in misspelled), "")
+        kinds = "; ".join(dict.fromkeys(", ".join(kind.needed) for kind in _EVERY))
+        raise record.error(f"{hint}expected the fields of one kind of case ({kinds}), not {', '.join(record.fields)}")
     if marks == ["true"] and type(record.fields.get("false")) is str:
         return _TWO_TRUE
     if marks != ["question"]:
@@ -249,11 +248,3 @@ def kind_of(record: Record) -> CaseKind:
 @lru_cache(maxsize=64)  # the lines of a task must be of the same kind, not of equal ones
 def _kind_of_shape(shape: Shape) -> CaseKind:
     return CaseKind(shape, "foil", " ".join(("shape image", *SHAPES[shape].fields)), by_shape, _BOX)
-
-
-def _no_kind(record: Record) -> str:
-    known = dict.fromkeys(field for kind in _EVERY for field in kind.fields)
-    misspelled = (field for field in record.fields if field not in known and get_close_matches(field, known))
-    hint = next((f"field {field!r} is unknown ({nearest(field, known)}); " for field in misspelled), "")
-    kinds = "; ".join(dict.fromkeys(", ".join(kind.needed) for kind in _EVERY))
-    return f"{hint}expected the fields of one kind of case ({kinds}), not {', '.join(record.fields)}"

@@ -107,7 +107,12 @@ class ImagePaths:
         twins = (twin for home in others for twin in self._spelled(home, place))
         if not mine or all(same_content(path, twin) for twin in twins):
             return place
-        return f"{_label(mine[0], others)}/{place}"
+        # The shortest end of the folder's path that no other folder's path has.
+        parts = Path(os.path.realpath(mine[0])).parts
+        ends = [Path(os.path.realpath(other)).parts for other in others]
+        lengths = range(1, len(parts))
+        length = next((n for n in lengths if all(parts[-n:] != end[-n:] for end in ends)), len(parts) - 1)
+        return f"{'/'.join(parts[-length:])}/{place}"
 
     def _absolute(self, record: Record, name: str, plain: str) -> LazyImage:
         homes = self.homes.get(record.file, ())
@@ -139,12 +144,3 @@ def _levels(home: Path, file: Path, plain: str) -> list[list[str]]:
         places = dict.fromkeys(posixpath.normpath(f"{base}/{plain}".lstrip("/")) for base in bases)
         levels.append([place for place in places if place != ".." and not place.startswith("../")])
     return levels
-
-
-def _label(folder: Path, others: Iterable[Path]) -> str:
-    """The shortest end of a folder's path that no other folder's path has."""
-    parts = Path(os.path.realpath(folder)).parts
-    ends = [Path(os.path.realpath(other)).parts for other in others]
-    lengths = range(1, len(parts))
-    length = next((n for n in lengths if all(parts[-n:] != end[-n:] for end in ends)), len(parts) - 1)
-    return "/".join(parts[-length:])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from vlgate.fixtures.scenes import checklist, foils, people_cases
+from vlgate.fixtures.scenes import checklist, foils, people_actions
 from vlgate.fixtures.scenes.graph import CASES, SceneCase
 from vlgate.fixtures.scenes.scene_graphs import image_of, world_graphs
 from vlgate.perturb.ontology import default_ontology
@@ -27,9 +27,9 @@ _MAKERS: Mapping[str, Callable[[SceneCase], Case | None]] = MappingProxyType(
             *(foils.counting_adversarial, foils.relations, foils.foil_it, foils.attributes, foils.word_swap),
             *(checklist.depth, checklist.object_size, checklist.object_location),
             *(checklist.attribute_material, checklist.attribute_size, checklist.attribute_state),
-            *(people_cases.action_replacement, people_cases.actant_swap, people_cases.coreference),
-            *(people_cases.relation_action, people_cases.active_passive, people_cases.coordination),
-            people_cases.relative_clause,
+            *(people_actions.action_replacement, people_actions.actant_swap, people_actions.coreference),
+            *(people_actions.relation_action, people_actions.active_passive, people_actions.coordination),
+            people_actions.relative_clause,
         )
     }
 )
