@@ -2,19 +2,19 @@
 
 import numpy as np
 import pytest
+from builders import model as fake
+from builders import pair_case, predictor, task_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from vlgate.asking.batching import Caller
-from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import NoReplyError
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.shapes import SHAPES
 from vlgate.probes.explaining.changes import swaps, text_swaps, words_of
 from vlgate.probes.explaining.explain import explain, number_of_requests, subjects
 from vlgate.probes.explaining.regions import hidden
-from vlgate.types import Ask, Attended, Batch, Case, LazyImage, Match, Task
+from vlgate.types import Ask, Attended, Batch, Case, LazyImage, Match
 
 SIDE = 64
 WORDS = ("small", "red", "old", "left", "striped")
@@ -27,17 +27,14 @@ def speckled(key="speckled.png"):
 
 
 def explained(model, case, shape="pair"):
-    task = Task(id="planted/one", capability="foil", shape=shape, cases=(case,))
-    predictor = ModelPredictor(model=model, name="planted", caller=Caller(name="planted", size=16))
-    verdicts = judge(Batch(task=task, positions=(0,)), predictor.predict(case.requests))
-    [found] = explain(subjects([(task.id, shape, verdicts[0])], model), predictor, model)
+    task, asked = task_of([case], shape=shape), predictor(model, 16)
+    [verdict] = judge(Batch(task=task, positions=(0,)), asked.predict(case.requests))
+    [found] = explain(subjects([(task.id, shape, verdict)], model), asked, model)
     return found
 
 
 def pair(true, false):
-    image = speckled()
-    requests = (Match(image=image, text=true), Match(image=image, text=false))
-    return Case(id="1", requests=requests, truths=(True, False))
+    return pair_case(1, true, false, speckled())
 
 
 def finding(found, method):
@@ -45,7 +42,7 @@ def finding(found, method):
     return one
 
 
-def strongest(found, method):
+def strongest(found, method="hide windows"):
     return max(finding(found, method).parts, key=lambda part: abs(part.effect))
 
 
@@ -62,54 +59,36 @@ class LooksAt:
         return float(np.asarray(image.load(), dtype=float)[self.rows, self.columns].std())
 
 
-class Reads:
-    """Likes a text that has one word, and sees no image."""
-
-    def __init__(self, word):
-        self.word = word
-
-    def match(self, pairs):
-        return np.array([float(self.word in pair.text.split()) for pair in pairs])
-
-
-class Boxed(LooksAt):
-    def boxes(self, images):
-        return [np.array([[0.0, 0.0, 0.5, 1.0], [0.5, 0.0, 1.0, 1.0]])] * len(images)
+def reads(word):
+    """A model that likes a text that has one word, and sees no image."""
+    return fake(match=lambda pairs: np.array([float(word in pair.text.split()) for pair in pairs]))
 
 
 @settings(max_examples=12, deadline=None)
 @given(across=st.integers(0, SIDE - 4), down=st.integers(0, SIDE - 4))
 def test_the_region_that_a_matcher_looks_at_is_found_wherever_it_is(across, down):
     found = explained(LooksAt(across, down), pair("yes", "no"))
-    box = strongest(found, "hide windows").box
+    box = strongest(found).box
     left, top, right, bottom = (edge * SIDE for edge in box)
     assert found.right
     assert min(right, across + 4) > max(left, across)
     assert min(bottom, down + 4) > max(top, down)
-    apart = [
-        part
-        for part in finding(found, "hide windows").parts
-        if part.box[2] * SIDE <= across
-        or part.box[0] * SIDE >= across + 4
-        or part.box[3] * SIDE <= down
-        or part.box[1] * SIDE >= down + 4
-    ]
-    assert all(part.effect == 0 and not part.turns for part in apart)
+    for part in finding(found, "hide windows").parts:
+        left, top, right, bottom = (edge * SIDE for edge in part.box)
+        if right <= across or left >= across + 4 or bottom <= down or top >= down + 4:
+            assert (part.effect, part.turns) == (0, False)
 
 
 def test_what_speaks_for_the_right_answer_is_above_zero_and_what_speaks_against_it_below():
     right, missed = (explained(LooksAt(8, 40, sign=sign), pair("yes", "no")) for sign in (1.0, -1.0))
-    assert right.right
-    assert not missed.right
-    assert strongest(right, "hide windows").effect > 0
-    assert strongest(missed, "hide windows").effect < 0
-    assert strongest(missed, "hide windows").effect == -strongest(right, "hide windows").effect
+    assert (right.right, missed.right) == (True, False)
+    assert strongest(right).effect == -strongest(missed).effect > 0
 
 
 @pytest.mark.parametrize("word", WORDS)
 def test_the_word_that_a_matcher_reads_is_the_only_one_with_an_effect_and_turns_the_verdict(word):
     foil = "a " + " ".join(WORDS) + " cup"
-    found = explained(Reads(word), pair("a plain cup", foil))
+    found = explained(reads(word), pair("a plain cup", foil))
     assert not found.right
     for method in ("leave words out", "exchange words"):
         moved = [part for part in finding(found, method).parts if part.effect]
@@ -120,69 +99,52 @@ def test_the_word_that_a_matcher_reads_is_the_only_one_with_an_effect_and_turns_
 
 
 def test_a_model_with_boxes_is_shown_the_image_without_each_of_them():
-    found = explained(Boxed(40, 8), pair("yes", "no"))
-    parts = finding(found, "hide boxes").parts
-    assert [part.effect > 0 for part in parts] == [False, True]
+    halves = np.array([[0.0, 0.0, 0.5, 1.0], [0.5, 0.0, 1.0, 1.0]])
+    found = explained(fake(match=LooksAt(40, 8).match, boxes=lambda images: [halves] * len(images)), pair("yes", "no"))
+    assert [part.effect > 0 for part in finding(found, "hide boxes").parts] == [False, True]
     assert all(one.method != "hide windows" for one in found.findings)
 
 
-class Answers:
-    """Says "yes" to a question with the word "dog", or about an image with contrast at its top left."""
-
-    def answer(self, questions):
-        seen = LooksAt(0, 0)
-        return [
-            "yes" if "dog" in question.question or seen.contrast(question.image) > 50 else "no"
-            for question in questions
-        ]
+def answers(questions):
+    """Say "yes" to a question with the word "dog", or about an image with contrast at its top left."""
+    yes = ["dog" in question.question or LooksAt(0, 0).contrast(question.image) > 50 for question in questions]
+    return ["yes" if one else "no" for one in yes]
 
 
 def test_an_answerer_is_explained_by_the_answers_that_turn():
     image = speckled()
     asked = [Ask(image=image, question=text, choices=("yes", "no")) for text in ("Is it a cat?", "Is there a dog?")]
-    found = explained(Answers(), Case(id="1", requests=tuple(asked), truths=("no", "yes")), "questions")
-    assert not found.graded
-    assert not found.right
-    assert found.margin == 0.5
+    found = explained(fake(answer=answers), Case(id="1", requests=tuple(asked), truths=("no", "yes")), "questions")
+    assert (found.graded, found.right, found.margin) == (False, False, 0.5)
     [corner] = [part for part in finding(found, "hide windows").parts if part.effect]
     assert corner.box[:2] == (0.0, 0.0)
-    assert corner.effect == -0.5
-    assert corner.turns
+    assert (corner.effect, corner.turns) == (-0.5, True)
     assert "top left" in found.says
 
 
-class Encodes:
-    """A dual encoder whose image is its brightness at the top left; the word "dark" points the other way."""
-
-    def encode_images(self, images):
-        seen = LooksAt(0, 0)
-        return np.array([[seen.contrast(image), 1.0] for image in images])
-
-    def encode_texts(self, texts):
-        return np.array([[1.0 if "busy" in text.split() else -1.0, 0.0] for text in texts])
-
-
 def test_a_matcher_that_is_asked_questions_is_explained_by_the_scores_of_the_choices():
+    encoder = fake(  # its image is the contrast at the top left; only the word "busy" points the same way
+        encode_images=lambda images: np.array([[LooksAt(0, 0).contrast(image), 1.0] for image in images]),
+        encode_texts=lambda texts: np.array([[1.0 if "busy" in text.split() else -1.0, 0.0] for text in texts]),
+    )
     asked = (Ask(image=speckled(), question="Which is it?", choices=("busy", "plain")),)
-    found = explained(Encodes(), Case(id="1", requests=asked * 2, truths=("busy", "busy")), "questions")
+    found = explained(encoder, Case(id="1", requests=asked * 2, truths=("busy", "busy")), "questions")
     assert found.graded
     assert found.margin > 50
-    assert strongest(found, "hide windows").box[:2] == (0.0, 0.0)
-    assert 0 < strongest(found, "hide windows").effect <= found.margin
+    assert strongest(found).box[:2] == (0.0, 0.0)
+    assert 0 < strongest(found).effect <= found.margin
 
 
-class Replays:
-    """Has a reply to what it was asked before only, as a file of replies has."""
-
-    def match(self, pairs):
-        unknown = [index for index, pair in enumerate(pairs) if "#" in pair.image.key]
-        if unknown:
-            raise NoReplyError(unknown, "there is no row for it")
-        return np.array([float(len(pair.text)) for pair in pairs])
+def replays(pairs):
+    """Have a reply to what was asked before only, as a file of replies has."""
+    unknown = [index for index, pair in enumerate(pairs) if "#" in pair.image.key]
+    if unknown:
+        raise NoReplyError(unknown, "there is no row for it")
+    return np.array([float(len(pair.text)) for pair in pairs])
 
 
 def test_changes_without_a_reply_are_counted_and_say_why():
-    found = explained(Replays(), pair("a cup", "a longer cup"))
+    found = explained(fake(match=replays), pair("a cup", "a longer cup"))
     hidden = finding(found, "hide windows")
     assert hidden.lacking == len(hidden.parts) == 49
     assert hidden.why == "there is no row for it"
@@ -190,40 +152,27 @@ def test_changes_without_a_reply_are_counted_and_say_why():
     assert finding(found, "leave words out").lacking == 0
 
 
-class Counts(LooksAt):
-    def __init__(self):
-        super().__init__(0, 0)
-        self.asked = []
-
-    def match(self, pairs):
-        self.asked += [(pair.image.key, pair.text) for pair in pairs]
-        return super().match(pairs)
-
-
 def test_no_more_is_asked_than_was_said_and_nothing_twice():
-    model, case = Counts(), pair("yes", "no")
-    task = Task(id="planted/one", capability="foil", shape="pair", cases=(case,))
-    predictor = ModelPredictor(model=model, name="planted", caller=Caller(name="planted", size=16))
-    verdicts = judge(Batch(task=task, positions=(0,)), predictor.predict(case.requests))
-    model.asked.clear()
-    asked = subjects([(task.id, "pair", verdicts[0])], model)
-    assert not model.asked
-    said = number_of_requests(asked)
-    explain(asked, predictor, model)
-    assert len(model.asked) == len(set(model.asked)) == said <= 2 * (49 + 49) + 2 + 2 * 2
+    asked, case, looks = [], pair("yes", "no"), LooksAt(0, 0)
+    model = fake(match=lambda pairs: asked.extend((one.image.key, one.text) for one in pairs) or looks.match(pairs))
+    [verdict] = judge(Batch(task=task_of([case]), positions=(0,)), predictor(model, 16).predict(case.requests))
+    asked.clear()
+    about = subjects([("x/pairs", "pair", verdict)], model)
+    assert not asked
+    said = number_of_requests(about)
+    explain(about, predictor(model, 16), model)
+    assert len(asked) == len(set(asked)) == said <= 2 * (49 + 49) + 2 + 2 * 2
 
 
-class Attending(LooksAt):
-    """Gives what it is told to as its maps, or raises it."""
+def attending(maps):
+    """A model that gives a slice of its maps, or raises."""
 
-    def __init__(self, maps):
-        super().__init__(8, 40)
-        self.maps = maps
+    def attended(pairs):
+        if isinstance(maps, Exception):
+            raise maps
+        return [Attended(method="told", image=0, text=pair.text, boxes=(), weights=()) for pair in pairs][maps]
 
-    def attended(self, pairs):
-        if isinstance(self.maps, Exception):
-            raise self.maps
-        return [Attended(method="told", image=0, text=pair.text, boxes=(), weights=()) for pair in pairs][self.maps]
+    return fake(match=LooksAt(8, 40).match, attended=attended)
 
 
 @pytest.mark.parametrize(
@@ -236,32 +185,23 @@ class Attending(LooksAt):
     ],
 )
 def test_maps_stand_beside_the_interventions_and_cannot_cost_them(maps, texts, why):
-    found = explained(Attending(maps), pair("yes", "no"))
+    found = explained(attending(maps), pair("yes", "no"))
     assert [one.text for one in found.attended] == texts
     assert found.unseen == why
-    assert strongest(found, "hide windows").effect > 0
-
-
-def test_long_texts_cost_no_more_than_the_bound():
-    assert len(words_of([" ".join(f"word{number}" for number in range(500))])) == 40
+    assert strongest(found).effect > 0
 
 
 def test_what_the_score_of_the_true_text_rests_on_is_measured_beside_the_margin():
-    class Both(LooksAt):
-        """Sees one place for both texts, so that the lead of one over the other does not depend on it."""
-
-        def match(self, pairs):
-            return np.array([self.contrast(pair.image) + (pair.text == "yes") for pair in pairs])
-
-    parts = finding(explained(Both(8, 40), pair("yes", "no")), "hide windows").parts
+    looks = LooksAt(8, 40)  # it sees one place for both texts, so that the lead of one does not depend on it
+    both = fake(match=lambda pairs: np.array([looks.contrast(pair.image) + (pair.text == "yes") for pair in pairs]))
+    parts = finding(explained(both, pair("yes", "no")), "hide windows").parts
     assert not any(part.effect for part in parts)
     best = max(parts, key=lambda part: part.support)
     assert best.support > 10
     assert best.box[0] * SIDE < 12
     assert best.box[2] * SIDE > 8
-    assert all(
-        part.support is None for part in finding(explained(Reads("red"), pair("a", "red")), "exchange words").parts
-    )
+    words = finding(explained(reads("red"), pair("a", "red")), "exchange words").parts
+    assert all(part.support is None for part in words)
 
 
 def dotted(key, across):
@@ -272,19 +212,18 @@ def dotted(key, across):
 
 
 def test_an_exchange_between_images_finds_the_place_in_which_they_differ():
-    class Dark:
-        """Likes "first" for a dot at 40, and "second" for one at 56."""
-
-        def match(self, pairs):
-            places = {"first": 40, "second": 56}
-            return np.array([self.dark(pair.image, places.get(pair.text, 0)) for pair in pairs])
-
-        def dark(self, image, across):
-            return 255 - float(np.asarray(image.load())[30:34, across : across + 4].mean())
+    def dark(pair):
+        """Like "first" for a dot at 40, and "second" for one at 56."""
+        across = {"first": 40, "second": 56}.get(pair.text, 0)
+        return 255 - float(np.asarray(pair.image.load())[30:34, across : across + 4].mean())
 
     images = dotted("first", 40), dotted("second", 56)
     asked = tuple(Match(image=image, text=text) for image in images for text in ("first", "second"))
-    found = explained(Dark(), Case(id="1", requests=asked, truths=(True, False, False, True)), "quad")
+    found = explained(
+        fake(match=lambda pairs: np.array(list(map(dark, pairs)))),
+        Case(id="1", requests=asked, truths=(True, False, False, True)),
+        "quad",
+    )
     moved = [part for part in finding(found, "exchange between images").parts if part.effect]
     assert found.right
     assert {part.image for part in moved} == {0, 1}
@@ -294,17 +233,18 @@ def test_an_exchange_between_images_finds_the_place_in_which_they_differ():
 
 
 def test_an_exchange_between_texts_finds_the_word_that_a_matcher_reads():
-    found = explained(Reads("red"), pair("a red cup on an old chair", "a blue cup on a small chair"))
+    found = explained(reads("red"), pair("a red cup on an old chair", "a blue cup on a small chair"))
     parts = finding(found, "exchange between texts").parts
     assert [part.word for part in parts] == ["red / blue", "an old / a small"]
     assert [part.effect for part in parts] == [2.0, 0.0]
     assert [part.turns for part in parts] == [True, False]
 
 
-def test_texts_that_differ_in_one_place_are_not_exchanged():
-    found = explained(Reads("red"), pair("a red cup", "a blue cup"))
+def test_texts_that_differ_in_one_place_are_not_exchanged_and_long_ones_cost_no_more_than_the_bound():
+    found = explained(reads("red"), pair("a red cup", "a blue cup"))
     assert "exchange between texts" not in {one.method for one in found.findings}
     assert len(swaps(" x ".join("abcdefghijklm"), " x ".join("nopqrstuvwyzA"))) == 8
+    assert len(words_of([" ".join(f"word{number}" for number in range(500))])) == 40
 
 
 @settings(max_examples=25, deadline=None)
