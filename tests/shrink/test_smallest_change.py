@@ -8,14 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders import noise
+from builders import noise, task_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vlgate.errors import MissingImageError
+from vlgate.probes.shrink.moves import IMAGE_MOVES, perturbed
 from vlgate.probes.shrink.record import recorded, says
 from vlgate.probes.shrink.search import smallest_change
-from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read
 
 SEEN = noise(1, (40, 30))
 NESTED = [HealthCheck.nested_given, HealthCheck.too_slow]  # the search is a search by hypothesis
@@ -23,7 +24,7 @@ NESTED = [HealthCheck.nested_given, HealthCheck.too_slow]  # the search is a sea
 
 def batch_of(requests, truths, shape="pair", ties="strict"):
     case = Case(id="1", requests=tuple(requests), truths=tuple(truths))
-    return Batch(task=Task(id="t/x", capability="foil", shape=shape, cases=(case,)), positions=(0,), ties=ties)
+    return Batch(task=task_of([case], shape=shape), positions=(0,), ties=ties)
 
 
 def captions():
@@ -74,8 +75,6 @@ def test_a_model_that_breaks_from_a_blur_of_two_is_found_with_two():
 @settings(max_examples=20, suppress_health_check=NESTED)
 @given(st.sampled_from(["blur", "crop", "jpeg", "turn", "contrast"]), st.integers(1, 20), st.integers(0, 3))
 def test_the_threshold_of_a_single_change_is_found_exactly(kind, place, seed):
-    from vlgate.probes.shrink.moves import IMAGE_MOVES
-
     moves = IMAGE_MOVES[kind]
     least = moves[place * len(moves) // 20 - 1]
     weak = {f"{kind}{move.strength:g}" for move in moves if move.distance < least.distance}
@@ -110,12 +109,9 @@ def test_the_smallest_change_that_breaks_the_case_is_kept(make, breaks, says):
 
 def test_a_larger_change_of_another_kind_costs_two_calls_only():
     model = Model(lambda key, _: strength(key) >= 1.0 or strength(key, "turn") >= 5.0)
-    found = smallest_change(captions(), model, budget=200)
-    assert found.find.says == "blur with sigma 1"
-    assert {request.image.key for request in model.asked if "turn" in request.image.key} == {
-        "1.jpg#turn10",  # does the strongest break it, and does one that is as near as the blur?
-        "1.jpg#turn0.5",
-    }
+    assert smallest_change(captions(), model, budget=200).find.says == "blur with sigma 1"
+    turned = {request.image.key for request in model.asked if "turn" in request.image.key}
+    assert turned == {"1.jpg#turn10", "1.jpg#turn0.5"}  # does the strongest break it, and one as near as the blur?
 
 
 @pytest.mark.parametrize("budget", [2, 3, 17, 50, 200])
@@ -144,34 +140,24 @@ def test_a_case_that_is_wrong_without_a_change_is_not_searched():
     assert says(found) == "not searched, because it is wrong without a change: the caption scores 0, below the foil's 1"
 
 
-def test_a_tie_counts_as_the_run_has_it():
-    class Tied(Model):
-        def reply(self, request):
-            return Prediction(request=request, score=0.5)
-
-    tied = captions()
-    assert smallest_change(tied, Tied(None), budget=9).ending == "wrong"
-    credit = Batch(task=tied.task, positions=(0,), ties="credit")
-    assert smallest_change(credit, Tied(None), budget=9).ending == "whole"
+@pytest.mark.parametrize(("ties", "ending"), [("strict", "wrong"), ("credit", "whole")])
+def test_a_tie_counts_as_the_run_has_it(ties, ending):
+    tied, model = Batch(task=captions().task, positions=(0,), ties=ties), Model(None)
+    model.reply = lambda request: Prediction(request=request, score=0.5)
+    assert smallest_change(tied, model, budget=9).ending == ending
 
 
-def test_a_case_without_a_reply_is_not_searched_and_a_change_without_one_breaks_nothing():
-    class Deaf(Model):
-        def reply(self, request):
-            if self.breaks(request.image.key, request.text):
-                return Prediction(request=request, problem="no row for it")
-            return super().reply(request)
+@pytest.mark.parametrize(("mark", "ending"), [("", "unscored"), ("#", "skipped")])
+def test_a_case_without_a_reply_is_not_searched_and_a_change_without_one_breaks_nothing(mark, ending):
+    def reply(request):
+        if mark in request.image.key:
+            return Prediction(request=request, problem="no row for it")
+        return Prediction(request=request, score=float("cup" in request.text))
 
-    assert smallest_change(captions(), Deaf(lambda *_: True), budget=9).ending == "unscored"
-    replayed = smallest_change(captions(), type("Replay", (Deaf,), {"reply": replay})(None), budget=9)
-    assert replayed.ending == "skipped"
-    assert "no row for it" in replayed.note
-
-
-def replay(_, request):
-    if "#" in request.image.key:
-        return Prediction(request=request, problem="no row for it")
-    return Prediction(request=request, score=float("cup" in request.text))
+    model = Model(None)
+    model.reply = reply
+    found = smallest_change(captions(), model, budget=9)
+    assert (found.ending, "no row for it" in found.note) == (ending, ending == "skipped")
 
 
 def test_a_text_without_an_image_may_be_reworded_only():
@@ -187,11 +173,11 @@ def test_a_text_without_an_image_may_be_reworded_only():
 @settings(max_examples=10, suppress_health_check=NESTED)
 @given(st.integers(0, 5), st.integers(20, 120))
 def test_the_same_search_gives_the_same_result(seed, budget):
-    searches = [
-        smallest_change(questions(), model, budget=budget, seed=seed)
-        for model in (Model(lambda key, _: 3 < strength(key) < 9 and "turn" in key) for _ in range(2))
-    ]
-    assert recorded(questions(), searches[0]) == recorded(questions(), searches[1])
+    def result():
+        model = Model(lambda key, _: 3 < strength(key) < 9 and "turn" in key)
+        return recorded(questions(), smallest_change(questions(), model, budget=budget, seed=seed))
+
+    assert result() == result()
 
 
 FOLDERS = [str(folder) for folder in Path(__file__).parents[:2]]
@@ -209,26 +195,20 @@ print(found.find and found.find.says, found.calls, [r.image.key for r in model.a
 @pytest.mark.slow
 def test_what_else_is_imported_does_not_change_the_search():
     """Hypothesis mixes the constants of a program's modules into what it draws."""
-    said = {
-        subprocess.run(
-            [sys.executable, "-c", ELSEWHERE.format(folders=FOLDERS, more=more)],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for more in ("re", "vlgate.sources.published, vlgate.asking.checks.polarity, vlgate.fixtures.scenes.draw")
-    }
-    assert len(said) == 1
+    modules = ("re", "vlgate.sources.published, vlgate.asking.checks.polarity, vlgate.fixtures.scenes.draw")
+    commands = [[sys.executable, "-c", ELSEWHERE.format(folders=FOLDERS, more=more)] for more in modules]
+    assert (
+        len({subprocess.run(command, capture_output=True, text=True, check=True).stdout for command in commands}) == 1
+    )
 
 
 def test_an_exception_of_the_model_passes_through():
-    class Broken(Model):
-        def reply(self, request):
-            if "jpeg" in request.image.key:
-                raise RuntimeError("no such layer")
-            return super().reply(request)
+    def breaks(key, _):
+        if "jpeg" in key:
+            raise RuntimeError("no such layer")
+        return False
 
-    model = Broken(lambda *_: False)
+    model = Model(breaks)
     with pytest.raises(RuntimeError, match="no such layer"):
         smallest_change(captions(), model, budget=200)
     assert len(model.asked) < 20
@@ -239,8 +219,6 @@ def test_a_missing_image_is_the_models_to_report():
         raise MissingImageError("1.jpg", "not found", "put it there")
 
     gone = LazyImage(key="1.jpg", load=missing)
-    from vlgate.probes.shrink.moves import IMAGE_MOVES, perturbed
-
     case = perturbed(batch_of([Match(image=gone, text="A cup.")], [True]).cases[0], IMAGE_MOVES["blur"][:1])
     with pytest.raises(MissingImageError, match=r"1\.jpg"):
         case.requests[0].image.load()
