@@ -3,23 +3,16 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from builders import pair_case, task_of
 
 from vlgate.asking.checks.precision import CASES, check_precision, drawn, lacks_room
-from vlgate.types import Case, LazyImage, Match, Prediction, Task
+from vlgate.types import Prediction
 
 GIB = 2**30
 
 
 def task(n, name="x/pairs"):
-    def case(i):
-        image = LazyImage(key=f"{name}{i}.jpg", load=lambda: pytest.fail("a check decoded an image"))
-        return Case(
-            id=str(i),
-            requests=(Match(image=image, text=f"caption {i}"), Match(image=image, text=f"foil {i}")),
-            truths=(True, False),
-        )
-
-    return Task(id=name, capability="foil", shape="pair", cases=tuple(case(i) for i in range(n)))
+    return task_of((pair_case(i, f"caption {i}", f"foil {i}") for i in range(n)), name)
 
 
 class Scored:
@@ -30,11 +23,9 @@ class Scored:
 
     def predict(self, requests):
         self.calls += 1
-        return {request: self._prediction(request) for request in requests}
-
-    def _prediction(self, request):
-        said = self.score(request)
-        return Prediction(request=request, **({"problem": said} if isinstance(said, str) else {"score": said}))
+        scores = {request: self.score(request) for request in requests}
+        names = {str: "problem"}
+        return {one: Prediction(request=one, **{names.get(type(s), "score"): s}) for one, s in scores.items()}
 
 
 def fine(request):
@@ -46,8 +37,8 @@ def number(request):
 
 
 def checked(half, full=fine, tasks=None, ties="strict"):
-    tasks = [task(200)] if tasks is None else tasks
-    return check_precision(Scored(half), Scored(full), drawn(tasks, ties, 0), "bfloat16")
+    batches = drawn([task(200)] if tasks is None else tasks, ties, 0)
+    return check_precision(Scored(half), Scored(full), batches, "bfloat16")
 
 
 def test_the_same_scores_are_ok():
@@ -73,7 +64,7 @@ def test_verdicts_that_change_are_counted_by_their_direction():
         return 1 - full(r) if number(r) % 20 == 1 else full(r)
 
     batches = drawn([task(200)], "strict", 0)
-    numbers = [int(case.id) for batch in batches for case in batch.cases]
+    numbers = [int(case.id.split()[1]) for batch in batches for case in batch.cases]
     lost, won = sum(n % 8 == 0 for n in numbers), sum(n % 20 == 1 for n in numbers)
     assert lost > 0 < won
     found = checked(half, full)
@@ -92,11 +83,9 @@ def test_a_tie_is_another_verdict_even_if_it_counts_as_right():
 
 def test_rounding_to_few_bits_is_found_out():
     torch = pytest.importorskip("torch")
-
-    def rounded(r):
-        return torch.tensor(0.5 + fine(r) / 1000).bfloat16().double().item()
-
-    found = checked(rounded, lambda r: 0.5 + fine(r) / 1000)
+    found = checked(
+        lambda r: torch.tensor(0.5 + fine(r) / 1000).bfloat16().double().item(), lambda r: 0.5 + fine(r) / 1000
+    )
     assert found.outcome == "suspect"
     assert found.share < 0.5
 
