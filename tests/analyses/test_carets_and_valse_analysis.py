@@ -1,4 +1,4 @@
-"""CARETS' analyses, against its tables and by hand."""
+"""The analyses of CARETS and VALSE, against their tables and by hand."""
 
 import json
 from itertools import combinations
@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.analyses.made import answered, rows, run
+from tests.analyses.made import answered, judged_pairs, rows, run
 from vlgate.sources.published.figures import figures
-from vlgate.studies.analyses import carets
+from vlgate.studies.analyses import carets, valse
+from vlgate.studies.analyses.resampling import correlate
 
 MODELS = ("BAN", "CNN+LSTM", "LXMERT", "MMBT", "ViLBERT", "VisualBERT")
 # Jimenez et al. 2022, Tables 15 to 17: of what the model of the column has right, the share that of the row has, too
@@ -19,17 +20,15 @@ TITLE = "Coverage between models"
 
 def disagreement(target, metric):
     """The largest difference between what two models have right together, told from either side, of the share."""
-    values = {
-        figure.model: figure.value
-        for figure in figures("carets")
-        if figure.table in {"10", "11", "12"} and (figure.target, figure.metric) == (target, metric)
-    }
-    shares = COVERAGE[target]
-    off = []
-    for i, j in combinations(range(len(MODELS)), 2):
-        one, other = shares[i][j] * values[MODELS[j]], shares[j][i] * values[MODELS[i]]
-        off.append(abs(one - other) / max(one, other))
-    return max(off)
+    wanted = [
+        f for f in figures("carets") if f.table in {"10", "11", "12"} and (f.target, f.metric) == (target, metric)
+    ]
+    values, shares = {figure.model: figure.value for figure in wanted}, COVERAGE[target]
+    both = [
+        (shares[i][j] * values[MODELS[j]], shares[j][i] * values[MODELS[i]])
+        for i, j in combinations(range(len(MODELS)), 2)
+    ]
+    return max(abs(one - other) / max(one, other) for one, other in both)
 
 
 @pytest.mark.parametrize("target", COVERAGE)
@@ -79,13 +78,8 @@ def test_the_gap_of_accuracies_is_the_share_of_half_right_pairs():
 def test_pairs_are_counted_by_what_is_right_and_whether_the_wrong_answer_stays():
     said = [["yes", "yes"], ["yes", "no"], ["no", "yes"], ["no", "No."], ["no", "maybe"]]
     cases = answered(said, [["yes", "yes"]] * 5)
-    assert [carets.change_of(cases, row) for row in range(5)] == [
-        "right, right",
-        "right, wrong",
-        "wrong, right",
-        "wrong, same answer",
-        "wrong, another answer",
-    ]
+    changes = ["right, right", "right, wrong", "wrong, right", "wrong, same answer", "wrong, another answer"]
+    assert [carets.change_of(cases, row) for row in range(5)] == changes
     found = rows(carets.analyse([run(carets__x=cases)]), "From the original to the perturbed question")
     assert {row.value for row in found.values()} == {0.2}
 
@@ -100,11 +94,9 @@ def test_two_wrong_answers_of_which_one_says_nothing_are_neither_the_same_nor_ot
 
 
 def test_replies_are_shares_of_yes_no_and_other():
-    cases = answered(
-        [["yes", "yes"], ["no", "yes"], ["a cup", "yes"], ["no", "no"]],
-        [["yes", "yes"], ["yes", "yes"], ["yes", "yes"], ["no", "no"]],
-        tags=[{"form": "binary", "question_type": "disjunction"}] * 4,
-    )
+    said = [["yes", "yes"], ["no", "yes"], ["a cup", "yes"], ["no", "no"]]
+    tags = [{"form": "binary", "question_type": "disjunction"}] * 4
+    cases = answered(said, [*[["yes", "yes"]] * 3, ["no", "no"]], tags=tags)
     found = rows(carets.analyse([run(carets__x=cases)]), "Replies to questions of yes or no")
     row = found["model", "carets/x", "disjunction", "original"]
     assert (row.value, row.n) == (0.5, 4)
@@ -126,3 +118,73 @@ def test_the_text_only_model_stands_beside_the_run_that_has_one():
     row = found["model", "carets/x", "c_acc"]
     assert (row.value, row.low, row.high, row.n) == (0.8, 0.7, 0.9, 50)
     assert row.more == {"chance": 0.25, "text only": 0.3, "beyond text": pytest.approx(0.5)}
+
+
+PERPLEXITY = "adapter: the score is minus the perplexity of the text; the image is not used"
+
+
+def texts(n):
+    return [[f"caption {row}", f"foil {row}"] for row in range(n)]
+
+
+def reader(*perplexities, name="gpt2"):
+    scores = -np.array(perplexities, dtype=float)
+    return run(name, adapter=PERPLEXITY, valse__x=judged_pairs(scores, texts=texts(len(scores))))
+
+
+def test_agreement_of_annotators_goes_with_the_share_of_valid_pairs_as_printed():
+    """Appendix E prints Spearman's rho = 0.75, p < .05, over the instruments of Table 5."""
+    table = [figure for figure in figures("valse") if figure.table == "5" and figure.target != "valse/*"]
+    metrics = ("valid_share", "alpha_valid")
+    valid, alpha = (np.array([one.value for one in table if one.metric == name]) for name in metrics)
+    found = correlate(valid, alpha, rank=True)
+    assert (found.value, found.n) == (pytest.approx(0.75, abs=0.005), 11)
+    assert found.p < 0.05
+
+
+def test_ranking_is_compared_with_classifying_on_the_same_pairs():
+    cases = judged_pairs([[2, 1], [2, 1], [2, 1], [1, 2]], [[1, 1], [1, 0], [1, 1], [0, 0]])
+    analysis = valse.analyse([run(valse__x=cases)])
+    row = rows(analysis, "Ranking and classifying")["model", "valse/x"]
+    assert (row.value, row.n) == (pytest.approx(0.75 - 0.625), 4)
+    assert row.more == {"acc_r": 0.75, "acc": 0.625}
+    row = rows(analysis, "Captions and foils")["model", "valse/x"]
+    assert (row.value, row.more) == (pytest.approx(0.25), {"p_c": 0.75, "p_f": 0.5})
+    unclassed = valse.analyse([run(valse__x=judged_pairs([[2, 1]] * 5))])
+    assert rows(unclassed, "Ranking and classifying") == {}
+
+
+def test_priors_divide_the_pairs_by_what_the_perplexity_prefers():
+    cases = judged_pairs([[2, 1], [2, 1], [1, 2], [2, 1], [1, 2]], texts=texts(5))
+    analysis = valse.analyse([run(valse__x=cases)], reader([5, 9], [5, 9], [5, 9], [9, 5], [9, 5]))
+    found = rows(analysis, "Linguistic priors")
+    assert [row.n for row in found.values()] == [3, 2, 5]
+    assert [row.value for row in found.values()] == pytest.approx([2 / 3, 0.5, 1 / 6])
+    assert [labels[2] for labels in found] == ["for the caption", "for the foil", "difference"]
+
+
+def test_the_prior_is_the_logarithm_of_the_ratio_of_the_perplexities():
+    cases = judged_pairs([[2, 1]] * 3, texts=[["a", "b"], ["b", "a"], ["a", "unknown"]])
+    found = valse.prior(cases, {"a": 10.0, "b": 20.0})
+    assert found[:2].tolist() == pytest.approx([np.log(2), -np.log(2)])
+    assert np.isnan(found[2])
+
+
+def test_a_model_that_follows_the_prior_correlates_with_it_and_is_no_better():
+    ratios = np.random.default_rng(0).normal(size=60)
+    perplexities = [[100.0, 100.0 * np.exp(ratio)] for ratio in ratios]
+    cases = judged_pairs([[ratio, 0.0] for ratio in ratios], texts=texts(60))
+    analysis = valse.analyse([run(valse__x=cases)], reader(*perplexities))
+    assert rows(analysis, "Scores and priors")["model", "valse/x"].value == pytest.approx(1.0)
+    assert rows(analysis, "Against a language model")["model", "valse/x"].value == 0.0
+    found = rows(analysis, "Linguistic priors")
+    assert [row.value for row in found.values()] == [1.0, 0.0, 1.0]
+
+
+def test_the_printed_models_are_correlated_with_the_printed_language_models():
+    found = rows(valse.analyse([run(valse__x=judged_pairs([[2, 1]] * 5))]), "Over the instruments")
+    row = found["CLIP (printed)", "GPT2 (printed)"]
+    clip = [66.9, 56.2, 62.1, 62.5, 57.5, 64.3, 75.6, 68.6, 52.1, 49.7, 88.8]  # Table 4
+    gpt2 = [58.0, 51.9, 51.6, 49.8, 45.3, 75.0, 66.8, 76.9, 54.5, 50.0, 80.7]
+    assert (row.value, row.n, row.small) == (pytest.approx(np.corrcoef(clip, gpt2)[0, 1]), 11, True)
+    assert len(found) == 10
