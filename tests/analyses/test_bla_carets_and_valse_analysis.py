@@ -142,16 +142,13 @@ def sets(n=60):
     return judged_sets(scores, texts=texts, tags=[{"verb": verb} for verb in verbs])
 
 
-def test_sentences_have_length_voice_and_verb_and_the_first_verb_is_what_others_are_compared_with():
+def test_sentences_have_length_voice_and_verb_and_the_linear_model_finds_the_verb_that_raises_the_scores():
     scores, columns, images = sentences(sets(), Features())
-    assert list(columns) == ["len_sentence", "voice/passive", "verb/feed", "verb/other"]
+    assert list(columns) == ["len_sentence", "voice/passive", "verb/feed", "verb/other"]  # compared with carry
     assert columns["len_sentence"][:4].tolist() == [4, 6, 4, 6]
     assert columns["voice/passive"][:4].tolist() == [0, 1, 0, 1]
     assert columns["verb/other"].sum() == 40
     assert len(scores) == len(images) == 240
-
-
-def test_the_linear_model_finds_the_verb_that_raises_the_scores():
     table = linear_table("m", "t", sets(), Features())
     found = {row.labels[0]: row for row in table.rows}
     assert found["verb/feed"].more["paper's sign"] == "+"
@@ -259,15 +256,13 @@ def test_pairs_are_counted_by_what_is_right_and_whether_the_wrong_answer_stays()
     cases = answered(said, [["yes", "yes"]] * 5)
     changes = ["right, right", "right, wrong", "wrong, right", "wrong, same answer", "wrong, another answer"]
     assert [carets.change_of(cases, row) for row in range(5)] == changes
-    found = rows(carets.analyse([run(carets__x=cases)]), "From the original to the perturbed question")
-    assert {row.value for row in found.values()} == {0.2}
-
-
-def test_two_wrong_answers_of_which_one_says_nothing_are_neither_the_same_nor_others():
+    title = "From the original to the perturbed question"
+    assert {row.value for row in rows(carets.analyse([run(carets__x=cases)]), title).values()} == {0.2}
+    # two wrong answers of which one says nothing are neither the same nor others
     said = [[None, None], ["I cannot tell.", "I cannot tell."], ["no", "I cannot tell."], ["no", "no"], ["yes", "yes"]]
     cases = answered(said, [["yes", "yes"]] * 5)
     cases.case_metrics["read"] = np.array([1.0, 0.0, 0.5, 1.0, 1.0])
-    found = rows(carets.analyse([run(carets__x=cases)]), "From the original to the perturbed question")
+    found = rows(carets.analyse([run(carets__x=cases)]), title)
     values = {labels[-1]: row.value for labels, row in found.items() if row.value}
     assert values == {"wrong, no answer": 0.6, "wrong, same answer": 0.2, "right, right": 0.2}
 

@@ -69,10 +69,14 @@ def test_the_perplexity_of_each_caption_goes_with_its_four_scores():
     assert row.low < row.value < row.high
 
 
-def test_a_run_that_is_not_of_a_language_model_gives_no_perplexities():
+def test_a_run_without_perplexities_or_without_quads_is_named():
     said = "--perplexity: model does not score texts by their perplexity; name the run of"
     with pytest.raises(OptionError, match=said):
         winoground.analyse([run(winoground__all=quads())], run(winoground__all=quads()))
+    with pytest.raises(
+        OptionError, match=r"no task 'winoground/\*' or 'scenes/\*' with judged cases with the metric group"
+    ):
+        winoground.analyse([run()])
 
 
 def test_the_caption_length_is_the_mean_of_both_captions():
@@ -98,22 +102,13 @@ def test_the_runs_join_the_papers_models_if_their_sizes_are_given():
     assert rows(analysis, "Pretraining size: the runs on winoground/all")["images", "group"].value is None
 
 
-def test_sizes_are_given_in_millions():
-    assert given_sizes(["lxmert=0.18,9.18"]) == {"lxmert": Size(images=0.18, captions=9.18)}
-
-
 @pytest.mark.parametrize(
     "text", ["clip", "clip=1", "clip=1,2,3", "=1,2", "clip=0,1", "clip=a,b", "clip=nan,1", "clip=inf,1"]
 )
 def test_a_size_that_cannot_be_read_is_named(text):
+    assert given_sizes(["lxmert=0.18,9.18"]) == {"lxmert": Size(images=0.18, captions=9.18)}
     with pytest.raises(OptionError, match=r"--pretraining .*expected NAME=IMAGES,CAPTIONS in millions"):
         given_sizes([text])
-
-
-def test_without_quads_the_tasks_that_are_missing_are_named():
-    said = r"no task 'winoground/\*' or 'scenes/\*' with judged cases with the metric group"
-    with pytest.raises(OptionError, match=said):
-        winoground.analyse([run()])
 
 
 CENTER, MARGIN = "vl-checklist/object/location/center/hake", "vl-checklist/object/location/margin/hake"
@@ -149,18 +144,17 @@ def test_the_gap_is_the_papers_mean_over_files_that_have_both_ends():
     assert row.value == pytest.approx(checklist_gaps(values)["vl-checklist/object/size:large-small"].value)
     assert row.value == pytest.approx((0.1 + (0.2 + 0.2) / 2) / 2)
     assert (row.n, row.more) == (310, {"n of each": "200 and 110", "files": 3})
+    apart = {CENTER: pairs(45, 50), MARGIN.replace("hake", "vg_obj"): pairs(24, 40)}
+    assert rows(vl_checklist.analyse([run(**apart)]), "Gaps") == {}
     assert row.low < row.value < row.high
-
-
-def test_a_gap_without_a_file_that_has_both_ends_is_left_out():
-    tasks = {CENTER: pairs(45, 50), MARGIN.replace("hake", "vg_obj"): pairs(24, 40)}
-    assert rows(vl_checklist.analyse([run(**tasks)]), "Gaps") == {}
 
 
 def test_types_are_pooled_and_averaged_over_files():
     tasks = {"vl-checklist/relation/action/vg": pairs(30, 60), "vl-checklist/relation/action/swig": pairs(20, 20, "s")}
     row = rows(vl_checklist.analyse([run(**tasks)]), "By type")["model", "vl-checklist/relation/action"]
     assert (row.n, row.value, row.more["mean over files"], row.more["tasks"]) == (80, 50 / 80, 0.75, 2)
+    notes = vl_checklist.analyse([run(**tasks)]).notes
+    assert "location and size: no task says them; give the boxes of the objects with --boxes FILE" in notes
 
 
 def test_boxes_are_classed_by_place_and_area(tmp_path):
@@ -197,20 +191,11 @@ def test_images_that_repeat_widen_the_intervals():
         assert other.high - other.low > (one.high - one.low) * 1.5
 
 
-def test_without_boxes_it_is_said_how_to_give_them():
-    notes = vl_checklist.analyse([run(**{"vl-checklist/relation/action/vg": pairs(3, 6)})]).notes
-    assert "location and size: no task says them; give the boxes of the objects with --boxes FILE" in notes
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("case,x\n", "has the titles 'case, x'"),
-        (f"{TITLES}t,c,1,1,0,1,9,9\n", "on line 2: a width or height is not above 0"),
-        (f"{TITLES}t,c,1,a,1,1,9,9\n", "on line 2: y='a', expected a number"),
-        (f"{TITLES}t,c,1\n", "on line 2: y=None, expected a number"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("case,x\n", "has the titles 'case, x'"), (f"{TITLES}t,c,1\n", "on line 2: y=None, expected a number"),
+    (f"{TITLES}t,c,1,1,0,1,9,9\n", "on line 2: a width or height is not above 0"),
+    (f"{TITLES}t,c,1,a,1,1,9,9\n", "on line 2: y='a', expected a number"),
+])  # fmt: skip
 def test_a_file_of_boxes_that_cannot_be_used_is_named(text, said, tmp_path):
     file = tmp_path / "boxes.csv"
     file.write_text(text)

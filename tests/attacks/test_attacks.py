@@ -16,49 +16,36 @@ REFUSED = {1, 2, 4}
 """A test or a gate failed, the run was interrupted, or there is no model: never an error of pytest itself."""
 
 
-def of(**kind):
-    """The models of a kind; all but the first of each module are slow."""
-    names = [model.name for model in models() if all(getattr(model, key) == value for key, value in kind.items())]
-    first = {name.partition(":")[0]: name for name in reversed(names)}.values()
-    marks = {name: () if name in first else (pytest.mark.slow,) for name in names}
-    return pytest.mark.parametrize("model", [pytest.param(name, marks=marks[name]) for name in names])
+def named():
+    """The models; all but the first of each kind in each module are slow."""
+    first, params = set(), []
+    for model in models():
+        kind = (model.name.partition(":")[0], model.good, model.alone, model.hangs)
+        params.append(pytest.param(model.name, marks=(pytest.mark.slow,) if kind in first else ()))
+        first.add(kind)
+    return params
 
 
-@of(good=True, alone=False)
-def test_a_good_model_passes(inside, model):
-    ended = inside(model, QUICK)
-    assert ended.status == 0, ended.output
+@pytest.mark.parametrize("model", named())
+def test_a_good_model_passes_and_a_bad_one_does_not(request, model):
+    """A model that changes, ends or hangs its process has one of its own."""
+    [spec] = [one for one in models() if one.name == model]
+    run = request.getfixturevalue("alone" if spec.alone or spec.hangs else "inside")
+    ended = run(model, replace(QUICK, args=(*QUICK.args, "--call-timeout=1")) if spec.hangs else QUICK)
+    if spec.good:
+        assert ended.status == 0, ended.output
+    elif spec.alone or spec.hangs:
+        assert ended.status not in {0, None}, ended.output
+    else:
+        assert ended.status in REFUSED, ended.output
+        assert "INTERNALERROR" not in ended.output
 
 
-@of(good=False, alone=False)
-def test_a_bad_model_does_not_pass(inside, model):
-    ended = inside(model, QUICK)
-    assert ended.status in REFUSED, ended.output
-    assert "INTERNALERROR" not in ended.output
-
-
-@of(good=True, alone=True)
-def test_a_good_model_that_changes_its_process_passes(alone, model):
-    ended = alone(model, QUICK)
-    assert ended.status == 0, ended.output
-
-
-@of(good=False, alone=True, hangs=False)
-def test_a_bad_model_that_changes_or_ends_its_process_does_not_pass(alone, model):
-    ended = alone(model, QUICK)
-    assert ended.status not in {0, None}, ended.output
-
-
-@of(hangs=True)
-def test_a_model_that_never_returns_does_not_pass(alone, model):
-    ended = alone(model, replace(QUICK, args=(*QUICK.args, "--call-timeout=1")))
-    assert ended.status not in {0, None}, ended.output
-
-
-def test_there_are_enough_models_and_each_says_what_it_does():
+def test_there_are_enough_models_and_ways_and_each_model_says_what_it_does():
     assert len([model for model in models() if not model.good]) >= 60
     assert len([model for model in models() if model.good]) >= 10
     assert [model.name for model in models() if not model.about.endswith(".")] == []
+    assert len(WAYS) == len({way.name for way in WAYS}) >= 30
 
 
 CONTROLS = """schema = 1
@@ -134,17 +121,8 @@ def run(request):
     return start
 
 
-SOME = {
-    "keyword",
-    "conftest-skips",
-    "quick",
-    "half-suite",
-    "passes-all",
-    "ends-status",
-    "load",
-    "images-cut",
-    "no-gates",
-}
+SOME = {"keyword", "conftest-skips", "quick", "half-suite", "passes-all", "ends-status", "load", "images-cut"}
+SOME |= {"no-gates"}
 """One way of each group; the others are slow."""
 
 
@@ -169,11 +147,6 @@ def test_a_good_model_is_never_called_bad(run, failed, way):
         assert (ended.status == 0) == way.whole, ended.output
     assert [gate for gate in failed(ended.results) if gate.partition(":")[2] in {"acc_r", "acc"}] == []
     assert "INTERNALERROR" not in ended.output or "odd_plugin.py" in ended.output  # pytest says so of its plugins
-
-
-def test_there_are_enough_ways():
-    assert len(WAYS) >= 30
-    assert len({way.name for way in WAYS}) == len(WAYS)
 
 
 RUN = Path(__file__).parents[2] / "attacks" / "run.py"
@@ -228,13 +201,8 @@ def test_a_gate_that_does_not_look_is_broken_in_one_half(gate, broken):
 
 
 def test_any_gate_that_looks_holds():
-    names = [
-        "good:plain",
-        "good:single_precision",
-        "bad_numbers:all_nan",
-        "bad_raises:an_exception",
-        "bad_exits:killed",
-    ]
+    names = ["good:plain", "good:single_precision", "bad_numbers:all_nan", "bad_raises:an_exception"]
+    names += ["bad_exits:killed"]
     status, lines = attack(LOOKS, *(f"--only={name}" for name in names))
     assert status == 0, lines
     assert {name: row[-1] for name, row in rows(lines).items()} == dict.fromkeys(names, "held")

@@ -197,6 +197,8 @@ def test_a_model_that_is_told_that_there_is_no_image():
     assert found.metric("visual_gain") == found.metric("gain_other")  # every other image makes it say yes
     assert found.metric("visual_gain").value == 0.0
     assert found.metric(SPECS["questions"].headline) is None
+    assert "told" not in measured(toy(lambda *_: "yes"), questions()).figures  # it cannot be asked without an image
+    assert about_model(predictor(toy(lambda *_: "yes")), 0) is None
 
 
 def refuser(refuses):
@@ -235,12 +237,6 @@ def test_a_model_that_refuses_whatever_is_not_its_image_has_no_gain_and_no_gate_
     [decision] = decide_all(Thresholds(file=Path("t.toml"), rules=(gate,), require=()), {"toy/questions": task})
     assert decision.outcome == "inconclusive"
     assert found.doubt in decision.why
-
-
-def test_who_cannot_be_asked_without_an_image_is_not_told():
-    found = measured(toy(lambda *_: "yes"), questions())
-    assert "told" not in found.figures
-    assert about_model(predictor(toy(lambda *_: "yes")), 0) is None
 
 
 def test_how_often_an_absent_image_is_described():

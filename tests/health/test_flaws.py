@@ -54,15 +54,14 @@ def test_the_flaws_of_questions(rows, choices, expected):
     assert counts(asked_task(*rows, choices=choices)) == expected
 
 
-def test_the_order_of_the_choices_makes_no_other_question():
+def test_other_orders_of_choices_and_perturbed_copies_are_no_flaws_and_texts_without_images_are_examined():
     row = ("a", "Is it?", "yes", "Was it?", "no")
     both = asked_task(row, choices=("yes", "no")).cases + asked_task(row, choices=("no", "yes")).cases
     assert counts(task_of(both, shape="questions")) == {"duplicate": 1}
-
-
-def test_one_question_about_an_image_and_its_perturbed_copy_is_not_a_flaw():
     requests = tuple(Ask(image=image(key), question="Is it?") for key in ("a", "a#blur6"))
     assert counts(task_of([Case(id="1", requests=requests, truths=("yes", "yes"))], shape="questions")) == {}
+    case = Case(id="1", requests=(Read(text="a cup "), Read(text="a cup")), truths=(True, False))
+    assert counts(task_of((case, case))) == {"duplicate": 1, "stray blanks": 2}
 
 
 @tabled
@@ -71,11 +70,6 @@ def test_the_flaws_of_quads_and_sets(shape, texts, expected):
     requests = tuple(Match(image=image(key), text=text) for key, _, text in (one.partition(" ") for one in texts))
     truths = (True, False, False, True) if shape == "quad" else (True, True, False, False)
     assert counts(task_of([Case(id="1", requests=requests, truths=truths)], shape=shape)) == expected
-
-
-def test_texts_without_images_are_examined_too():
-    case = Case(id="1", requests=(Read(text="a cup "), Read(text="a cup")), truths=(True, False))
-    assert counts(task_of((case, case))) == {"duplicate": 1, "stray blanks": 2}
 
 
 def singles(truths, ids=None):
@@ -221,7 +215,7 @@ def test_a_pair_in_a_case_of_another_shape_is_found_on_both_sides():
     assert near_copies(tasks)["x/one"] == Flaw(name="near-copy", count=1, examples=("one-0",), why=why)
 
 
-def test_questions_are_copies_if_all_of_the_case_are():
+def test_questions_are_copies_if_all_of_the_case_are_and_texts_without_images_too():
     single = asked("single", ("a", "Is there a dog?"), ("b", "Is there a dog?"))
     assert copies(single, asked("again", ("a", "Is there a dog ?"), ("c", "Is there a dog?"))) == {
         "single": 1,
@@ -230,9 +224,6 @@ def test_questions_are_copies_if_all_of_the_case_are():
     both = asked("both", ("a", "Is there a dog?", "Is there no dog?"))
     assert copies(both, asked("other", ("a", "Is there a dog?", "Is there a pet?")), single) == {}
     assert copies(both, asked("same", ("a", "is there a dog", "is there no dog"))) == {"both": 1, "same": 1}
-
-
-def test_texts_without_images_are_compared_too():
     case = Case(id="1", requests=(Read(text="a cup"), Read(text="no cup")), truths=(True, False))
     assert copies(*(task_of([case], f"x/{name}") for name in "ab")) == {"a": 1, "b": 1}
 

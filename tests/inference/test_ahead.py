@@ -131,9 +131,13 @@ def test_large_images_wait_for_room(monkeypatch):
     assert counted.most <= 3 + threads() + 2
 
 
-def bad(key):
+def bad(key, ends=""):
+    """An image that cannot be decoded, in a thread of some names only."""
+
     def load():
-        raise ImageError(key, "is broken", "replace it")
+        if threading.current_thread().name.startswith(ends):
+            raise ImageError(key, "is broken", "replace it")
+        return Counted().image(int(key)).load()
 
     return LazyImage(key=key, load=load)
 
@@ -148,18 +152,7 @@ def test_a_bad_image_costs_itself_only():
     assert found == replies(False)
     assert [n for n, reply in enumerate(found) if isinstance(reply, Problem)] == [19, 23]
     assert "is broken" in found[19].why
-
-
-def test_an_image_that_only_a_thread_cannot_decode_is_decoded_again():
-    plain = Counted().image(7)
-
-    def load():
-        if threading.current_thread().name.startswith("vlgate-decode"):
-            raise ImageError("7", "needs more memory than is available", "wait")
-        return plain.load()
-
-    images = [*Counted().images(7), LazyImage(key="7", load=load)]
-    assert caller().ask(match(numbers), images)[7] == 7
+    assert caller().ask(match(numbers), [*Counted().images(7), bad("7", "vlgate-decode")])[7] == 7  # decoded again
 
 
 def test_an_image_can_be_loaded_again_and_changed():
@@ -267,22 +260,15 @@ def test_an_image_that_several_requests_are_about_is_decoded_once():
     assert sorted(counted.loaded) == list(range(20))
 
 
-def test_what_a_model_draws_on_an_image_is_not_seen_again():
-    loaded, image = Image.new("RGB", (2, 2), (9, 0, 0)), LazyImage(key="a", load=lambda: None)
-    kept = Decoded()
-    kept.keep(image, loaded)
-    for _ in range(2):
-        loaded.paste((1, 1, 1), (0, 0, 2, 2))
-        loaded = kept.get(image)
-        assert loaded.getpixel((0, 0)) == (9, 0, 0)
-
-
-def test_the_images_that_are_kept_stay_within_their_room():
+def test_decoded_images_are_kept_as_they_were_within_their_room():
     kept, images = Decoded(room=100), [LazyImage(key=str(n), load=lambda: None) for n in range(5)]
+    loaded = Image.new("RGB", (2, 4), (9, 0, 0))
     for image in images[:3]:
-        kept.keep(image, Image.new("RGB", (2, 4)))
-    assert kept.get(images[0]) is not None  # used last, so it stays
-    for image in images[3:]:
+        kept.keep(image, loaded)
+    loaded.paste((1, 1, 1), (0, 0, 2, 2))  # what a model draws on an image
+    kept.get(images[0]).paste((1, 1, 1), (0, 0, 2, 2))
+    assert kept.get(images[0]).getpixel((0, 0)) == (9, 0, 0)
+    for image in images[3:]:  # the first was used last, so it stays
         kept.keep(image, Image.new("RGB", (2, 4)))
     assert [image.key for image in images if kept.get(image) is not None] == ["0", "2", "3", "4"]
     kept.keep(images[1], Image.new("RGB", (3, 3)))

@@ -42,27 +42,20 @@ def test_the_words_of_a_case_decide_its_changes(texts, never):
     assert kinds(case_of(*texts)) == [kind for kind in ALL if kind not in never]
 
 
-def test_choices_and_answers_count_too():
+def test_choices_answers_and_other_images_count_too():
     assert "dark" not in kinds(case_of("What is it like?", choices=("red", "old"), answer="old"))
     assert "dark" not in kinds(case_of("What is it like?", answer="red"))
     assert "crop" not in kinds(case_of("How old is he?", answer="3"))
-
-
-def test_an_image_that_may_be_cropped_already_is_not_cropped_again():
-    cut = LazyImage(key="1.jpg#crop", load=lambda: PIXELS)
+    cut = LazyImage(key="1.jpg#crop", load=lambda: PIXELS)  # it may be cropped already
     requests = tuple(Ask(image=one, question="Is it old?") for one in (IMAGE, cut))
     assert set(ALL) - set(kinds(Case(id="1", requests=requests, truths=("yes", "yes")))) == {"crop", "turn"}
 
 
-def test_nothing_is_mirrored_and_little_is_cropped():
-    assert list(IMAGE_MOVES) == ALL
-    assert max(move.strength for move in IMAGE_MOVES["crop"]) == 0.1
-    assert max(move.strength for move in IMAGE_MOVES["blur"]) == 12.0
-
-
 @pytest.mark.parametrize("kind", ALL)
 def test_moves_go_from_weak_to_strong_in_equal_steps(kind):
+    assert list(IMAGE_MOVES) == ALL  # nothing is mirrored, and little is cropped
     moves = IMAGE_MOVES[kind]
+    assert {"crop": 0.1, "blur": 12.0}.get(kind) in {None, max(move.strength for move in moves)}
     distances = [move.distance for move in moves]
     assert np.diff(distances) == pytest.approx(1 / len(moves))
     assert distances[-1] == 1.0
@@ -159,14 +152,11 @@ def test_no_region_touches_what_the_texts_name():
         assert move.distance == pytest.approx(share * 4, abs=0.08)
 
 
-def test_without_boxes_nothing_is_covered_and_the_search_says_so():
+def test_without_boxes_or_in_texts_about_numbers_and_edges_no_region_is_covered():
+    for text in ("Two dogs.", "A dog in the corner.", "Many dogs."):
+        assert covers(photographed(text)) == []
     assert covers(photographed(boxes=())) == []
     assert space(photographed(boxes=()), ("region",)).no_parts == UNKNOWN
-
-
-@pytest.mark.parametrize("text", ["Two dogs.", "A dog in the corner.", "Many dogs."])
-def test_texts_about_numbers_and_edges_exclude_regions(text):
-    assert covers(photographed(text)) == []
 
 
 def test_the_boxes_of_a_perturbed_copy_are_known():

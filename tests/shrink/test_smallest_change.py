@@ -70,12 +70,16 @@ def strength(key, kind="blur"):
     return float(match[1]) if match else 0.0
 
 
-def test_a_model_that_breaks_from_a_blur_of_two_is_found_with_two():
+def test_a_model_that_breaks_from_a_blur_of_two_is_found_with_two_unless_the_calls_end():
     found = smallest_change(captions(), Model(lambda key, _: strength(key) >= 2.0), budget=200)
     assert (found.ending, found.find.says, found.note) == ("broken", "blur with sigma 2", "")
     assert found.find.distance == pytest.approx(2 / 12)
     assert not found.find.verdict.right
     assert [reply.request.image.key for reply in found.find.verdict.predictions] == ["1.jpg#blur2"] * 2
+    hurried = smallest_change(captions(), Model(lambda key, _: strength(key) >= 2.0), budget=20)
+    assert hurried.ending == "broken"
+    assert hurried.find.moves[0].strength > 2.0
+    assert "20 calls were used" in hurried.note
 
 
 @pytest.mark.slow
@@ -90,24 +94,17 @@ def test_the_threshold_of_a_single_change_is_found_exactly(kind, place, seed):
     assert [(move.kind, move.strength) for move in found.find.moves] == [(kind, least.strength)]
 
 
-@pytest.mark.parametrize(
-    ("make", "breaks", "says"),
-    [
-        (captions, lambda key, _: strength(key) >= 6.0 or strength(key, "turn") >= 1.5, "turned by 1.5 degrees"),
-        (
-            captions,
-            lambda key, _: strength(key) >= 3.0 and strength(key, "crop") >= 0.02,
-            "blur with sigma 3, and 2.0% cropped from each side",
-        ),
-        (
-            questions,
-            lambda _, text: text.startswith("Does this photo contain a"),
-            "'Is there a cup in the picture?' to 'Does this photo contain a cup?'",
-        ),
-        (questions, lambda _, text: "anywhere" in text and " no " not in text, "anywhere in this photo"),
-    ],
-    ids=["smaller of two kinds", "two together", "one wording", "nearest wording"],
-)
+BLUR_OR_TURN = lambda key, _: strength(key) >= 6.0 or strength(key, "turn") >= 1.5  # noqa: E731
+BLUR_AND_CROP = lambda key, _: strength(key) >= 3.0 and strength(key, "crop") >= 0.02  # noqa: E731
+
+
+@pytest.mark.parametrize(("make", "breaks", "says"), [
+    (captions, BLUR_OR_TURN, "turned by 1.5 degrees"),
+    (captions, BLUR_AND_CROP, "blur with sigma 3, and 2.0% cropped from each side"),
+    (questions, lambda _, text: text.startswith("Does this photo contain a"),
+     "'Is there a cup in the picture?' to 'Does this photo contain a cup?'"),
+    (questions, lambda _, text: "anywhere" in text and " no " not in text, "anywhere in this photo"),
+], ids=["smaller of two kinds", "two together", "one wording", "nearest wording"])  # fmt: skip
 def test_the_smallest_change_that_breaks_the_case_is_kept(make, breaks, says):
     found = smallest_change(make(), Model(breaks), budget=400)
     assert says in found.find.says
@@ -131,13 +128,6 @@ def test_a_robust_model_is_not_broken_and_the_budget_is_never_exceeded(make, bud
     assert budget - found.calls < 2  # what the next change would have cost
     assert f"{budget} calls were used" in found.note
     assert f"{found.calls} of {budget} calls" in says(found)
-
-
-def test_a_change_that_could_not_be_made_smaller_in_time_is_kept_with_a_note():
-    found = smallest_change(captions(), Model(lambda key, _: strength(key) >= 2.0), budget=20)
-    assert found.ending == "broken"
-    assert found.find.moves[0].strength > 2.0
-    assert "20 calls were used" in found.note
 
 
 def test_a_case_that_is_wrong_without_a_change_is_not_searched():
@@ -285,20 +275,16 @@ def strongest(case, kind):
     return max((move.strength for moves in directions(case, kind) for move in moves), default=0)
 
 
-@pytest.mark.parametrize(
-    ("caption", "foil", "acts_of_the_cup"),
-    [
-        ("There is a cup.", "There is a duck.", {"move", "enlarge", "reduce", "recolour"}),
-        ("There is a red cup.", "There is a green cup.", {"move", "enlarge", "reduce"}),
-        ("The cup is larger than the ball.", "The ball is larger than the cup.", set()),
-        ("There is no duck.", "There is a duck.", {"move", "enlarge", "reduce", "recolour", "remove"}),
-    ],
-)
-def test_a_thing_is_edited_only_if_the_texts_stay_as_true(caption, foil, acts_of_the_cup):
+@pytest.mark.parametrize(("caption", "foil", "acts"), [
+    ("There is a cup.", "There is a duck.", "move enlarge reduce recolour"),
+    ("There is a red cup.", "There is a green cup.", "move enlarge reduce"),
+    ("The cup is larger than the ball.", "The ball is larger than the cup.", "recolour"),
+    ("There is no duck.", "There is a duck.", "move enlarge reduce recolour remove"),
+])  # fmt: skip
+def test_a_thing_is_edited_only_if_the_texts_stay_as_true(caption, foil, acts):
     things = (CUP if "larger" not in caption else replace(CUP, side=52), BALL)
-    kinds = {moves[0].kind.split()[0] for moves in directions(case_of(caption, foil, *things), about="cup")}
-    assert kinds - {"recolour"} == acts_of_the_cup - {"recolour"}
-    assert ("recolour" in kinds) == ("recolour" in acts_of_the_cup or "larger" in caption)
+    edits = directions(case_of(caption, foil, *things), about="cup")
+    assert {moves[0].kind.split()[0] for moves in edits} == set(acts.split())
 
 
 def test_a_thing_moves_only_as_far_as_the_relation_stays_clear():
@@ -321,17 +307,13 @@ def test_things_stay_whole_and_apart_and_the_sizes_of_a_direction_increase():
         assert 0 < sizes[0] <= sizes[-1] <= 1
         for edit in direction:
             objects = edit.redraw(graph)["objects"]
-            for object_ in objects.values():
-                assert min(object_["x"], object_["y"]) >= 4
-                assert max(object_["x"] + object_["w"], object_["y"] + object_["h"]) <= 220
+            for thing in objects.values():
+                assert min(thing["x"], thing["y"]) >= 4
+                assert max(thing["x"] + thing["w"], thing["y"] + thing["h"]) <= 220
             if len(objects) == 2:
                 upper, lower = objects["0"], objects["1"]
-                apart = max(
-                    lower["y"] - upper["y"] - upper["h"],
-                    lower["x"] - upper["x"] - upper["w"],
-                    upper["x"] - lower["x"] - lower["w"],
-                )
-                assert apart >= 8
+                beside = (lower["x"] - upper["x"] - upper["w"], upper["x"] - lower["x"] - lower["w"])
+                assert max(lower["y"] - upper["y"] - upper["h"], *beside) >= 8
 
 
 def test_an_edit_draws_the_image_again_and_leaves_the_case_as_it_was():

@@ -55,14 +55,13 @@ def test_a_bug_planted_around_a_trained_model_is_named_and_no_other(loaded, name
         assert bugs(model) == ([] if bug == "none" else [bug])
 
 
+IMAGENET, CLIP = (IMAGENET_DEFAULT_MEAN, IMAGENET_DEFAULT_STD), (OPENAI_CLIP_MEAN, OPENAI_CLIP_STD)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("mean", "deviation"),
-    [(OPENAI_CLIP_MEAN, OPENAI_CLIP_STD), (IMAGENET_DEFAULT_MEAN, IMAGENET_DEFAULT_STD)],
-    ids=["clip", "imagenet"],
-)
-def test_a_mean_of_another_model_is_said(loaded, mean, deviation):
-    with wrong_mean(loaded("tiny-clip"), mean, deviation):
+@pytest.mark.parametrize("figures", [CLIP, IMAGENET], ids=["clip", "imagenet"])
+def test_a_mean_of_another_model_is_said(loaded, figures):
+    with wrong_mean(loaded("tiny-clip"), *figures):
         [finding] = diagnose(predictor(loaded("tiny-clip"))).findings
     assert finding.bug == "wrong mean"
     assert "in place of 0.5" in finding.why
@@ -194,12 +193,9 @@ def flips(tmp_path):
     return rate
 
 
-def test_an_answer_that_stays_is_no_flip(flips):
-    assert flips("yes", "yes") == flips("no", "no") == 0.0
-
-
 @pytest.mark.parametrize("silence", ["I cannot tell.", "", "yes or no", TIED], ids=["text", "empty", "both", "tie"])
 def test_silence_is_not_stable(flips, silence):
     assert flips("yes", silence) == flips("no", silence) == 1.0
     assert flips(silence, silence) == 1.0
+    assert flips("yes", "yes") == flips("no", "no") == 0.0
     assert flips(silence, "no") == 0.9  # the progressive JPEG says what the baseline one says
