@@ -32,17 +32,7 @@ from vlgate.perturb.images.benign import (
 from vlgate.perturb.images.pixels import Pixels
 from vlgate.probes.controls.control import Sample
 from vlgate.seeds import generator
-from vlgate.types import (
-    Ask,
-    Case,
-    Compare,
-    FloatArray,
-    LazyImage,
-    Prediction,
-    Read,
-    Verdict,
-    with_images,
-)
+from vlgate.types import Ask, Case, Compare, FloatArray, LazyImage, Prediction, Read, Verdict, with_images
 
 OWN = ""  # the reference of a variant that is compared with the image itself
 _FACTORS = (0.98, 0.99, 1.01, 1.02)

@@ -68,11 +68,7 @@ def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: R
 
 
 def _deciding(
-    scene: SceneGraph,
-    edited: Iterable[SceneGraph],
-    boxes: Sequence[GraphBox],
-    texts: Sequence[str],
-    reading: Reading,
+    scene: SceneGraph, edited: Iterable[SceneGraph], boxes: Sequence[GraphBox], texts: Sequence[str], reading: Reading
 ) -> Deciding | None:
     """Which of some edits of a scene, one for each box, decide what the texts say of it; None if none does."""
     width, height = scene.width, scene.height
