@@ -16,8 +16,8 @@ from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.published.figures import figures
 from vlgate.studies.analyses import bla, carets, valse
 from vlgate.studies.analyses.bla import Features, average, fitted, linear_table, read_features, sentences
-from vlgate.studies.analyses.resampling import correlate
 from vlgate.studies.analyses.runs import verbs_of
+from vlgate.studies.analyses.tables import correlate
 
 SETS = [[4, 3, 2, 1], [1, 4, 2, 3], [4, 1, 3, 2], [1, 2, 4, 3]]
 """The scores of the true active, true passive, false active and false passive."""

@@ -24,10 +24,10 @@ from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.planning import make_plan
-from vlgate.studies.analyses import resampling
-from vlgate.studies.analyses.resampling import correlate, gap, kappa, share
+from vlgate.studies.analyses import tables
 from vlgate.studies.analyses.runs import agreement_table, coverage_table, headline_of, part_of, shared
 from vlgate.studies.analyses.saved import FEWEST, MOST, analyse_run, papers_of, save
+from vlgate.studies.analyses.tables import correlate, gap, kappa, share
 
 
 def sample(seed, n):
@@ -136,7 +136,7 @@ def test_a_p_value_is_above_0_and_many_images_change_no_percentile():
     assert 0.0 < correlate(x, x).p < 1e-300
     parts = np.random.default_rng(1).normal(size=(4000, 1))
     ones = separate(4000)
-    low, high = resampling.bootstrap(parts, ones, lambda sums: sums[:, 0])
+    low, high = tables.bootstrap(parts, ones, lambda sums: sums[:, 0])
     assert (high - low) / 2 == pytest.approx(1.96 * np.sqrt(4000), rel=0.06)
 
 
@@ -238,7 +238,7 @@ def test_a_package_that_is_not_installed_is_named(carets_run, monkeypatch):
     def absent(name):
         raise ModuleNotFoundError(name=name)
 
-    monkeypatch.setattr(resampling, "import_module", absent)
+    monkeypatch.setattr(tables, "import_module", absent)
     analyse_run(carets_run)
     assert content(carets_run)["analyses"] == []
     said = "needs scipy.stats, which is not installed; pip install 'vlgate[analysis]'"

@@ -13,9 +13,8 @@ from vlgate.fixtures.reader.reading import Reading
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.shapes import SHAPES
-from vlgate.probes.explaining.changes import swaps, text_swaps, words_of
 from vlgate.probes.explaining.deciding import deciding, deciding_exchange, deciding_words, hits
-from vlgate.probes.explaining.explain import explain, number_of_requests, subjects
+from vlgate.probes.explaining.explain import explain, number_of_requests, subjects, swaps, text_swaps, words_of
 from vlgate.probes.explaining.rates import beside, hit, measured
 from vlgate.probes.explaining.record import Explanation, Finding, Part
 from vlgate.probes.explaining.regions import MOST_SEGMENTS, heat, hidden, segments

@@ -16,10 +16,9 @@ from PIL import Image
 
 from vlgate.asking.adapters import adapters
 from vlgate.asking.batching import Call, Caller
-from vlgate.asking.cache.store import Store
-from vlgate.asking.image_identity import Identities
+from vlgate.asking.cache.store import Memory, Store
+from vlgate.asking.dedupe import Identities
 from vlgate.asking.items import BLOCK, Copies, hashed_order
-from vlgate.asking.memory import Memory
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
 from vlgate.images.files import file_image

@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from vlgate.asking import image_identity
-from vlgate.asking.cache.store import Store
-from vlgate.asking.image_identity import Identities, is_dated
-from vlgate.asking.memory import Memory, packed, unpacked
-from vlgate.asking.pace import pace
+from vlgate.asking import dedupe
+from vlgate.asking.cache.store import Memory, Store, packed, unpacked
+from vlgate.asking.dedupe import Identities, is_dated
+from vlgate.asking.predictor import pace
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.errors import NotRememberedError
 from vlgate.images.files import file_image, missing_image
@@ -244,7 +243,7 @@ def with_the_same_time(file, how, content):
 @pytest.mark.parametrize("dated", [True, False], ids=["ctime", "no ctime"])
 def test_other_content_of_the_same_size_and_time_is_read(photos, tmp_path, monkeypatch, how, dated):
     later(monkeypatch)
-    monkeypatch.setattr(image_identity, "is_dated", lambda _: dated)
+    monkeypatch.setattr(dedupe, "is_dated", lambda _: dated)
     pair = pairs(photos, [0])[0]
     images_asked(tmp_path, [pair])
     time.sleep(0.02)  # more than a tick of the file system's clock
@@ -274,10 +273,10 @@ def test_a_link_that_leads_to_another_file_is_read(photos, tmp_path, monkeypatch
 @pytest.mark.parametrize("dated", [True, False])
 def test_the_content_of_a_file_is_read_once_where_ctime_tells_its_changes(photos, tmp_path, monkeypatch, dated):
     later(monkeypatch)
-    monkeypatch.setattr(image_identity, "is_dated", lambda _: dated)
+    monkeypatch.setattr(dedupe, "is_dated", lambda _: dated)
     images_asked(tmp_path, pairs(photos))
     read, digest = [], hashlib.file_digest
-    monkeypatch.setattr(image_identity, "file_digest", lambda *given: read.append(1) or digest(*given))
+    monkeypatch.setattr(dedupe, "file_digest", lambda *given: read.append(1) or digest(*given))
     assert not images_asked(tmp_path, pairs(photos))
     assert len(read) == (0 if dated else 6)
 
@@ -384,7 +383,7 @@ MOUNTS = """\
 ])  # fmt: skip
 def test_the_file_system_of_a_path(tmp_path, monkeypatch, path, expected):
     (tmp_path / "mountinfo").write_text(MOUNTS)
-    monkeypatch.setattr(image_identity, "_MOUNTS", str(tmp_path / "mountinfo"))
+    monkeypatch.setattr(dedupe, "_MOUNTS", str(tmp_path / "mountinfo"))
     assert is_dated(path) == expected
 
 
@@ -393,6 +392,6 @@ def test_the_file_system_of_a_path(tmp_path, monkeypatch, path, expected):
     ("linux", "/data/1.png", False),  # which does not list its mounts
 ])  # fmt: skip
 def test_other_systems(monkeypatch, platform, path, expected):
-    monkeypatch.setattr(image_identity, "_MOUNTS", "/nothing")
+    monkeypatch.setattr(dedupe, "_MOUNTS", "/nothing")
     monkeypatch.setattr(sys, "platform", platform)
     assert is_dated(path) == expected

@@ -4,7 +4,7 @@ from io import StringIO
 
 import pytest
 
-from vlgate.asking.pace import Pace
+from vlgate.asking.predictor import Pace
 from vlgate.plugin import progress
 from vlgate.plugin.progress import Estimate, Progress
 

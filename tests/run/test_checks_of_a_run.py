@@ -7,9 +7,9 @@ import numpy as np
 from builders import coloured, pair_case, task_of
 
 from vlgate.asking.batching import Caller
+from vlgate.asking.cache.store import Memory
 from vlgate.asking.checks.polarity import CAPTIONS
-from vlgate.asking.image_identity import Identities
-from vlgate.asking.memory import Memory
+from vlgate.asking.dedupe import Identities
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.record.options import Options

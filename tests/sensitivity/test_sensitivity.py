@@ -11,8 +11,7 @@ from vlgate.errors import UnknownNameError
 from vlgate.models.reference.defects import SAYS
 from vlgate.record.options import Options
 from vlgate.sources.scenes import TASKS
-from vlgate.studies.sensitivity.matrix import Matrix, asked, claims, labelled
-from vlgate.studies.sensitivity.pages import lines, page, record
+from vlgate.studies.sensitivity.matrix import Matrix, asked, claims, labelled, lines, page, record
 from vlgate.studies.sensitivity.readings import READINGS, alike, named, said
 from vlgate.types import Case, Match, Metric
 

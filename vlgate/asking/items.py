@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from secrets import token_bytes
@@ -39,8 +39,15 @@ def images_in(item: object) -> tuple[LazyImage, ...]:
 
 
 def images_of_case(case: Case) -> tuple[LazyImage, ...]:
-    """The different images of a case, in the order of its requests."""
     return tuple(dict.fromkeys(image for request in case.requests for image in images_of(request)))
+
+
+def case_with(case: Case, shown: Callable[[LazyImage], LazyImage]) -> Case:
+    return replace(case, requests=tuple(with_images(request, shown) for request in case.requests))
+
+
+def saying(request: Request, text: str) -> Request:
+    return replace(request, question=text) if isinstance(request, Ask | Compare) else replace(request, text=text)
 
 
 def with_images_in(item: object, change: Callable[[LazyImage], LazyImage]) -> object:

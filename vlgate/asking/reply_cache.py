@@ -14,10 +14,9 @@ from hashlib import blake2b
 from typing import Any
 
 from vlgate.asking.batching import Asking, Call, Caller, Problem, truncated_texts
-from vlgate.asking.dedupe import WatchedLoad
-from vlgate.asking.image_identity import DIGEST, Identities
+from vlgate.asking.cache.store import Memory, packed, says_neither, unpacked
+from vlgate.asking.dedupe import DIGEST, Identities, WatchedLoad
 from vlgate.asking.items import as_bytes, images_in, named, text_in, told
-from vlgate.asking.memory import Memory, packed, says_neither, unpacked
 from vlgate.errors import ImageError, NotRememberedError
 from vlgate.types import LazyImage, Match, TextKeys
 

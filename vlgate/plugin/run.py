@@ -71,7 +71,7 @@ class Run(SessionState):
 
     def load_model(self, session: pytest.Session) -> Predictor:
         """Load the model; if that fails, the first test says why and the run ends."""
-        from vlgate.asking.pace import pace
+        from vlgate.asking.predictor import pace
 
         if self.worker is None:
             self.exits.start()
@@ -274,7 +274,7 @@ def say_costs(run: Run) -> None:
 
 def announce(run: Run, cases: int, seconds: float) -> Estimate:
     """Say how long the run and its controls will take, if its model took some seconds for some cases."""
-    from vlgate.asking.pace import Pace
+    from vlgate.asking.predictor import Pace
 
     total = sum(len(batch.positions) for batch in run.collected.expected.values())
     estimate = Estimate(Pace(cases=cases, seconds=seconds), total, int(run.config.getoption("numprocesses", None) or 1))

@@ -15,7 +15,7 @@ from vlgate.plugin.collected import Collected
 from vlgate.plugin.ending import Ending, ExitGuard
 
 if TYPE_CHECKING:
-    from vlgate.asking.pace import Pace
+    from vlgate.asking.predictor import Pace
     from vlgate.plugin.progress import Estimate, Progress
     from vlgate.probes.shrink.record import Shrunk
     from vlgate.record.model_card import ModelCard

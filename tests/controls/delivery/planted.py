@@ -1,15 +1,18 @@
 """Pipelines with one planted bug each, around a model that is intact, and a matcher that needs no training."""
 
+from __future__ import annotations
+
 import re
 from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 import pytest
-from builders import model
 from PIL import Image, ImageOps
 from torchvision.transforms import functional as F  # noqa: N812
 from transformers.image_utils import OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
@@ -17,8 +20,10 @@ from transformers.image_utils import OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
 from vlgate.models.regions import region_network
 from vlgate.models.regions.region_network import features_of
 from vlgate.probes.controls.canaries import CANARIES, drawn
-from vlgate.types import Match
+from vlgate.types import FloatArray, LazyImage, Match
 
+Change = Callable[[Image.Image], Image.Image]
+Many = Callable[[Sequence[LazyImage]], Sequence[LazyImage]]
 _SAID = re.compile(r"(?:There is a|a photo of a|^)\s*(\w+) (\w+)\.?$")
 
 
@@ -27,26 +32,26 @@ class Remembering:
 
     aspect = "stretched"
 
-    def match(self, pairs):
+    def match(self, pairs: Sequence[Match]) -> FloatArray:
         seen = {image: _small(image.load()) for image in dict.fromkeys(pair.image for pair in pairs)}
         return np.array([-float(np.abs(seen[pair.image] - _remembered(pair.text)).mean()) for pair in pairs])
 
 
 @lru_cache(maxsize=5000)
-def _remembered(text):
+def _remembered(text: str) -> FloatArray:
     """The thing that a text names; another wording is taken for any of them."""
     named, other = _SAID.search(text), CANARIES[crc32(text.encode()) % len(CANARIES)]
     return _small(Image.fromarray(drawn(named[2], named[1]) if named else drawn(other.kind, other.colour)))
 
 
-def _small(image):
+def _small(image: Image.Image) -> FloatArray:
     return np.asarray(image.resize((32, 32), Image.Resampling.BOX), dtype=np.float64) / 127.5 - 1
 
 
-def spoilt(intact, images=list, text=str, **how):
+def spoilt(intact: Any, images: Many = list, text: Callable[[str], str] = str, **how: Any) -> Any:
     """A model that gets its images and texts through functions; its aspect is that of the intact one if not given."""
 
-    def match(pairs):
+    def match(pairs: Sequence[Match]) -> Any:
         shown = images([pair.image for pair in pairs])
         return intact.match([Match(image=i, text=text(pair.text)) for i, pair in zip(shown, pairs, strict=True)])
 
@@ -55,47 +60,48 @@ def spoilt(intact, images=list, text=str, **how):
         "encode_texts": lambda texts: intact.encode_texts([text(one) for one in texts]),
     }
     methods = {"match": match} if hasattr(intact, "match") else encoders
-    return model(**{"aspect": getattr(intact, "aspect", None), **methods, **how})
+    made = {"aspect": getattr(intact, "aspect", None), **{name: staticmethod(one) for name, one in methods.items()}}
+    return type("Spoilt", (), {**made, **how})()
 
 
-def each(change):
+def each(change: Change) -> Many:
     return lambda images: [_changed(image, lambda image=image: change(image.load())) for image in images]
 
 
-def _changed(image, load):
+def _changed(image: LazyImage, load: Callable[[], Image.Image]) -> LazyImage:
     return replace(image, load=load, key=f"{image.key}|spoilt")
 
 
-def opened(change):
+def opened(change: Change) -> Many:
     """Open the file by itself, as many pipelines do, and make an RGB image of it in another way."""
     return lambda images: [_changed(image, lambda image=image: change(Image.open(image.where))) for image in images]
 
 
-def on(image, colour):
+def on(image: Image.Image, colour: str) -> Image.Image:
     layer = image.convert("RGBA")
     return Image.alpha_composite(Image.new("RGBA", layer.size, colour), layer).convert("RGB")
 
 
-def grey(image):
+def grey(image: Image.Image) -> Image.Image:
     return Image.new("RGB", image.size, (128, 128, 128))
 
 
-def _swap_channels(image):
+def _swap_channels(image: Image.Image) -> Image.Image:
     return Image.fromarray(np.ascontiguousarray(np.asarray(image)[..., ::-1]))
 
 
-def _nearest(image, side=112):
+def _nearest(image: Image.Image, side: int = 112) -> Image.Image:
     return image.resize((side, side * image.height // image.width), Image.Resampling.NEAREST)
 
 
-def _to_square(image):
+def _to_square(image: Image.Image) -> Image.Image:
     return image.resize((min(image.size),) * 2, Image.Resampling.BICUBIC)
 
 
-def _first_replies():
-    seen = {}
+def _first_replies() -> Many:
+    seen: dict[str, Image.Image] = {}
 
-    def load(image):
+    def load(image: LazyImage) -> Image.Image:
         if image.where not in seen:
             seen[image.where] = image.load()
         return seen[image.where]
@@ -103,7 +109,7 @@ def _first_replies():
     return lambda images: [_changed(image, partial(load, image)) for image in images]
 
 
-PLANTED = {
+PLANTED: dict[str, Callable[[], dict[str, Any]]] = {
     "BGR for RGB": lambda: {"images": each(_swap_channels)},
     "alpha on black": lambda: {"images": opened(lambda image: on(ImageOps.exif_transpose(image), "black"))},
     "EXIF ignored": lambda: {"images": opened(lambda image: on(image, "white"))},
@@ -120,7 +126,7 @@ PLANTED = {
 
 
 @contextmanager
-def planted(intact, bug):
+def planted(intact: Any, bug: str) -> Iterator[Any]:
     """Yield a model of the package with a bug, "wrong mean" or one of ``PLANTED``; "none" is none."""
     if bug == "wrong mean":
         with wrong_mean(intact):
@@ -133,7 +139,9 @@ def planted(intact, bug):
 
 
 @contextmanager
-def wrong_mean(intact, mean=OPENAI_CLIP_MEAN, deviation=OPENAI_CLIP_STD):
+def wrong_mean(
+    intact: Any, mean: Sequence[float] = OPENAI_CLIP_MEAN, deviation: Sequence[float] = OPENAI_CLIP_STD
+) -> Iterator[None]:
     """Normalise pixels wrongly inside a model of the package: twice in LXMERT, with another mean in the other."""
     with pytest.MonkeyPatch.context() as patch:
         if hasattr(intact, "match"):

@@ -19,9 +19,17 @@ from vlgate.models.reference.controls import Constant, Oracle, Random
 from vlgate.perturb.images.benign import as_png
 from vlgate.probes.controls.canaries import CANARIES, Asker
 from vlgate.probes.controls.control import Sample
-from vlgate.probes.controls.delivery import DELIVERY, MOST_REQUESTS, about_model, diagnose
+from vlgate.probes.controls.delivery import (
+    DELIVERY,
+    FAMILIES,
+    MOST_REQUESTS,
+    VARIANTS,
+    about_model,
+    diagnose,
+    measure,
+    requests,
+)
 from vlgate.probes.controls.faults import alone, kept
-from vlgate.probes.controls.flips import FAMILIES, VARIANTS, measure, requests
 from vlgate.types import TIED, Batch, Case, Match
 
 

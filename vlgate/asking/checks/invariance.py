@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from vlgate.asking.checks.check import ROUNDING, Check, Replies, compare, together
-from vlgate.asking.items import images_of_case
+from vlgate.asking.items import images_of_case, saying
 from vlgate.errors import described
 from vlgate.seeds import generator
-from vlgate.types import Case, LazyImage, Match, Prediction, Predictor, Read, Request, images_of, text_of, with_images
+from vlgate.types import Case, LazyImage, Prediction, Predictor, Request, images_of, text_of, with_images
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -73,7 +73,7 @@ def near_copy(request: Request, number: int) -> Request:
     bare = text.rstrip(" .!?")
     mark = text[-1] if text[-1:] in {"!", "?"} else "."
     other = [copy for end in _ENDS if (copy := bare + end.replace("m", mark)) != text][number]
-    return replace(request, text=other) if isinstance(request, Match | Read) else replace(request, question=other)
+    return saying(request, other)
 
 
 def asked_as(

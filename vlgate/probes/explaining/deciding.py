@@ -14,13 +14,11 @@ from vlgate.fixtures.reader.reading import Reading, UnreadableError
 from vlgate.fixtures.reader.seeing import view_of, without
 from vlgate.perturb.scene_graph import Box as GraphBox
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
-from vlgate.probes.explaining.changes import text_swaps, texts_at
+from vlgate.probes.explaining.explain import text_swaps, texts_at
 from vlgate.probes.explaining.rates import Hit, hit
 from vlgate.probes.explaining.record import Explanation
 from vlgate.types import Box, Case, LazyImage, Match, Shape, images_of, text_of
 
-# Which objects of a drawn scene decide a case: those without which its texts would say something else.
-#
 # The reader evaluates each text on the scene graph, with and without each object. Nothing of this is shown to a model.
 
 _Truth = bool | tuple[str, ...]

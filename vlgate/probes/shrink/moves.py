@@ -38,7 +38,6 @@ class Text:
 
 
 def text_of(request: Request) -> Text:
-    """Return the text of a request, with its choices."""
     return Text(words=types.text_of(request), choices=request.choices if isinstance(request, Ask) else ())
 
 
@@ -81,14 +80,14 @@ def graph_of(image: LazyImage) -> Graph | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One change of one strength.
+    """One change of one strength."""
 
-    ``kind`` and ``strength`` identify it ("blur", 1.3), and ``says`` describes it. ``distance``, above 0 and at most 1,
-    says how large it is: the strength of an image change as a share of the largest one, or the share of words that a
-    wording changes. A move changes every image of the case with ``alter``, or only the image with the key ``of``; or it
-    draws that image again from the graph that ``redraw`` returns; or it replaces the text ``text`` with ``instead`` in
-    every request. ``family`` is the kind of space that it comes from, and ``about`` what it changes, in words.
-    """
+    # ``kind`` and ``strength`` identify it ("blur", 1.3), and ``says`` describes it. ``distance``, above 0 and at most
+    # 1, says how large it is: the strength of an image change as a share of the largest one, or the share of words that
+    # a wording changes. A move changes every image of the case with ``alter``, or only the image with the key ``of``;
+    # or it draws that image again from the graph that ``redraw`` returns; or it replaces the text ``text`` with
+    # ``instead`` in every request. ``family`` is the kind of space that it comes from, and ``about`` what it changes,
+    # in words.
 
     kind: str
     strength: float

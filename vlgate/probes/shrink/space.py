@@ -111,12 +111,11 @@ WORDS = "the texts speak of numbers or edges"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The changes of one case: directions of changes, each from the smallest to the largest.
+    """The changes of one case: directions of changes, each from the smallest to the largest."""
 
-    ``images`` change whole images, ``parts`` a thing of a drawn scene or a region of a photograph, and ``wordings`` a
-    text. ``left_out`` says which wordings are missing, and why; empty if none are. ``no_parts`` says why there are no
-    parts. ``truth`` decides about edited scenes, None if nothing is drawn.
-    """
+    # ``images`` change whole images, ``parts`` a thing of a drawn scene or a region of a photograph, and ``wordings`` a
+    # text. ``left_out`` says which wordings are missing, and why; empty if none are. ``no_parts`` says why there are no
+    # parts. ``truth`` decides about edited scenes, None if nothing is drawn.
 
     images: tuple[tuple[Move, ...], ...]
     wordings: tuple[Move, ...]

@@ -96,8 +96,6 @@ def _read(name: str, given: Mapping[str, Any]) -> Acuity:
     return acuity
 
 
-# The charts as SVG: for each faculty the observed shares with their intervals, the fitted curve, and the threshold.
-
 WIDTH, HEIGHT = 420, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 58, 40
 _MARKS = 5
@@ -217,8 +215,6 @@ def _short(text: str, most: int = 26) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-# The charts as a table for the terminal, and as a page in HTML that needs no other file.
-
 _PAGE = Markup(Path(__file__).with_name("charts.html").read_text(encoding="utf-8"))  # noqa: S704  # our own file
 _HEAD = ("faculty", "threshold (95 % interval)", "best", "calls", "before", "change")
 
@@ -268,9 +264,6 @@ def page(release: ChartRun, earlier: ChartRun | None) -> str:
     models = " and ".join(one.model for one in both)
     css = Markup(CSS)  # noqa: S704  # our own file
     return str(_PAGE.format(css=css, models=models, charts=charts, head=head, rows=rows))
-
-
-# Draws the acuity charts of the model that options name: cost, trials, table, files, gates.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

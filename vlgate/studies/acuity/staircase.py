@@ -16,8 +16,6 @@ from vlgate.seeds import generator, quick_generator
 from vlgate.studies.acuity.trials import Trial, trial
 from vlgate.types import FloatArray, Prediction, Predictor
 
-# The adaptive staircase of one chart: which levels to ask next, and when to stop.
-
 ROUND = 20
 """Trials of a chart that are asked together."""
 TRIALS = 240
@@ -48,11 +46,9 @@ class Staircase:
         return cls(observers=observers, asked=nothing, right=nothing.copy(), log_likelihood=unsaid)
 
     def following(self, number: int) -> Positions:
-        """Return the positions of the places of the next trials, shape (number,).
-
-        The first round spreads over the range, with a part at the easy end; later ones ask the
-        places that tell most, and a fifth of them at the easy end: without a best there is no midpoint.
-        """
+        """Return the positions of the places of the next trials, shape (number,)."""
+        # The first round spreads over the range, with a part at the easy end; later ones ask the places that tell most,
+        # and a fifth of them at the easy end: without a best there is no midpoint.
         last = len(self.asked) - 1
         if not self.asked.any():
             over = np.linspace(0, last, max(number - _FIRST_EASY, 1)).round().astype(np.int64)
@@ -78,8 +74,6 @@ class Staircase:
         fit = self.fit()
         return fit.high < 0 or fit.low > 1 or fit.likelier < _HOPELESS
 
-
-# Asks a model the trials of all charts, a round of every chart at once, and says what it costs before it does.
 
 CALLS = 2
 """Requests of a trial: the true text and the false one."""

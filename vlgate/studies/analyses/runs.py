@@ -18,8 +18,7 @@ from vlgate.metrics.paired import difference
 from vlgate.metrics.shapes import headlines
 from vlgate.record.cases import CaseTable, case_tables, rows_at
 from vlgate.record.folder import RecordedRun, read_run, refuse_incomplete
-from vlgate.studies.analyses.resampling import kappa, share
-from vlgate.studies.analyses.tables import DRAWN, Analysis, Row, Table, measured, table
+from vlgate.studies.analyses.tables import DRAWN, Analysis, Row, Table, kappa, measured, share, table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +62,13 @@ def chosen(run: Run, pattern: str, headline: str) -> dict[str, CaseTable]:
         for task, cases in run.tasks.items()
         if fnmatchcase(task, pattern) and headline_of(cases) == headline
     }
+
+
+Chosen = Sequence[tuple[str, str, CaseTable]]  # the names of runs and tasks, and the cases
+
+
+def named_of(runs: Sequence[Run], pattern: str, headline: str) -> Chosen:
+    return [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, headline)]
 
 
 def chosen_of(runs: Sequence[Run], pattern: str, headline: str) -> Iterator[tuple[Run, str, CaseTable]]:
@@ -129,7 +135,6 @@ def perplexities(reader: Run) -> dict[str, float]:
 
 
 def agreement_table(runs: Sequence[Run], pattern: str, headline: str) -> Table:
-    """Compare the verdicts of each two runs on the cases that both have."""
     rows: list[Row] = []
     for one, other in combinations(runs, 2):
         for task, first, second in _both(one, other, pattern, headline):

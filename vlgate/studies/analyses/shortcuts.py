@@ -61,11 +61,10 @@ def notes(tasks: Sequence[Task], found: Mapping[str, Shortcuts]) -> tuple[str, .
 def run_table(
     run: RecordedRun, rows: Any, tasks: Sequence[Task], found: Mapping[str, Shortcuts]
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the headline metric of each task of a run over the cases that no probe solves, beside the whole.
-
-    ``rows`` are those of ``read_cases``; OptionError if they are not those of the figures. ``found`` is what the probes
-    reach on the tasks, which are read again. The notes are on judged cases that the data do not hold as the run asked.
-    """
+    """Return the headline metric of each task of a run over the cases that no probe solves, beside the whole."""
+    # ``rows`` are those of ``read_cases``; OptionError if they are not those of the figures. ``found`` is what the
+    # probes reach on the tasks, which are read again. The notes are on judged cases that the data do not hold as the
+    # run asked.
     judged = judged_tasks(run, case_tables(run, rows))
     values: list[Row] = []
     here = {task.id for task in tasks}

@@ -6,7 +6,6 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +16,9 @@ from vlgate.metrics.macro import checklist_gaps, checklist_rows
 from vlgate.perturb.scene_graph import Box, place_of, size_of
 from vlgate.record.cases import CaseTable
 from vlgate.sources.reading.text_files import read_text
-from vlgate.studies.analyses.resampling import combined, share
 from vlgate.studies.analyses.runs import Run, analysis_of, chosen, pattern_of
-from vlgate.studies.analyses.tables import Analysis, Detail, Row, measured, table
+from vlgate.studies.analyses.tables import Analysis, Detail, Row, combined, measured, number_in, share, table
 from vlgate.types import Metric
-
-# Where the object of a case stands in its image, and how large it is (Zhao et al. 2022, §3.1).
 
 LOCATIONS = ("center", "mid", "margin")
 SIZES = ("large", "medium", "small")
@@ -47,7 +43,7 @@ def read_boxes(file: Path) -> dict[tuple[str, str], dict[str, str]]:
         raise DataError(file, None, f"has the titles {', '.join(rows.fieldnames or ())[:60]!r}", _REMEDY)
     found: dict[tuple[str, str], dict[str, str]] = {}
     for number, row in enumerate(rows, 2):
-        x, y, w, h, width, height = (_number(file, number, name, row[name]) for name in _NUMBERS)
+        x, y, w, h, width, height = (number_in(file, number, name, row[name], _REMEDY) for name in _NUMBERS)
         if min(w, h, width, height) <= 0:
             raise DataError(file, f"on line {number}", "a width or height is not above 0", "correct that line")
         box = Box(x=x, y=y, w=w, h=h)
@@ -63,18 +59,6 @@ def classes_of(task: str, tags: Mapping[str, str]) -> dict[str, str]:
     kind, value = named[1], named[2] or tags.get(named[1], "")
     return {kind: value} if value in {*LOCATIONS, *SIZES} else {}
 
-
-def _number(file: Path, line: int, name: str, text: str | None) -> float:
-    try:
-        value = float(text or "")
-    except ValueError:
-        value = float("nan")
-    if not isfinite(value):
-        raise DataError(file, f"on line {line}", f"{name}={text!r}, expected a number", _REMEDY)
-    return value
-
-
-# The analyses of VL-CheckList (Zhao et al. 2022, §5): by type, and by the location and size of the object.
 
 HEADLINE = "acc_r"
 BENCHMARK = "vl-checklist"

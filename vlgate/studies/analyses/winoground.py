@@ -13,11 +13,18 @@ from vlgate.errors import OptionError
 from vlgate.metrics.clusters import numbered
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import beside, figures
-from vlgate.studies.analyses.resampling import Correlation, correlate, correlated, share
-from vlgate.studies.analyses.runs import Run, analysis_of, chosen, chosen_of, pattern_of, perplexities
-from vlgate.studies.analyses.tables import Analysis, Row, Table, measured, table
-
-# How much a model was pretrained on, and how that goes with its figures on Winoground (Thrush et al. 2022, §6.3).
+from vlgate.studies.analyses.runs import Chosen, Run, analysis_of, chosen, named_of, pattern_of, perplexities
+from vlgate.studies.analyses.tables import (
+    Analysis,
+    Correlation,
+    Row,
+    Table,
+    correlate,
+    correlated,
+    measured,
+    share,
+    table,
+)
 
 SCORES = ("text", "image", "group")
 OUTLIER = "CLIP (ViT-B/32)"
@@ -33,7 +40,6 @@ class Size:
 
 
 def sizes() -> dict[str, Size]:
-    """Return the sizes that the paper prints, by the paper's names of the models (Table 2)."""
     text = Path(__file__).with_name("pretraining.toml").read_text(encoding="utf-8")
     return {name: Size(**size) for name, size in tomllib.loads(text)["winoground"].items()}
 
@@ -71,7 +77,7 @@ def analyse(
 ) -> Analysis:
     """Analyse the quads of some runs; ``tasks`` is a pattern of ids, None for those of Winoground."""
     pattern, known = pattern_of(runs, "winoground", HEADLINE, tasks), given or {}
-    quads = [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
+    quads = named_of(runs, pattern, HEADLINE)
     notes: list[str] = []
     tables = [table("winoground-tags", _by_tag(quads))]
     if reader is None:
@@ -105,10 +111,7 @@ def length_correlation(cases: CaseTable) -> Correlation:
     return correlate(words, cases.case_metrics[HEADLINE], cases.groups)
 
 
-_Quads = Sequence[tuple[str, str, CaseTable]]
-
-
-def _by_tag(quads: _Quads) -> Iterator[Row]:
+def _by_tag(quads: Chosen) -> Iterator[Row]:
     for model, task, cases in quads:
         for tag in sorted({f"{name}={value}" for tags in cases.tags for name, value in tags.items()}):
             name, _, value = tag.partition("=")
@@ -119,7 +122,7 @@ def _by_tag(quads: _Quads) -> Iterator[Row]:
                 yield from measured((model, task, tag, metric), right, {"people": next(people, None)})
 
 
-def _correlations(quads: _Quads, of: Callable[[CaseTable], Correlation]) -> Iterator[Row]:
+def _correlations(quads: Chosen, of: Callable[[CaseTable], Correlation]) -> Iterator[Row]:
     for model, task, cases in quads:
         yield correlated((model, task), of(cases), {"images": len(cases.groups.sizes)})
 
