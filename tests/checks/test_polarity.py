@@ -300,8 +300,6 @@ KEYS = {
     "text": lambda pair: pair.text,
     "pair": lambda pair: pair,
 }
-
-
 ASKED = [tuple(Match(image=noise(number), text=f"{number} {text}") for text in TEXTS) for number in range(6)]
 CASES = [Case(id=str(n), requests=one, truths=(True, False, False, False)) for n, one in enumerate(ASKED)]
 PAIRS = list(itertools.chain(*ASKED))

@@ -33,16 +33,17 @@ from vlgate.run.loading import blind_predictor
 from vlgate.run.planning import make_plan
 from vlgate.types import Ask, Batch, Case, LazyImage
 
-SHAPES = {"scenes/existence": "pair", "scenes/word-swap": "quad", "scenes/relative-clause": "set"}
-SHAPES |= {"scenes/active-passive": "active_passive_set", "scenes/order-inv": "questions"}
-SHAPES |= {"scenes/visual-inv": "questions"}
-OPTIONS = Options(folder=Path.cwd(), suite=tuple(SHAPES), limit=40, thresholds=None, results=Path.cwd())
+SHAPES = {"existence": "pair", "word-swap": "quad", "relative-clause": "set", "active-passive": "active_passive_set"}
+SHAPES |= {"order-inv": "questions", "visual-inv": "questions"}
+OPTIONS = Options(
+    folder=Path.cwd(), suite=tuple(f"scenes/{name}" for name in SHAPES), limit=40, thresholds=None, results=Path.cwd()
+)
 
 
 @pytest.fixture(scope="module")
 def tasks():
     found = make_plan(OPTIONS).tasks
-    assert {task.id: task.shape for task in found} == SHAPES
+    assert {task.id.removeprefix("scenes/"): task.shape for task in found} == SHAPES
     return found
 
 

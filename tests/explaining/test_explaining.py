@@ -324,9 +324,9 @@ def test_an_exchange_decides_where_the_other_image_makes_the_text_say_something_
     assert numbers(deciding_exchange(case, *images, Reading())) == expected
 
 
-@pytest.mark.parametrize(
-    ("new", "expected"), [("There is a dog.", False), ("There is a cat.", True), ("Colourless ideas.", None)]
-)
+@pytest.mark.parametrize(("new", "expected"), [
+    ("There is a dog.", False), ("There is a cat.", True), ("Colourless ideas.", None),
+])  # fmt: skip
 def test_words_decide_if_the_new_text_says_something_else(new, expected):
     case = pair_case(1, "There is a cup.", "There is no cup.", IMAGE)
     assert deciding_words(case, {"There is a cup.": new}, Reading()) is expected

@@ -122,15 +122,12 @@ def test_a_learnt_rule_below_chance_is_reported_as_chance():
     assert learnt == {"text classifier"}
 
 
-def test_each_text_of_a_quad_is_true_once_and_false_once_so_no_rule_gains():
+def test_each_text_of_a_quad_is_true_once_and_false_once_so_no_rule_gains_and_a_set_is_four_comparisons():
     found = probe(quads_task(*((f"{n}-a", f"{n}-b", f"short {n}", f"much longer {n}") for n in range(20))))
     assert [(one.name, one.value, one.n) for one in found] == [(rule, 0.5, 40) for rule in RULES]
-
-
-@pytest.mark.parametrize("shape", ["set", "active_passive_set"])
-def test_a_set_is_four_comparisons(shape):
-    found = probe(pairs(("a", "aaaa", "bb", "ccc", "d"), shape=shape, truths=(True, True, False, False)))
-    assert (found[1].name, found[1].value, found[1].n) == ("longer text", 3 / 4, 4)
+    for shape in ("set", "active_passive_set"):
+        found = probe(pairs(("a", "aaaa", "bb", "ccc", "d"), shape=shape, truths=(True, True, False, False)))
+        assert (found[1].name, found[1].value, found[1].n) == ("longer text", 3 / 4, 4)
 
 
 def test_a_probe_that_cannot_be_run_says_why():
@@ -186,10 +183,9 @@ def test_exchanging_captions_and_foils_mirrors_every_probe(rows):
         assert 0 <= found[name] <= 1
 
 
-@pytest.mark.parametrize(
-    ("value", "n", "solves"),
-    [(0.99, 2000, True), (1.0, 30, True), (1.0, 5, False), (0.78, 100, False), (0.78, 20_000, True)],
-)
+@pytest.mark.parametrize(("value", "n", "solves"), [
+    (0.99, 2000, True), (1.0, 30, True), (1.0, 5, False), (0.78, 100, False), (0.78, 20_000, True),
+])  # fmt: skip
 def test_a_task_is_solved_if_the_interval_is_above_three_quarters(value, n, solves):
     best = Probe(name="shorter text", value=value, n=n)
     others = [Probe(name="constant", value=0.5, n=n), Probe(name="text classifier", value=None, n=n)]

@@ -62,8 +62,8 @@ def pairs(images):
     return [Match(image=image, text=f"a {index % 2}") for index, image in enumerate(images)]
 
 
-def match(method, **how):
-    return Call(called="match", method=method, **how)
+def match(method):
+    return Call(called="match", method=method)
 
 
 def caller(size=8, *, loads=True):

@@ -20,9 +20,8 @@ def batches_of(texts, per_case, per_batch):
     """Batches of cases whose requests may repeat."""
     requests = [Match(image=IMAGES[len(text) % 3], text=text) for text in texts]
     some = [tuple(requests[at : at + per_case]) for at in range(0, len(requests), per_case)]
-    cases = tuple(Case(id=str(i), requests=one, truths=(True,) * len(one)) for i, one in enumerate(some))
-    task = task_of(cases)
-    places = range(len(cases))
+    cases = [Case(id=str(i), requests=one, truths=(True,) * len(one)) for i, one in enumerate(some)]
+    task, places = task_of(cases), range(len(cases))
     return [Batch(task=task, positions=tuple(places[at : at + per_batch])) for at in places[::per_batch]]
 
 

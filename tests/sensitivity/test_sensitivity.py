@@ -182,12 +182,9 @@ def test_a_guess_counts_half():
     assert labelled(task, "negation-deaf").metric.value == 1.0
 
 
-def test_cases_of_one_image_may_disagree_about_a_text():
+def test_texts_are_compared_about_one_image_and_in_one_case_only():
     one, other = "A dog chases a man.", "A cat sleeps."
     assert labelled(texts_task(("same", one, other), ("same", other, one)), "bag-of-words").metric.value == 1.0
-
-
-def test_texts_are_compared_about_one_image_only():
     texts = ("A dog chases a man.", "A man chases a dog.")
     requests = tuple(Match(image=image(name), text=text) for name in "ab" for text in texts)
     task = task_of([Case(id="1", requests=requests, truths=(True, False, False, True))], shape="quad")

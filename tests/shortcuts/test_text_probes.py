@@ -73,7 +73,7 @@ def test_what_goes_with_one_image_only_gives_nothing_away():
 
 def test_no_case_of_two_images_is_solved_because_each_caption_is_true_once():
     draw = random.Random(0)
-    rows = [(f"{n}-a", f"{n}-b", f"a {texts(draw)}", f"the {texts(draw, 7)}") for n in range(60)]
+    rows = ((f"{n}-a", f"{n}-b", f"a {texts(draw)}", f"the {texts(draw, 7)}") for n in range(60))
     assert shortcuts(quads_task(*rows)).scores.max() <= 0.5
 
 

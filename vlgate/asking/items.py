@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
@@ -40,6 +40,10 @@ def images_in(item: object) -> tuple[LazyImage, ...]:
 
 def images_of_case(case: Case) -> tuple[LazyImage, ...]:
     return tuple(dict.fromkeys(image for request in case.requests for image in images_of(request)))
+
+
+def requests_of(cases: Iterable[Case]) -> Iterator[Request]:
+    return (request for case in cases for request in case.requests)
 
 
 def case_with(case: Case, shown: Callable[[LazyImage], LazyImage]) -> Case:
@@ -232,10 +236,8 @@ BLOCK = 64
 def by_image(batches: Iterable[Batch]) -> list[Request]:
     """The distinct requests of batches, those about one image together, so that it is decoded and encoded once."""
     found: dict[object, dict[Request, None]] = {}
-    for batch in batches:
-        for case in batch.cases:
-            for request in case.requests:
-                found.setdefault(images_of(request) or request, {})[request] = None
+    for request in (request for batch in batches for request in requests_of(batch.cases)):
+        found.setdefault(images_of(request) or request, {})[request] = None
     return [request for requests in found.values() for request in requests]
 
 

@@ -412,8 +412,7 @@ def says_neither(value: bytes) -> bool:
     return value[1:2] in (b"?", b"&")
 
 
-ROOM = 128 * 2**20
-"""The bytes of replies that a process keeps in memory: 55,000 rows of 512 numbers, or 600,000 scores."""
+ROOM = 128 * 2**20  # the bytes of replies that a process keeps in memory: 55,000 rows of 512 numbers, or 600,000 scores
 ROOM_BESIDE_STORE = ROOM // 4  # with a cache, which has what is forgotten
 Key = TypeVar("Key", bound=Hashable)
 _COST = 200  # bytes of a key and its place, beside the value

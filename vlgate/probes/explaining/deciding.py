@@ -42,11 +42,8 @@ def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
         return None
     scene = view.scene
 
-    def less(name: str) -> SceneGraph:
-        return without(scene, lambda thing: thing.id != name)
-
     things = scene.objects.values()
-    edited = (less(thing.id) for thing in things)
+    edited = (without(scene, lambda thing, name=one.id: thing.id != name) for one in things)  # type: ignore[misc]
     return _deciding(scene, edited, [thing.box for thing in things], _texts(case, image), reading)
 
 

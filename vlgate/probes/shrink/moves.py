@@ -23,7 +23,7 @@ from vlgate.perturb.images.pixels import IMAGENET_MEAN, Pixels
 from vlgate.perturb.images.registry import PerturbedLoad
 from vlgate.perturb.scene_graph import Box
 from vlgate.probes.shrink import Family
-from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, images_of
+from vlgate.types import Ask, Case, LazyImage, Match, Read, Request, images_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -49,24 +49,19 @@ class Truth:
 
     def keeps(self, case: Case) -> bool:
         """Return whether every text is as true, and every answer as right, as the case says; False if unknown."""
-        pairs: list[tuple[Match, bool | str]] = []
-        questions: list[tuple[Ask, bool | str]] = []
-        for request, truth in zip(case.requests, case.truths, strict=True):
-            if isinstance(request, Read | Compare):  # the reader reads texts about one image
-                return False
-            if isinstance(request, Match):
-                pairs.append((request, truth))
-            else:
-                questions.append((request, truth))
+        both = list(zip(case.requests, case.truths, strict=True))
+        pairs = [(request, truth) for request, truth in both if isinstance(request, Match)]
+        questions = [(request, truth) for request, truth in both if isinstance(request, Ask)]
+        if len(pairs) + len(questions) < len(both):  # the reader reads texts about one image
+            return False
         try:
             scores = self._reader.match([pair for pair, _ in pairs])
             answers = self._reader.answer([question for question, _ in questions])
         except NoReplyError:
             return False
-        return all(bool(score) is truth for score, (_, truth) in zip(scores, pairs, strict=True)) and all(
-            normal_answer(answer) == normal_answer(str(truth))
-            for answer, (_, truth) in zip(answers, questions, strict=True)
-        )
+        right = (bool(score) is truth for score, (_, truth) in zip(scores, pairs, strict=True))
+        said = zip(answers, questions, strict=True)
+        return all(right) and all(normal_answer(answer) == normal_answer(str(truth)) for answer, (_, truth) in said)
 
 
 def graph_of(image: LazyImage) -> Graph | None:

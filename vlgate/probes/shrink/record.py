@@ -108,20 +108,15 @@ class Shrunk:
 def recorded(batch: Batch, search: Search) -> Shrunk:
     """Turn the search of a batch's one case into plain values."""
     original, find, shape = search.original, search.find, batch.task.shape
+    same = ("ending", "calls", "budget", "changes", "note", "seed", "no_parts")
     shrunk = Shrunk(
         task=batch.task.id,
         case=original.case.id,
-        ending=search.ending,
         says=says(search),
-        calls=search.calls,
-        budget=search.budget,
-        changes=search.changes,
-        note=search.note,
         why=original.why,
         shape=shape,
         capability=batch.task.capability,
-        seed=search.seed,
-        no_parts=search.no_parts,
+        **{name: getattr(search, name) for name in same},
     )
     if find is None:
         return shrunk

@@ -100,8 +100,7 @@ WIDTH, HEIGHT = 420, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 58, 40
 _MARKS = 5
 _TOGETHER = 6  # trials of a point at least
-STYLES = ("now", "before")
-"""The classes of the release and of the earlier one."""
+STYLES = ("now", "before")  # the classes of the release and of the earlier one
 CSS = Path(__file__).with_name("chart.css").read_text(encoding="utf-8")
 
 
@@ -295,7 +294,7 @@ def draw(
     try:
         loaded, predictor = load_model(options, ())
         say(f"{len(faculties)} charts, at most {price.calls:,} calls to {options.model} ({price.trials} trials each)")
-        seconds = ceil(price.seconds(seconds_per_call(predictor, faculties, options.seed)))
+        seconds = ceil(price.calls * seconds_per_call(predictor, faculties, options.seed))
         say(f"at most {seconds} s" if seconds < 100 else f"at most {seconds // 60} min {seconds % 60} s")
         drawn = tuple(charts(predictor, faculties, price.trials, options.seed))
     except VlgateError as error:

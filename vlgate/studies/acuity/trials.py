@@ -19,8 +19,7 @@ from vlgate.perturb.text.rewriting import NUMBER_WORDS
 from vlgate.seeds import generator
 from vlgate.types import FloatArray, LazyImage, Match
 
-LEAST = 86.0
-"""The least distance of the two colours of a trial: that of the easy end."""
+LEAST = 86.0  # the least distance of the two colours of a trial: that of the easy end
 _STEPS = 40  # of a bisection: a weight to 1e-12
 
 
@@ -62,16 +61,13 @@ Point = tuple[float, float]
 
 KINDS = (
     "apple bag ball bell boat book car chair clock cup fish hat house kite mushroom plate star table tree umbrella"
-).split()
-"""Kinds whose names are one word that everybody knows, and whose outlines differ."""
+).split()  # kinds whose names are one word that everybody knows, and whose outlines differ
 SQUARE = ("bag", "ball", "bell", "boat", "cup", "house", "kite", "plate", "star", "umbrella")
 """Those that come in all colours and are about as wide as they are high."""
-NARROW = ("balloon", "candle", "ladder", "vase")
-"""Kinds that are much higher than they are wide."""
+NARROW = ("balloon", "candle", "ladder", "vase")  # kinds that are much higher than they are wide
 PATTERNED = ("bag", "cup", "flag", "hat", "shirt", "umbrella")
 COLOURED = tuple(kind for kind in KINDS if set(COLOURS) <= set(CATALOGUE[kind].colours))
-CELLS = 4
-"""Cells in a row and in a column of a scene with many things."""
+CELLS = 4  # cells in a row and in a column of a scene with many things
 
 
 def one_of(chance: Chance, words: Collection[str], besides: Collection[str] = ()) -> str:
@@ -121,8 +117,7 @@ _FORMS = {
     4: ("The {noun} is {colour}.",),
     5: ("There is {phrase}.", "{Phrase} is visible."),
     6: ("{Phrase} can be seen.", "The picture shows {phrase}.", "{Phrase} can be found."),
-}
-"""Sentences by the number of their words, an article and "colour noun" included."""
+}  # sentences by the number of their words, an article and "colour noun" included
 
 
 def before(chance: Chance, things: Sequence[tuple[str, str]], words: int) -> str:
@@ -148,8 +143,7 @@ def before(chance: Chance, things: Sequence[tuple[str, str]], words: int) -> str
 # The two texts differ in more than one way wherever the faculty allows it, so that a trial needs its own faculty only:
 # who cannot tell colours still tells a cup from a star.
 
-IN_A_CELL = 52
-"""The longer side of one of many things, in pixels."""
+IN_A_CELL = 52  # the longer side of one of many things, in pixels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,8 +102,7 @@ def read_features(file: Path) -> tuple[dict[tuple[str, str], dict[str, float]], 
     return numbers, names
 
 
-SIGNIFICANT = 0.01
-"""A predictor counts if its p-value is below this (§7.2)."""
+SIGNIFICANT = 0.01  # a predictor counts if its p-value is below this (§7.2)
 
 _PASSIVE = (0.0, 1.0, 0.0, 1.0)  # of the four sentences of a set of two voices
 

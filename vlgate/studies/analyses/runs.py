@@ -110,8 +110,7 @@ def _judged(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
     return {task: cases for task, cases in tables.items() if len(cases)}
 
 
-FEWEST = 20
-"""Sets of a verb that has a row of its own; those of the others are put together (Chen 2022, §7.1.3)."""
+FEWEST = 20  # sets of a verb that has a row of its own; those of the others are put together (Chen 2022, §7.1.3)
 
 
 def verbs_of(cases: CaseTable, fewest: int = FEWEST) -> list[str]:

@@ -19,8 +19,7 @@ from vlgate.studies.analyses.tables import Analysis, Detail, Row, Table, measure
 from vlgate.types import Task
 
 NAME = "shortcuts"
-TEXT_ALONE = "text alone"
-"""What stands for the runs if there is none."""
+TEXT_ALONE = "text alone"  # what stands for the runs if there is none
 _CHOSEN = (
     "what a probe solves is left out and what it gets wrong stays, so text alone reaches less on the cases that no "
     "probe solves than on all, and may be below chance; a guess that does not follow the texts is at chance on both"

@@ -22,10 +22,8 @@ from vlgate.metrics.stats import proportion
 from vlgate.seeds import generator
 from vlgate.types import Difference, FloatArray, Metric
 
-SMALL = 30
-"""A number from fewer cases than this is marked."""
-DRAWN = "scenes/*"
-"""The tasks that an analysis takes if no run has its benchmark."""
+SMALL = 30  # a number from fewer cases than this is marked
+DRAWN = "scenes/*"  # the tasks that an analysis takes if no run has its benchmark
 _MARK = "*"
 
 Detail = float | int | str | None

@@ -27,8 +27,7 @@ from vlgate.studies.analyses.tables import (
 )
 
 SCORES = ("text", "image", "group")
-OUTLIER = "CLIP (ViT-B/32)"
-"""The model that Table 7 leaves out, because it saw a hundred times as much as the others."""
+OUTLIER = "CLIP (ViT-B/32)"  # the model that Table 7 leaves out, because it saw a hundred times as much as the others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

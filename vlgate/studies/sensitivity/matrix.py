@@ -72,8 +72,7 @@ def claims(file: Path = FILE) -> Claims:
 # Such a model knows which texts are true, as the labels say, but takes two texts that say the same to it for equal: it
 # guesses between a caption and a foil that only the broken faculty tells apart.
 
-GUESS = 0.5
-"""The score of a text that says the same as one of the other truth; true texts have 1, false ones 0."""
+GUESS = 0.5  # the score of a text that says the same as one of the other truth; true texts have 1, false ones 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,8 +208,7 @@ def _figures(model: object, name: str, tasks: Sequence[Task]) -> dict[str, Metri
     return found
 
 
-NAMES: Mapping[str, str] = SAYS
-"""What is broken, in a sentence, by the name of the defect."""
+NAMES: Mapping[str, str] = SAYS  # what is broken, in a sentence, by the name of the defect
 
 
 def asked(options: Options, defects: Sequence[str]) -> Matrix:
@@ -219,8 +217,7 @@ def asked(options: Options, defects: Sequence[str]) -> Matrix:
     return matrix(tasks, defects, claims(), learnt, seed=options.seed)
 
 
-LEAST = 0.01
-"""The least share of guessed cases that is worth a line."""
+LEAST = 0.01  # the least share of guessed cases that is worth a line
 _SAME = "."  # not below the figure of the intact model
 _PAGE = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
 

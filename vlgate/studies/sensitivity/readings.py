@@ -23,8 +23,7 @@ AMOUNTS = frozenset(
         "all both couple dozen each every exactly few group just least lot many more most multiple number numerous of "
         "only several single some than there various"
     ).split()
-)
-"""Words that say how many: "a number of", "at least", "a single"; with "there", as in "there is exactly one"."""
+)  # words that say how many: "a number of", "at least", "a single"; with "there", as in "there is exactly one"
 
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 _ARTICLES = frozenset(("a", "an", "any", "the"))
@@ -213,5 +212,4 @@ READINGS: Mapping[str, Callable[[str], Words]] = MappingProxyType(
         "second-operand": _first_operand,
         "ten-tokens": lambda text: said(first_tokens(text)),
     }
-)
-"""What a text says to a model with each of the defects that texts alone can show, by their names in ``SAYS``."""
+)  # what a text says to a model with each of the defects that texts alone can show, by their names in ``SAYS``
