@@ -51,10 +51,6 @@ def own(task):
     return {request for case in task.cases for request in case.requests}
 
 
-def zero(_):
-    return 0.0
-
-
 def fits(request):
     return float(f"thing{request.image.key.removesuffix('.jpg')} " in request.text)
 
@@ -134,7 +130,7 @@ def test_a_caption_is_not_exchanged_if_it_is_true_of_the_other_image_only():
     about = [(i, k, Match(image=image(f"{k}.jpg"), text=f"t{i}")) for k in range(20) for i in range(k + 1)]
     cases = [Case(id=f"{i}-{k}", requests=(one,), truths=(True,)) for i, k, one in about]
     for seed in range(5):
-        found, asked = checked(zero, [task_of(cases)], seed)
+        found, asked = checked(lambda _: 0.0, [task_of(cases)], seed)
         assert found.n == 0
         assert set(asked.requests) <= own(task_of(cases))
 
@@ -142,7 +138,7 @@ def test_a_caption_is_not_exchanged_if_it_is_true_of_the_other_image_only():
 def test_captions_with_few_words_in_common_are_exchanged():
     kinds = ("a cat on the sofa at home", "two boats under that bridge")
     task = pairs(100, truth=lambda i: f"{kinds[i % 2]} {i}")
-    exchanged = set(checked(zero, [task])[1].requests) - own(task)
+    exchanged = set(checked(lambda _: 0.0, [task])[1].requests) - own(task)
     alike = [r for r in exchanged if r.text.startswith(kinds[int(r.image.key.removesuffix(".jpg")) % 2])]
     assert len(alike) < len(exchanged) / 10
 
@@ -150,7 +146,7 @@ def test_captions_with_few_words_in_common_are_exchanged():
 def test_every_task_is_asked_and_the_order_of_the_tasks_changes_nothing():
     big = pairs(3000, name="x/big")
     small = task_of([pair_case(i, f"thing{i} small", f"foil {i}", image(f"s{i}.jpg")) for i in range(60)], "x/small")
-    asked, turned = (checked(zero, tasks)[1].requests for tasks in ([big, small], [small, big]))
+    asked, turned = (checked(lambda _: 0.0, tasks)[1].requests for tasks in ([big, small], [small, big]))
     assert any("small" in request.text for request in asked)
     assert asked == turned
 
