@@ -7,6 +7,7 @@ import pytest
 from builders import model as fake
 from builders import pair_case, predictor, task_of
 
+from vlgate.asking.items import images_of_case
 from vlgate.asking.predictor import score
 from vlgate.errors import NoReplyError
 from vlgate.gates.decide import Coverage, Judged, decide_all
@@ -17,17 +18,7 @@ from vlgate.metrics.shapes import SHAPES as SPECS
 from vlgate.models.reference.controls import Constant, Oracle, Random
 from vlgate.perturb.images.graded import blurred_away, uniform
 from vlgate.probes.controls.control import Sample
-from vlgate.probes.controls.look import (
-    LOOK,
-    NOTHING,
-    QUESTIONS,
-    REFUSALS,
-    TOLD,
-    about_model,
-    describes,
-    images_of_case,
-    others_of,
-)
+from vlgate.probes.controls.look import LOOK, NOTHING, QUESTIONS, REFUSALS, TOLD, about_model, describes, others_of
 from vlgate.record.options import Options
 from vlgate.run.loading import blind_predictor
 from vlgate.run.planning import make_plan

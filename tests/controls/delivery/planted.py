@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 from torchvision.transforms import functional as F  # noqa: N812
-from transformers.image_utils import OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
 
 from vlgate.models.regions import region_network
 from vlgate.models.regions.region_network import features_of
@@ -24,6 +23,7 @@ from vlgate.types import FloatArray, LazyImage, Match
 
 Change = Callable[[Image.Image], Image.Image]
 Many = Callable[[Sequence[LazyImage]], Sequence[LazyImage]]
+CLIP = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)  # mean and deviation
 _SAID = re.compile(r"(?:There is a|a photo of a|^)\s*(\w+) (\w+)\.?$")
 
 
@@ -65,7 +65,11 @@ def spoilt(intact: Any, images: Many = list, text: Callable[[str], str] = str, *
 
 
 def each(change: Change) -> Many:
-    return lambda images: [_changed(image, lambda image=image: change(image.load())) for image in images]
+    return lambda images: [_changed(image, partial(_through, change, image.load)) for image in images]
+
+
+def _through(change: Change, load: Callable[[], Image.Image]) -> Image.Image:
+    return change(load())
 
 
 def _changed(image: LazyImage, load: Callable[[], Image.Image]) -> LazyImage:
@@ -74,7 +78,11 @@ def _changed(image: LazyImage, load: Callable[[], Image.Image]) -> LazyImage:
 
 def opened(change: Change) -> Many:
     """Open the file by itself, as many pipelines do, and make an RGB image of it in another way."""
-    return lambda images: [_changed(image, lambda image=image: change(Image.open(image.where))) for image in images]
+
+    def reopened(image: LazyImage) -> LazyImage:
+        return _changed(image, partial(_through, change, partial(Image.open, image.where)))
+
+    return lambda images: list(map(reopened, images))
 
 
 def on(image: Image.Image, colour: str) -> Image.Image:
@@ -139,9 +147,7 @@ def planted(intact: Any, bug: str) -> Iterator[Any]:
 
 
 @contextmanager
-def wrong_mean(
-    intact: Any, mean: Sequence[float] = OPENAI_CLIP_MEAN, deviation: Sequence[float] = OPENAI_CLIP_STD
-) -> Iterator[None]:
+def wrong_mean(intact: Any, mean: Sequence[float] = CLIP[0], deviation: Sequence[float] = CLIP[1]) -> Iterator[None]:
     """Normalise pixels wrongly inside a model of the package: twice in LXMERT, with another mean in the other."""
     with pytest.MonkeyPatch.context() as patch:
         if hasattr(intact, "match"):
