@@ -258,7 +258,7 @@ def test_pairs_are_counted_by_what_is_right_and_whether_the_wrong_answer_stays()
     assert [carets.change_of(cases, row) for row in range(5)] == changes
     title = "From the original to the perturbed question"
     assert {row.value for row in rows(carets.analyse([run(carets__x=cases)]), title).values()} == {0.2}
-    # two wrong answers of which one says nothing are neither the same nor others
+    # a wrong answer and one that says nothing are neither the same nor other answers
     said = [[None, None], ["I cannot tell.", "I cannot tell."], ["no", "I cannot tell."], ["no", "no"], ["yes", "yes"]]
     cases = answered(said, [["yes", "yes"]] * 5)
     cases.case_metrics["read"] = np.array([1.0, 0.0, 0.5, 1.0, 1.0])

@@ -368,6 +368,6 @@ class Cutting:
 def test_only_the_requests_of_a_text_that_was_cut_are_marked(kind, requests):
     found = predictor(type("Cut", (Cutting, kind), {})()).predict(requests)
     assert [found[request].cut for request in requests] == [False, True]
-    asked = Answerer()  # of which the question made of a pair was cut
+    asked = Answerer()  # the question that was made of a pair was cut
     asked.cut_texts = {f'Does "{LONG}" describe the image?'}
     assert [predictor(asked).predict([match(A, text)])[match(A, text)].cut for text in (SHORT, LONG)] == [False, True]

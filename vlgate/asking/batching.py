@@ -180,9 +180,8 @@ class Caller:
         unsure: AbstractSet[Match] = getattr(model, "neither", frozenset())
         if not unsure:
             return frozenset()
-        return {
-            request for request in requests if isinstance(request, Match) and self.copies.of((request,))[0] in unsure
-        }
+        pairs = (request for request in requests if isinstance(request, Match))
+        return {pair for pair in pairs if self.copies.of((pair,))[0] in unsure}
 
     def checked(self, reply: object, n: int, call: Call) -> list[Any]:
         if call.kind == "strings":
@@ -252,10 +251,8 @@ def _is_masked(reply: Any) -> bool:
         return reply.dtype.kind == "O" and any(map(_is_masked, reply.flat))
     if hasattr(reply, "__array__"):
         return _is_masked(np.asanyarray(reply))
-    is_sequence = hasattr(reply, "__len__") and hasattr(reply, "__getitem__")  # what numpy takes for one
-    return (
-        is_sequence and not isinstance(reply, Mapping) and any(_is_masked(reply[index]) for index in range(len(reply)))
-    )
+    nested = hasattr(reply, "__len__") and hasattr(reply, "__getitem__") and not isinstance(reply, Mapping)
+    return nested and any(_is_masked(reply[index]) for index in range(len(reply)))  # a sequence to numpy
 
 
 def out_of_memory(error: BaseException) -> bool:

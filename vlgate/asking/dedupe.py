@@ -34,10 +34,8 @@ Reply = TypeVar("Reply")
 def keys_of(requests: Sequence[Match | Ask | Compare], texts: Mapping[str, Hashable]) -> list[Hashable]:
     """What each request is to a model apart from its images; ``texts`` holds the keys of ``text_keys``."""
     keys = [texts.get(text, text) for text in map(text_of, requests)]
-    return [
-        key if isinstance(request, Match) else (key, request.choices)
-        for request, key in zip(requests, keys, strict=True)
-    ]
+    pairs = zip(requests, keys, strict=True)
+    return [key if isinstance(request, Match) else (key, request.choices) for request, key in pairs]
 
 
 def asked_the_same(requests: Sequence[Match | Ask | Compare], keys: Sequence[Hashable]) -> set[LazyImage]:

@@ -66,6 +66,7 @@ def renamed(request: Request) -> Request:
 def near_copy(request: Request, number: int) -> Request:
     """One of the ten requests whose text differs in the marks at its end.
 
+    >>> from vlgate.types import Read
     >>> near_copy(Read(text="A red cup."), 1).text
     'A red cup..'
     """

@@ -37,9 +37,7 @@ def check_precision(
     ]
     if not both:
         return Check(name=NAME, outcome="not applicable", why="no case has a reply from both models")
-    changed = [
-        (half, whole) for half, whole in both if (half.right, dict(half.facts)) != (whole.right, dict(whole.facts))
-    ]
+    changed = [(a, b) for a, b in both if (a.right, dict(a.facts)) != (b.right, dict(b.facts))]
     scores = ((half_replies[request].score, full_replies[request].score) for request in half_replies)
     largest = max((abs(one - other) for one, other in scores if one is not None and other is not None), default=0.0)
     low, high = wilson(len(changed) / len(both), len(both), confidence)

@@ -12,24 +12,14 @@ import numpy as np
 
 from vlgate.asking.adapters import match_adapter
 from vlgate.asking.checks.check import ROUNDING
-from vlgate.asking.items import case_with, images_of_case
+from vlgate.asking.items import case_with, images_of_case, requests_of
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import VlgateError
 from vlgate.images.files import file_image
 from vlgate.judging.verdicts import unread
 from vlgate.metrics.clusters import case_clusters
 from vlgate.metrics.controlled import ControlledTask, Figure
-from vlgate.perturb.images.benign import (
-    LOSSLESS,
-    MOST_PIXELS,
-    Encoding,
-    as_jpeg,
-    as_png,
-    as_progressive,
-    pad,
-    rescale,
-    shift,
-)
+from vlgate.perturb.images.benign import LOSSLESS, MOST_PIXELS, as_jpeg, as_png, as_progressive, pad, rescale, shift
 from vlgate.perturb.images.pixels import Pixels
 from vlgate.probes.controls import faults
 from vlgate.probes.controls.canaries import CANARIES, Asker, Diagnosis, Finding, behind, recognised
@@ -54,7 +44,7 @@ class Variant:
     reference: str = OWN
 
 
-def _encoded(encode: Encoding) -> Make:
+def _encoded(encode: Callable[[Pixels], bytes | None]) -> Make:
     return lambda pixels, _: encode(pixels)
 
 
@@ -90,9 +80,7 @@ Verdicts = Mapping[str, Verdict]  # judged verdicts by the ids of their cases
 
 def requests(cases: Sequence[Case]) -> int:
     """Return how many distinct requests are asked about some cases, at most: each once for each variant."""
-    return len(VARIANTS) * len(
-        {request for case in cases for request in case.requests if not isinstance(request, Read)}
-    )
+    return len(VARIANTS) * len({request for request in requests_of(cases) if not isinstance(request, Read)})
 
 
 def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
@@ -151,15 +139,14 @@ def _with(case: Case, shown: Mapping[LazyImage, LazyImage]) -> Case | None:
 def _columns(sample: Sample, judged: Mapping[str, Verdicts]) -> dict[str, FloatArray]:
     """The columns: for each case the share of its variants that changes the verdict, or a reply beyond rounding."""
     rates = {family: f"flip_rate_{family}" for family in FAMILIES}
-    columns: dict[str, list[float]] = {
-        name: [] for name in ("flip_rate", *rates.values(), "unstable", "replies_changed")
-    }
+    names = ("flip_rate", *rates.values(), "unstable", "replies_changed")
+    columns: dict[str, list[float]] = {name: [] for name in names}
     for case in sample.cases:
         flipped: list[bool] = []
         changed: list[bool] = []
         for family, rate in rates.items():
-            names = [(name, variant.reference) for name, variant in VARIANTS.items() if variant.family == family]
-            both = [(judged[reference].get(case.id), judged[name].get(case.id)) for name, reference in names]
+            compared = [(name, variant.reference) for name, variant in VARIANTS.items() if variant.family == family]
+            both = [(judged[reference].get(case.id), judged[name].get(case.id)) for name, reference in compared]
             pairs = [(one, other) for one, other in both if one is not None and other is not None]
             flips = [_flips(one, other) for one, other in pairs]
             columns[rate].append(_share(flips))
@@ -177,10 +164,8 @@ def _flips(verdict: Verdict, other: Verdict) -> bool:
 
 
 def _answered(verdict: Verdict) -> bool:
-    tied = any(
-        isinstance(prediction.request, Ask | Compare) and prediction.answer is None
-        for prediction in verdict.predictions
-    )
+    asked = (reply for reply in verdict.predictions if isinstance(reply.request, Ask | Compare))
+    tied = any(reply.answer is None for reply in asked)
     return not tied and not unread(verdict)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.asking.batching import Call, Problem
-from vlgate.asking.items import case_with, images_of_case
+from vlgate.asking.items import case_with, images_of_case, requests_of
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import printable
 from vlgate.judging.verdicts import unread
@@ -24,19 +24,7 @@ from vlgate.perturb.images.graded import AWAY, LEVELS, uniform
 from vlgate.perturb.images.registry import perturbed
 from vlgate.probes.controls.control import Control, Sample
 from vlgate.seeds import generator
-from vlgate.types import (
-    TIED,
-    Ask,
-    Case,
-    FloatArray,
-    LazyImage,
-    Prediction,
-    Read,
-    Request,
-    Task,
-    Verdict,
-    text_of,
-)
+from vlgate.types import TIED, Ask, Case, FloatArray, LazyImage, Prediction, Read, Request, Task, Verdict, text_of
 
 TOLD = "There is no image with this question. Answer it as well as you can."
 
@@ -185,7 +173,7 @@ _NOTHING_READ = "most answers without the image could not be read, so there is n
 
 def requests(cases: Sequence[Case]) -> int:
     """Return how many distinct requests the control asks about some cases, at most: those of each condition."""
-    distinct = {request for case in cases for request in case.requests if not isinstance(request, Read)}
+    distinct = {request for request in requests_of(cases) if not isinstance(request, Read)}
     return len(SHOWN) * len(distinct) + sum(isinstance(one, Ask) for one in distinct)
 
 
@@ -204,9 +192,8 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     notes, silent = [_ONE_IMAGE] if several else [], dict[str, int]()
     for name, cases in asked.items():
         verdicts = sample.judged(cases.values(), replies)
-        known = {
-            verdict.case.id: verdict.facts.get(metric, np.nan) for verdict in verdicts if verdict.state == "judged"
-        }
+        judged = (verdict for verdict in verdicts if verdict.state == "judged")
+        known = {verdict.case.id: verdict.facts.get(metric, np.nan) for verdict in judged}
         columns[name] = np.array([known.get(case.id, np.nan) for case in sample.cases], dtype=np.float64)
         if lacking := int(np.isnan(columns[name]).sum()):
             left_out[f"without a value for {name}"] = lacking

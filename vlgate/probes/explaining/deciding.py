@@ -170,11 +170,8 @@ def _words(explanation: Explanation, case: Case, shape: Shape, reading: Reading)
 
 
 def _attended(explanation: Explanation, case: Case, which: int, known: Deciding) -> Iterator[tuple[str, Hit]]:
-    true = {
-        request.text
-        for request, truth in zip(case.requests, case.truths, strict=True)
-        if isinstance(request, Match) and truth
-    }
+    pairs = zip(case.requests, case.truths, strict=True)
+    true = {request.text for request, truth in pairs if isinstance(request, Match) and truth}
     shown = [one for one in explanation.attended if one.image == which]
     for method in dict.fromkeys(one.method for one in shown):
         seen = [one for one in shown if one.method == method]

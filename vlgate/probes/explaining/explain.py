@@ -10,16 +10,7 @@ from difflib import SequenceMatcher
 from vlgate.asking.items import case_with, images_of_case, saying
 from vlgate.errors import VlgateError, described
 from vlgate.metrics.shapes import SHAPES
-from vlgate.probes.explaining.record import (
-    INTERVENTIONS,
-    Explanation,
-    Finding,
-    Margin,
-    Method,
-    Part,
-    margin_of,
-    turning,
-)
+from vlgate.probes.explaining.record import INTERVENTIONS, Explanation, Finding, Margin, Method, Part, margin_of
 from vlgate.probes.explaining.regions import WINDOWS, Decoded, from_another, hidden, segments
 from vlgate.types import (
     Attended,
@@ -209,9 +200,8 @@ def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Atten
             problems.append(f"{name}() of the model raised {described(error)}")
             continue
         if maps and len(maps) != len(asked):
-            problems.append(
-                f"{name}() of the model returned {len(maps)} maps for {len(asked)} pairs; return one per pair"
-            )
+            count = f"{len(maps)} maps for {len(asked)} pairs"
+            problems.append(f"{name}() of the model returned {count}; return one per pair")
             continue
         for pair, map_ in zip(asked, maps, strict=False):  # a model may have no maps at all
             found[pair].append(map_)
@@ -239,7 +229,7 @@ def says(found: Explanation) -> str:
     turns = [
         text
         for finding in found.findings
-        for text in dict.fromkeys(_said(found, finding, part) for part in turning(finding.parts)[:_NAMED])
+        for text in dict.fromkeys(_said(found, finding, part) for part in finding.turning[:_NAMED])
     ]
     if turns:
         return f"The case is {outcome} {_joined(turns)}."
@@ -299,9 +289,7 @@ def explain(asked: Sequence[Subject], predictor: Predictor, model: object) -> tu
         base = subject.margin.of(said)
         if base is None:
             continue
-        by_method = {
-            method: [change for change in subject.changes if change.method == method] for method in INTERVENTIONS
-        }
+        by_method = [[one for one in subject.changes if one.method == method] for method in INTERVENTIONS]
         made = Explanation(
             task=subject.task,
             case=subject.case.id,
@@ -310,7 +298,7 @@ def explain(asked: Sequence[Subject], predictor: Predictor, model: object) -> tu
             texts=texts_of(subject.case),
             margin=base,
             graded=subject.margin.graded,
-            findings=tuple(_finding(subject, changes, said, base) for changes in by_method.values() if changes),
+            findings=tuple(_finding(subject, changes, said, base) for changes in by_method if changes),
             attended=seen,
             unseen=unseen,
             requests=len(subject.requests),

@@ -32,12 +32,6 @@ def of_the_true_text(method: Method) -> str:
     return f"{method}: the true text"
 
 
-def turning(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Return the parts that turn the verdict, those with the greatest effect first."""
-    found = [part for part in parts if part.turns and part.effect is not None]
-    return tuple(sorted(found, key=lambda part: -abs(part.effect or 0.0)))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """A part of an image, or a word, with the effect of hiding it."""
@@ -64,6 +58,12 @@ class Finding:
     parts: tuple[Part, ...]
     lacking: int = 0
     why: str = ""
+
+    @property
+    def turning(self) -> tuple[Part, ...]:
+        """The parts that turn the verdict, those with the greatest effect first."""
+        parts = (part for part in self.measured if part.turns)
+        return tuple(sorted(parts, key=lambda part: -abs(part.effect or 0.0)))
 
     @property
     def measured(self) -> tuple[Part, ...]:

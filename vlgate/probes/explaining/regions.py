@@ -127,9 +127,8 @@ def hidden(image: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ..
 def from_another(image: LazyImage, other: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ...]:
     """Return a copy of an image for each box, with what another image shows there; nothing is decoded yet."""
     decoded, source = Decoded(image), Decoded(other)
-    return tuple(
-        _region(image, box, f"from-{other.key}", partial(_with_box, decoded, box, source)) for box in boxes[:MOST_BOXES]
-    )
+    load = partial(_with_box, decoded, other=source)
+    return tuple(_region(image, box, f"from-{other.key}", partial(load, box)) for box in boxes[:MOST_BOXES])
 
 
 def heat(boxes: Sequence[Box], effects: FloatArray, side: int = 64) -> FloatArray:

@@ -225,9 +225,7 @@ def _directions(key: str, number: int, boxes: Iterable[Box], size: tuple[int, in
     width, height = size
     away = AROUND * max(size)
     try:
-        kept = [
-            (box.x - away, box.y - away, box.x + box.w + away, box.y + box.h + away) for box in on_image(boxes, *size)
-        ]
+        kept = [(b.x - away, b.y - away, b.x + b.w + away, b.y + b.h + away) for b in on_image(boxes, *size)]
     except ValueError:  # no box is on the image
         return
     for row, column in product(range(ROWS), range(ROWS)):

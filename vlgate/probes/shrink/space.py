@@ -44,12 +44,8 @@ def pipeline() -> Parser | str:
         return str(error)
 
 
-_CONVERSE = {
-    "to the left of": "to the right of",
-    "to the right of": "to the left of",
-    "above": "below",
-    "below": "above",
-}
+_CONVERSE = {"to the left of": "to the right of", "above": "below"}
+_CONVERSE |= {other: one for one, other in _CONVERSE.items()}
 """Relations that hold from one thing to the other exactly if the other one holds back; "behind" may go by what is the
 front of a thing itself, so that it is not among them."""
 _WORD = r"(?!(?:and|or|but|nor|not|that|which|who|than|is|are)\b)[a-z]+"

@@ -127,9 +127,8 @@ def before(chance: Chance, things: Sequence[tuple[str, str]], words: int) -> str
         # Lengths that leave a rest that no sentences have are not drawn.
         fits = [length for length in _FORMS if words - length not in {1, 2, 3, 7} and words >= length]
         if not fits:
-            raise ValueError(
-                f"words={words!r}: no sentences of 4 to 6 words have so many; expected 0, 4, 5, 6 or more than 7"
-            )
+            known = "expected 0, 4, 5, 6 or more than 7"
+            raise ValueError(f"words={words!r}: no sentences of 4 to 6 words have so many; {known}")
         lengths.append(int(chance.choice(fits)))
         words -= lengths[-1]
     sentences = []
@@ -160,7 +159,7 @@ class Trial:
         return Match(image=self.image, text=self.true), Match(image=self.image, text=self.false)
 
 
-Told = tuple[Sequence[GqaObject], str, str]  # the things of a scene, the first furthest back, and what is said of it
+Told = tuple[Sequence[GqaObject], str, str]  # things, the first furthest back, a true text and a false one
 
 
 def trial(faculty: str, level: float, place: int, seed: str) -> Trial:
@@ -172,8 +171,9 @@ def trial(faculty: str, level: float, place: int, seed: str) -> Trial:
     graph = scene(chance, shown)
     image = _drawn(graph, key)
     for other in others:  # the two shades are ``level`` apart
-        weight = weight_of(*(things[0]["attributes"][0] for things in (shown, other)), level)
-        image = mixture(image, _drawn({**graph, "objects": {"0": other[0]}}, f"{key}-other"), weight)
+        one, mixed = (colours[0]["attributes"][0] for colours in (shown, other))
+        mirror = _drawn({**graph, "objects": {"0": other[0]}}, f"{key}-other")
+        image = mixture(image, mirror, weight_of(one, mixed, level))
     if faculty in {"blur", "contrast"}:
         image = graded(image, faculty, level)
     return Trial(image=image, true=true, false=false, place=place)
@@ -225,9 +225,8 @@ def _left_right(chance: Chance, level: float) -> Told:
         for one, way in ((0, side), (1, -side))
     ]
     # Ten words at most; two things need no second colour to be told apart by kind or by colour.
-    left, right = (
-        f"{phrase(colours[0], kinds[0])} is to the {way} of {phrase(kinds[1])}." for way in ("left", "right")
-    )
+    first, second = phrase(colours[0], kinds[0]), phrase(kinds[1])
+    left, right = (f"{first} is to the {way} of {second}." for way in ("left", "right"))
     true, false = (left, right) if first_is_left else (right, left)
     return things, _begun(true), _begun(false)
 

@@ -20,13 +20,13 @@ from vlgate.sources.published.figures import beside
 from vlgate.sources.reading.text_files import read_text
 from vlgate.studies.analyses.runs import (
     FEWEST,
-    Chosen,
+    Named,
     Run,
     agreement_table,
     analysis_of,
     chosen,
     keys_of,
-    named_of,
+    named,
     pattern_of,
     reader_table,
     verbs_of,
@@ -54,14 +54,11 @@ class Features:
 
     @property
     def lacking(self) -> tuple[str, ...]:
+        features = "--features FILE, a CSV with the columns image, text and the numbers"
         sources = (
             ("word concreteness", "--concreteness FILE", self.concreteness),
             ("word frequency", "--frequency FILE", self.frequency),
-            (
-                "sizes and grammar",
-                "--features FILE, a CSV with the columns image, text and the numbers",
-                self.names or None,
-            ),
+            ("sizes and grammar", features, self.names or None),
         )
         return tuple(f"linear model: without {name}; give {option}" for name, option, of in sources if of is None)
 
@@ -192,7 +189,7 @@ def analyse(
     """Analyse the sets of four sentences of some runs; ``tasks`` is a pattern of ids, None for those of BLA."""
     pattern = pattern_of(runs, "bla", HEADLINE, tasks)
     known = features or Features()
-    sets = named_of(runs, pattern, HEADLINE)
+    sets = named(runs, pattern, HEADLINE)
     tables = [
         table("bla-preferences", _preferences(sets)),
         table("bla-voices", _voices(sets)),
@@ -210,9 +207,8 @@ def analyse(
 
 
 def preferences(cases: CaseTable) -> tuple[str, ...]:
-    return next(
-        spec.undirected for spec in SHAPES.values() if spec.undirected and spec.undirected[-1] in cases.case_metrics
-    )
+    known = (spec.undirected for spec in SHAPES.values() if spec.undirected)
+    return next(names for names in known if names[-1] in cases.case_metrics)
 
 
 def passive_preference(cases: CaseTable) -> FloatArray | None:
@@ -235,7 +231,7 @@ def noun_orders(cases: CaseTable) -> FloatArray | None:
     return agent_first + wins(active_false, active_true) * wins(passive_true, passive_false)
 
 
-def _preferences(sets: Chosen) -> Iterator[Row]:
+def _preferences(sets: Named) -> Iterator[Row]:
     for model, task, cases in sets:
         for name in preferences(cases):
             printed = {figure.model: figure.value for figure in beside(task, name)}
@@ -243,14 +239,14 @@ def _preferences(sets: Chosen) -> Iterator[Row]:
             yield from measured((model, task, name), share(cases.case_metrics[name], cases.groups), more)
 
 
-def _voices(sets: Chosen) -> Iterator[Row]:
+def _voices(sets: Named) -> Iterator[Row]:
     for model, task, cases in sets:
         for name, values in (("passive", passive_preference(cases)), ("same noun order", noun_orders(cases))):
             if values is not None:
                 yield from measured((model, task, name), share(values, cases.groups))
 
 
-def _by_verb(sets: Chosen) -> Iterator[Row]:
+def _by_verb(sets: Named) -> Iterator[Row]:
     for model, task, cases in sets:
         verbs = np.array(verbs_of(cases))
         for verb in _ordered(verbs.tolist()):

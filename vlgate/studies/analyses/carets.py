@@ -10,16 +10,7 @@ import numpy as np
 from vlgate.judging.answers import normal_answer, read_answer
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import figures
-from vlgate.studies.analyses.runs import (
-    Chosen,
-    Run,
-    analysis_of,
-    blind_table,
-    chosen,
-    coverage_table,
-    named_of,
-    pattern_of,
-)
+from vlgate.studies.analyses.runs import Named, Run, analysis_of, blind_table, chosen, coverage_table, named, pattern_of
 from vlgate.studies.analyses.tables import Analysis, Detail, Row, correlate, correlated, measured, share, table
 
 HEADLINE = "c_acc"
@@ -33,7 +24,7 @@ _FULL = frozenset({"8", "9", "10", "11", "12"})  # the tables with all metrics o
 def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
     """Analyse the pairs of questions of some runs; ``tasks`` is a pattern of ids, None for those of CARETS."""
     pattern = pattern_of(runs, "carets", HEADLINE, tasks)
-    pairs = named_of(runs, pattern, HEADLINE)
+    pairs = named(runs, pattern, HEADLINE)
     tables = [
         table("carets-gaps", _gaps(pairs)),
         table("carets-models", _across(runs, pattern)),
@@ -64,7 +55,7 @@ def change_of(cases: CaseTable, row: int) -> str:
     return "wrong, same answer" if answers[0] == answers[1] else "wrong, another answer"
 
 
-def _gaps(pairs: Chosen) -> Iterator[Row]:
+def _gaps(pairs: Named) -> Iterator[Row]:
     for model, task, cases in pairs:
         means = {name: float(cases.case_metrics[name].mean()) for name in _METRICS}
         gaps = cases.case_metrics["acc"] - cases.case_metrics[HEADLINE]
@@ -85,14 +76,14 @@ def _across(runs: Sequence[Run], pattern: str) -> Iterator[Row]:
         yield correlated(("the runs", task), correlate(acc, cons))
 
 
-def _answers(pairs: Chosen) -> Iterator[Row]:
+def _answers(pairs: Named) -> Iterator[Row]:
     for model, task, cases in pairs:
         changes = np.array([change_of(cases, row) for row in range(len(cases))])
         for change in _CHANGES if _SILENT in changes else _CHANGES[:-1]:
             yield from measured((model, task, change), share(changes == change, cases.groups))
 
 
-def _replies(pairs: Chosen) -> Iterator[Row]:
+def _replies(pairs: Named) -> Iterator[Row]:
     for model, task, cases in pairs:
         kinds = [tags.get("question_type", "") for tags in cases.tags]
         for kind in sorted({*kinds}):

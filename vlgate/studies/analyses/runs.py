@@ -57,17 +57,14 @@ def headline_of(cases: CaseTable) -> str | None:
 
 def chosen(run: Run, pattern: str, headline: str) -> dict[str, CaseTable]:
     """Return the tasks of a run that fit a pattern and have a headline metric, by id."""
-    return {
-        task: cases
-        for task, cases in run.tasks.items()
-        if fnmatchcase(task, pattern) and headline_of(cases) == headline
-    }
+    there = ((task, cases) for task, cases in run.tasks.items() if fnmatchcase(task, pattern))
+    return {task: cases for task, cases in there if headline_of(cases) == headline}
 
 
-Chosen = Sequence[tuple[str, str, CaseTable]]  # the names of runs and tasks, and the cases
+Named = Sequence[tuple[str, str, CaseTable]]  # the names of runs and tasks, and the cases
 
 
-def named_of(runs: Sequence[Run], pattern: str, headline: str) -> Chosen:
+def named(runs: Sequence[Run], pattern: str, headline: str) -> Named:
     return [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, headline)]
 
 
@@ -155,9 +152,8 @@ def coverage_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Se
     rows: list[Row] = []
     for one, other in permutations(runs, 2):
         for task, first, second in _both(one, other, pattern, headline):
-            mine, theirs = (
-                np.concatenate([cases.case_metrics[name] == 1.0 for name in metrics]) for cases in (first, second)
-            )
+            both = (first.case_metrics, second.case_metrics)
+            mine, theirs = (np.concatenate([own[name] == 1.0 for name in metrics]) for own in both)
             groups = numbered(np.tile(first.groups.codes, len(metrics)))
             rows += measured((task, one.name, other.name), share(mine, groups, theirs))
     return table("coverage", rows, of=of)

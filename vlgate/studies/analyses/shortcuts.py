@@ -50,11 +50,8 @@ def text_tables(tasks: Sequence[Task], found: Mapping[str, Shortcuts], luck: Map
 def notes(tasks: Sequence[Task], found: Mapping[str, Shortcuts]) -> tuple[str, ...]:
     """Return how to read the tables, and which tasks no probe was run on."""
     left_out = (f"{task.id}: {found[task.id].note}" for task in tasks if found[task.id].note)
-    return (
-        "a probe solves a case if, trained on other images, it holds the truth to be at least 0.75 likely",
-        _CHOSEN,
-        *left_out,
-    )
+    solves = "a probe solves a case if, trained on other images, it holds the truth to be at least 0.75 likely"
+    return solves, _CHOSEN, *left_out
 
 
 def run_table(
@@ -77,9 +74,8 @@ def run_table(
         places = _places(rows_at(rows, np.array(own, dtype=np.int64)), task)
         kept = places[places >= 0]
         if lost := len(places) - len(kept):
-            remarks.append(
-                f"{task.id}: {lost:,} of {len(places):,} judged cases are not in the data as the run asked them"
-            )
+            share = f"{lost:,} of {len(places):,} judged cases"
+            remarks.append(f"{task.id}: {share} are not in the data as the run asked them")
         columns = judged[task.id].columns
         if columns is None or not len(kept):
             continue

@@ -279,10 +279,7 @@ def combined(parts: Sequence[tuple[float, Metric]]) -> tuple[float, float, float
     # method of variance estimates recovery (Zou, Donner 2008), which is Newcombe's method 10 for a difference. The
     # means must be of different images; if they share some, the interval of a difference is too wide.
     value = sum(weight * metric.value for weight, metric in parts)
-    ends = [
-        sorted((weight * (metric.low - metric.value), weight * (metric.high - metric.value)))
-        for weight, metric in parts
-    ]
+    ends = [sorted((weight * (one.low - one.value), weight * (one.high - one.value))) for weight, one in parts]
     down, up = (sqrt(sum(end[side] ** 2 for end in ends)) for side in (0, 1))
     return value, max(-1.0, value - down), min(1.0, value + up)
 

@@ -13,7 +13,7 @@ from vlgate.errors import OptionError
 from vlgate.metrics.clusters import numbered
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import beside, figures
-from vlgate.studies.analyses.runs import Chosen, Run, analysis_of, chosen, named_of, pattern_of, perplexities
+from vlgate.studies.analyses.runs import Named, Run, analysis_of, chosen, named, pattern_of, perplexities
 from vlgate.studies.analyses.tables import (
     Analysis,
     Correlation,
@@ -76,7 +76,7 @@ def analyse(
 ) -> Analysis:
     """Analyse the quads of some runs; ``tasks`` is a pattern of ids, None for those of Winoground."""
     pattern, known = pattern_of(runs, "winoground", HEADLINE, tasks), given or {}
-    quads = named_of(runs, pattern, HEADLINE)
+    quads = named(runs, pattern, HEADLINE)
     notes: list[str] = []
     tables = [table("winoground-tags", _by_tag(quads))]
     if reader is None:
@@ -88,9 +88,8 @@ def analyse(
     tables.append(table("winoground-length", _correlations(quads, length_correlation)))
     tables += _pretraining(runs, pattern, known)
     if lacking := [run.name for run in runs if run.name not in known]:
-        notes.append(
-            f"pretraining size: not known of {', '.join(lacking)}; give it with --pretraining NAME=IMAGES,CAPTIONS"
-        )
+        remedy = "give it with --pretraining NAME=IMAGES,CAPTIONS"
+        notes.append(f"pretraining size: not known of {', '.join(lacking)}; {remedy}")
     return analysis_of("winoground", pattern, runs, tables, notes)
 
 
@@ -110,7 +109,7 @@ def length_correlation(cases: CaseTable) -> Correlation:
     return correlate(words, cases.case_metrics[HEADLINE], cases.groups)
 
 
-def _by_tag(quads: Chosen) -> Iterator[Row]:
+def _by_tag(quads: Named) -> Iterator[Row]:
     for model, task, cases in quads:
         for tag in sorted({f"{name}={value}" for tags in cases.tags for name, value in tags.items()}):
             name, _, value = tag.partition("=")
@@ -121,7 +120,7 @@ def _by_tag(quads: Chosen) -> Iterator[Row]:
                 yield from measured((model, task, tag, metric), right, {"people": next(people, None)})
 
 
-def _correlations(quads: Chosen, of: Callable[[CaseTable], Correlation]) -> Iterator[Row]:
+def _correlations(quads: Named, of: Callable[[CaseTable], Correlation]) -> Iterator[Row]:
     for model, task, cases in quads:
         yield correlated((model, task), of(cases), {"images": len(cases.groups.sizes)})
 

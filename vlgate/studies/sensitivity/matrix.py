@@ -58,10 +58,8 @@ def claims(file: Path = FILE) -> Claims:
             faculties[defect] = faculty
     if missing := sorted(SAYS.keys() - faculties.keys()):
         raise ValueError(f"{file.name}: no faculty names the defect {missing[0]!r}; add it to one of [faculties]")
-    every = content["every"]["needs"]
-    needs = {
-        task: frozenset((*every, *more)) - {*content["but"].get(task, ())} for task, more in content["needs"].items()
-    }
+    every, but = content["every"]["needs"], content["but"]
+    needs = {task: frozenset((*every, *more)) - {*but.get(task, ())} for task, more in content["needs"].items()}
     some = {task: frozenset(names) for task, names in content["some"].items()}
     for name in {name for names in (*needs.values(), *some.values()) for name in names}:
         if name not in content["faculties"]:

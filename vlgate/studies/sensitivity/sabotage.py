@@ -86,9 +86,8 @@ def closing_lines(name: str, sabotage: Sabotage, figures: Mapping[str, Any]) -> 
         there = sabotage.claimed & set(figures["tasks"])
         missing = sorted(there - caught)
         without = f"; not by {', '.join(missing)}" if missing else ""
-        lines.append(
-            f"claimed by {_counted(len(there), 'task')} of the run, and stopped by {len(there & caught)}{without}"
-        )
+        claimed = f"claimed by {_counted(len(there), 'task')} of the run"
+        lines.append(f"{claimed}, and stopped by {len(there & caught)}{without}")
     return lines
 
 
