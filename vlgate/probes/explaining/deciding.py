@@ -104,15 +104,11 @@ def _exchanged(own: SceneGraph, others: SceneGraph, box: GraphBox) -> SceneGraph
 
     kept = without(own, lambda thing: not there(thing))
     given = without(others, there)
-    renamed = {
-        f"other {name}": replace(
-            thing,
-            id=f"other {name}",
-            relations=tuple(replace(link, object=f"other {link.object}") for link in thing.relations),
-        )
-        for name, thing in given.objects.items()
-    }
-    return replace(kept, objects={**kept.objects, **renamed})
+    objects = dict(kept.objects)
+    for name, thing in given.objects.items():
+        links = tuple(replace(link, object=f"other {link.object}") for link in thing.relations)
+        objects[f"other {name}"] = replace(thing, id=f"other {name}", relations=links)
+    return replace(kept, objects=objects)
 
 
 def _said(scene: SceneGraph, texts: Sequence[str], reading: Reading) -> list[_Truth]:
@@ -147,13 +143,8 @@ def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iter
 def _words(explanation: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
     """Whether the exchange of words with the largest effect is one that changes what the texts say."""
     # A case counts if its exchanged texts can be read, and some of them say something else and some do not.
-    effects = {
-        part.word: part.effect
-        for finding in explanation.findings
-        if finding.method == "exchange between texts"
-        for part in finding.measured
-        if part.effect is not None
-    }
+    swapped = [finding for finding in explanation.findings if finding.method == "exchange between texts"]
+    effects = {one.word: one.effect for finding in swapped for one in finding.measured if one.effect is not None}
     told = {
         swap.words: deciding_words(case, dict(zip(texts_at(case, places), swap.texts, strict=True)), reading)
         for places, swap in text_swaps(case, shape)

@@ -226,11 +226,8 @@ _SAID = {
 def says(found: Explanation) -> str:
     """Return what turns the verdict of a case, or else what moves its margin most."""
     outcome = "missed" if found.right else "right"
-    turns = [
-        text
-        for finding in found.findings
-        for text in dict.fromkeys(_said(found, finding, part) for part in finding.turning[:_NAMED])
-    ]
+    turning = ((finding, part) for finding in found.findings for part in finding.turning[:_NAMED])
+    turns = list(dict.fromkeys(_said(found, *one) for one in turning))
     if turns:
         return f"The case is {outcome} {_joined(turns)}."
     strongest = []

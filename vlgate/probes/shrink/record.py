@@ -19,18 +19,8 @@ if TYPE_CHECKING:
     from vlgate.probes.shrink.search import Search
 
 
-_EDITS = {
-    "move": "moved",
-    "enlarge": "resized",
-    "reduce": "resized",
-    "recolour": "recoloured",
-    "remove": "removed",
-    "dark": "brightness",
-    "bright": "brightness",
-    "turn": "rotation",
-    "wording": "other words",
-    "cover": "covered",
-}
+_EDITS = {"move": "moved", "recolour": "recoloured", "remove": "removed", "wording": "other words", "cover": "covered"}
+_EDITS |= {"enlarge": "resized", "reduce": "resized", "dark": "brightness", "bright": "brightness", "turn": "rotation"}
 SEVERAL = "several"
 
 

@@ -92,13 +92,8 @@ _TABLE = tomllib.loads(Path(__file__).with_name("space.toml").read_text(encoding
 _COLOUR, _PLACE, _NUMBER, _EDGE = (
     re.compile(_TABLE[name], re.VERBOSE) for name in ("colour", "place", "number", "edge")
 )
-_NEVER = {
-    "dark": (_COLOUR,),
-    "bright": (_COLOUR,),
-    "contrast": (_COLOUR,),
-    "turn": (_PLACE, _NUMBER, _EDGE),
-    "crop": (_NUMBER, _EDGE),
-}
+_NEVER = {**dict.fromkeys(("dark", "bright", "contrast"), (_COLOUR,)), "crop": (_NUMBER, _EDGE)}
+_NEVER["turn"] = (_PLACE, _NUMBER, _EDGE)
 """The words that exclude a kind of change. Each list is too long rather than too short: a change that is left out costs
 little, but a change that makes the truth false would count against a model that is right."""
 WORDING = "wording"

@@ -39,13 +39,8 @@ class ChartRun:
 
 def text_of(release: ChartRun, decisions: Sequence[AcuityDecision] = ()) -> str:
     gates = [
-        {
-            "gate": f"acuity.{decision.gate.faculty}",
-            decision.gate.key: decision.gate.bound,
-            "decision": decision.outcome,
-            "why": decision.why,
-        }
-        for decision in decisions
+        {"gate": f"acuity.{one.gate.faculty}", one.gate.key: one.gate.bound, "decision": one.outcome, "why": one.why}
+        for one in decisions
     ]
     content = {
         "schema": SCHEMA,

@@ -123,11 +123,8 @@ def sentences(cases: CaseTable, known: Features) -> tuple[FloatArray, dict[str, 
     found: dict[str, FloatArray] = {"len_sentence": np.array(lengths, dtype=np.float64)}
     if "ta_tp" in cases.case_metrics:
         found["voice/passive"] = np.tile(_PASSIVE, n)
-    numbers = [
-        known.of(image, text)
-        for images, texts in zip(cases.images, cases.texts, strict=True)
-        for image, text in zip(images, texts, strict=True)
-    ]
+    pairs = (zip(*both, strict=True) for both in zip(cases.images, cases.texts, strict=True))
+    numbers = [known.of(image, text) for pair in pairs for image, text in pair]
     for name in numbers[0] if numbers else ():
         found[name] = np.array([row[name] for row in numbers])
     verbs = verbs_of(cases)

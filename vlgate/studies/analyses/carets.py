@@ -25,12 +25,8 @@ def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
     """Analyse the pairs of questions of some runs; ``tasks`` is a pattern of ids, None for those of CARETS."""
     pattern = pattern_of(runs, "carets", HEADLINE, tasks)
     pairs = named(runs, pattern, HEADLINE)
-    tables = [
-        table("carets-gaps", _gaps(pairs)),
-        table("carets-models", _across(runs, pattern)),
-        table("carets-changes", _answers(pairs)),
-        table("carets-replies", _replies(pairs)),
-    ]
+    tables = [table("carets-gaps", _gaps(pairs)), table("carets-models", _across(runs, pattern))]
+    tables += [table("carets-changes", _answers(pairs)), table("carets-replies", _replies(pairs))]
     if len(runs) > 1:
         tables.append(coverage_table(runs, pattern, HEADLINE, ("acc_original", "acc_perturbed"), "answers"))
         tables.append(coverage_table(runs, pattern, HEADLINE, (HEADLINE,), "pairs"))

@@ -137,13 +137,8 @@ def agreement_table(runs: Sequence[Run], pattern: str, headline: str) -> Table:
             a, b = first.case_metrics[headline] == 1.0, second.case_metrics[headline] == 1.0
             # Cohen's kappa is the agreement beyond that of two models that are right as often, but independently.
             beyond = kappa(a, b, first.groups)
-            more = {
-                "kappa": beyond.value,
-                "kappa low": beyond.low,
-                "kappa high": beyond.high,
-                "both right": int((a & b).sum()),
-                "both wrong": int((~a & ~b).sum()),
-            }
+            known = {"kappa": beyond.value, "kappa low": beyond.low, "kappa high": beyond.high}
+            more = {**known, "both right": int((a & b).sum()), "both wrong": int((~a & ~b).sum())}
             rows += measured((task, one.name, other.name), share(a == b, first.groups), more)
     return table("agreement", rows, headline=headline)
 
@@ -177,11 +172,9 @@ def blind_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Seque
             whole = found.get(metric, {})
             blind = whole.get("blind")
             if blind is not None:
-                more = {
-                    "chance": whole.get("chance"),
-                    "text only": float(blind["value"]),
-                    "beyond text": float(whole["value"]) - float(blind["value"]),
-                }
+                alone = float(blind["value"])
+                beyond = float(whole["value"]) - alone
+                more = {"chance": whole.get("chance"), "text only": alone, "beyond text": beyond}
                 figures = {name: whole[name] for name in ("value", "low", "high", "n")}
                 rows.append(Row(labels=(run.name, task, metric), **figures, more=more))
     return table("blind", rows)

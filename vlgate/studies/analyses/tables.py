@@ -134,13 +134,8 @@ def record(analysis: Analysis) -> dict[str, Any]:
             rows.append({**labels, **numbers, **row.more})
         texts = {"title": table.title, "about": table.about, "labels": list(table.labels), "value": table.value}
         tables.append({**texts, "more": list(table.more), "rows": rows})
-    return {
-        "analysis": analysis.name,
-        "tasks": analysis.tasks,
-        "runs": list(analysis.runs),
-        "tables": tables,
-        "notes": list(analysis.notes),
-    }
+    head = {"analysis": analysis.name, "tasks": analysis.tasks, "runs": list(analysis.runs)}
+    return {**head, "tables": tables, "notes": list(analysis.notes)}
 
 
 def _lines(table: Table, most: int | None) -> list[str]:

@@ -145,9 +145,9 @@ def _by_type(runs: _Runs) -> Iterator[Row]:
         for mean in [*means, *tasks]:
             under = [cases for task, cases in tasks.items() if task == mean or task.startswith(f"{mean}/")]
             pairs = [
-                (float(value), cluster)
+                one
                 for cases in under
-                for value, cluster in zip(cases.case_metrics[HEADLINE], cases.clusters, strict=True)
+                for one in zip(cases.case_metrics[HEADLINE].tolist(), cases.clusters, strict=True)
             ]
             more = {"mean over files": means.get(mean), "tasks": len(under)}
             yield from measured((run.name, mean), _of(pairs), more)
