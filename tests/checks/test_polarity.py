@@ -13,9 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlgate.asking.batching import Caller
-from vlgate.asking.checks.check import REQUESTS, ROUNDING
-from vlgate.asking.checks.invariance import check_batch_invariance, check_determinism, near_copy
-from vlgate.asking.checks.polarity import CAPTIONS, check_polarity, two_sided
+from vlgate.asking.checks.check import (
+    CAPTIONS,
+    REQUESTS,
+    ROUNDING,
+    check_batch_invariance,
+    check_determinism,
+    check_polarity,
+    near_copy,
+    two_sided,
+)
 from vlgate.asking.items import Copies
 from vlgate.types import Ask, Case, LazyImage, Match, Prediction, Read
 

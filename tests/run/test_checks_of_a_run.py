@@ -8,7 +8,7 @@ from builders import coloured, pair_case, task_of
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.cache.store import Memory
-from vlgate.asking.checks.polarity import CAPTIONS
+from vlgate.asking.checks.check import CAPTIONS
 from vlgate.asking.dedupe import Identities
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache

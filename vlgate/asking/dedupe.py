@@ -1,4 +1,4 @@
-"""The first step to a model: requests that are the same to it are asked once, in a hashed order."""
+"""The first step to a model: what is the same to it is asked once, in a hashed order; the digests of images."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from vlgate.asking.checks.check import REQUESTS
-from vlgate.asking.checks.invariance import asked_as, renamed
+from vlgate.asking.checks.check import REQUESTS, asked_as, renamed
 from vlgate.asking.items import gets_names
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import described

@@ -1,4 +1,4 @@
-"""The file of the replies: SQLite in WAL mode, records are only added; a damaged file is set aside.
+"""Replies as bytes, in memory and in a file: SQLite in WAL mode, records are only added; a damaged file is set aside.
 
 Several processes may read and write it at once, and each may be killed at any moment: a transaction is there as a whole
 or not at all. Each record carries a checksum, so that damage costs the damaged records only. Whatever is wrong with the

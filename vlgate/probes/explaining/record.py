@@ -1,4 +1,4 @@
-"""Explanations as one record, and the protocols of models that can be explained in their own terms."""
+"""Explanations as one record, and the margin of a case: how far it is from another verdict, as one number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search as plain values, as ``shrunk.jsonl`` holds it, and the cause of the break."""
+"""A search as plain values, as ``shrunk.jsonl`` holds it, the cause of the break, and a find as a user's own case."""
 
 from __future__ import annotations
 

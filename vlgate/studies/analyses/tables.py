@@ -1,4 +1,4 @@
-"""What an analysis finds: tables of numbers with intervals, as Markdown for people and as a record for programs."""
+"""What an analysis finds: tables of numbers, and correlations, agreement and gaps with intervals by image."""
 
 from __future__ import annotations
 

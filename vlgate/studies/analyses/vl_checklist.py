@@ -144,11 +144,8 @@ def _by_type(runs: _Runs) -> Iterator[Row]:
         means = _means(tasks)
         for mean in [*means, *tasks]:
             under = [cases for task, cases in tasks.items() if task == mean or task.startswith(f"{mean}/")]
-            pairs = [
-                one
-                for cases in under
-                for one in zip(cases.case_metrics[HEADLINE].tolist(), cases.clusters, strict=True)
-            ]
+            both = ((cases.case_metrics[HEADLINE].tolist(), cases.clusters) for cases in under)
+            pairs = [pair for values, images in both for pair in zip(values, images, strict=True)]
             more = {"mean over files": means.get(mean), "tasks": len(under)}
             yield from measured((run.name, mean), _of(pairs), more)
 

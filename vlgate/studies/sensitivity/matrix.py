@@ -1,4 +1,4 @@
-"""The matrix of tasks and defects: each task's main metric for each defective model, and what the task claims."""
+"""The matrix of tasks and defects: each task's main metric for each defective model, what it claims, as a page."""
 
 from __future__ import annotations
 
