@@ -214,9 +214,8 @@ class Store:
                 return True
         except (sqlite3.Error, OSError) as second:
             error = sqlite3.DatabaseError(_why(second))
-        self.problems.append(
-            f"{self.file} cannot be {what} ({_why(error)}); from here on the model is asked everything"
-        )
+        why = f"{self.file} cannot be {what} ({_why(error)})"
+        self.problems.append(f"{why}; from here on the model is asked everything")
         self.close()
         return False
 
@@ -227,9 +226,8 @@ class Store:
         self._opened = connect(self.file)
         self._inode = inode(self.file)
         if aside is not None:
-            self.problems.append(
-                f"{self.file} was damaged ({_why(error)}): set aside as {aside.name}, and its requests asked again"
-            )
+            damage = f"{self.file} was damaged ({_why(error)})"
+            self.problems.append(f"{damage}: set aside as {aside.name}, and its requests asked again")
 
 
 def damaged_by(error: sqlite3.Error, file: Path) -> bool:
@@ -245,10 +243,8 @@ def shrink(opened: sqlite3.Connection, limit: int) -> int:
     """Remove the oldest records until the rest takes less than ``limit`` bytes."""
     removed = 0
     while True:
-        pages, free, page = (
-            int(opened.execute(f"PRAGMA {name}").fetchone()[0])
-            for name in ("page_count", "freelist_count", "page_size")
-        )
+        names = ("page_count", "freelist_count", "page_size")
+        pages, free, page = (int(opened.execute(f"PRAGMA {name}").fetchone()[0]) for name in names)
         used = (pages - free) * page  # free pages are used again before the file grows
         if used <= limit:
             return removed

@@ -50,6 +50,7 @@ that. The scores of float32 models differ by 1e-6 to 1e-5 between sizes of batch
 """
 
 Replies = Mapping[Request, Prediction]
+Change = Callable[[Request], Request]
 
 
 def together(model: Predictor, requests: Sequence[Request]) -> Replies:
@@ -191,9 +192,7 @@ def near_copy(request: Request, number: int) -> Request:
     return saying(request, other)
 
 
-def asked_as(
-    model: Predictor, requests: Sequence[Request], change: Callable[[Request], Request]
-) -> dict[Request, Prediction]:
+def asked_as(model: Predictor, requests: Sequence[Request], change: Change) -> dict[Request, Prediction]:
     """Ask a model changed requests together; the predictions are by the requests as they were."""
     copies = {request: change(request) for request in requests}
     replies = model.predict(list(copies.values()))
@@ -235,10 +234,8 @@ class _Copies:
         self._anew: Anew = anew
         self._texts = {request: _permuted("text", index) for index, request in enumerate(requests)}
         images = dict.fromkeys(image for request in requests for image in images_of(request))
-        self._images = {
-            image: [2 * _ALONE * index + number for number in _permuted("image", index)]
-            for index, image in enumerate(images)
-        }
+        numbers = ((image, 2 * _ALONE * index, index) for index, image in enumerate(images))
+        self._images = {one: [start + n for n in _permuted("image", index)] for one, start, index in numbers}
 
     def of(self, request: Request, turn: int) -> Request:
         """The copy of a request in one turn; requests about one image keep one image."""
@@ -324,7 +321,7 @@ def check_batch_invariance(
     first = together(model, requests) if first is None else first
     asked = list(first)
     others = [request for request in dict.fromkeys(requests) if request not in first]
-    change: Callable[[Request], Request] = renamed if anew == "all" else lambda request: request
+    change: Change = renamed if anew == "all" else lambda request: request
     crowded = model.predict([*asked[::-1], *others])
     alone = {request: asked_as(model, [request], change)[request] for request in asked}
     how = "together, in reverse order and one at a time"
@@ -443,11 +440,8 @@ def _couples(left: list[Match], known: set[tuple[str, str]]) -> Iterator[tuple[M
     """Couples of captions, each used at most once, such that neither is true of the other's image."""
     while len(left) > 1:
         first = left.pop()
-        near = [
-            other
-            for other in left[-_NEIGHBOURS:]
-            if not known & {(first.image.key, other.text), (other.image.key, first.text)}
-        ]
+        a, b = first.image.key, first.text
+        near = [other for other in left[-_NEIGHBOURS:] if not known & {(a, other.text), (other.image.key, b)}]
         if near:
             words = set(_WORD.findall(first.text.lower()))
             second = min(near, key=lambda other: _overlap(words, set(_WORD.findall(other.text.lower()))))

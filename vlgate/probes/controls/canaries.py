@@ -54,9 +54,8 @@ class Canary:
 
     def texts(self, form: str = "There is a {} {}.") -> tuple[str, ...]:
         """Return the text that is true, and three that are not: another colour, another thing, and both."""
-        return tuple(
-            form.format(colour, kind) for kind in (self.kind, self.beside) for colour in (self.colour, self.other)
-        )
+        both = ((kind, colour) for kind in (self.kind, self.beside) for colour in (self.colour, self.other))
+        return tuple(form.format(colour, kind) for kind, colour in both)
 
 
 CANARIES: tuple[Canary, ...] = tuple(

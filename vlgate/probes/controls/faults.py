@@ -132,10 +132,8 @@ def truncated(asker: Asker) -> Finding | None:
             if asker.cut(images[0], texts[0][0]):
                 return None
             words = len(texts[0][0].split())
-            why = (
-                f"texts of {words} words that differ only in their last words get the same scores, and the model does "
-                "not say that it cuts them"
-            )
+            same = f"texts of {words} words that differ only in their last words get the same scores"
+            why = f"{same}, and the model does not say that it cuts them"
             return Finding(bug="truncated text", why=why)
     return None
 

@@ -154,10 +154,8 @@ def _words(explanation: Explanation, case: Case, shape: Shape, reading: Reading)
     strongest = max(told, key=lambda words: effects[words])
     right = effects[strongest] > 0 and bool(told[strongest])
     chance = sum(map(bool, told.values())) / len(told)
-    yield (
-        "exchange between texts",
-        Hit(touches=right, points=right, leads=right, chance_touches=chance, chance_points=chance, chance_leads=chance),
-    )
+    chances = {"chance_touches": chance, "chance_points": chance, "chance_leads": chance}
+    yield "exchange between texts", Hit(touches=right, points=right, leads=right, **chances)
 
 
 def _attended(explanation: Explanation, case: Case, which: int, known: Deciding) -> Iterator[tuple[str, Hit]]:

@@ -158,10 +158,8 @@ def _copies(case: Case, shape: Shape, boxes: Boxes, segments: Boxes) -> Iterator
 
 def _reworded(case: Case, shape: Shape) -> Iterator[tuple[Method, Part, Case]]:
     texts = texts_of(case)
-    word_changes: tuple[tuple[Method, Callable[[str, str], str | None]], ...] = (
-        ("leave words out", left_out),
-        ("exchange words", exchanged),
-    )
+    word_changes: tuple[tuple[Method, Callable[[str, str], str | None]], ...]
+    word_changes = (("leave words out", left_out), ("exchange words", exchanged))
     for method, change in word_changes:
         for word in words_of(texts):
             copy = _saying(case, {text: change(text, word) or text for text in texts})

@@ -40,12 +40,9 @@ def cause_of(moves: Sequence[Move], task: str) -> Cause:
     """Return the cause of a find; changes of several kinds together, or of several things, are "several"."""
     words = [move.kind.split(maxsplit=1)[0] for move in moves]
     edits = dict.fromkeys(_EDITS.get(word, word) for word in words)
-    what = dict.fromkeys(move.about for move in moves)
-    return Cause(
-        edit=next(iter(edits)) if len(edits) == 1 else SEVERAL,
-        what=next(iter(what)) if len(what) == 1 else SEVERAL,
-        faculty=task.rpartition("/")[2],
-    )
+    abouts = dict.fromkeys(move.about for move in moves)
+    edit, what = (next(iter(some)) if len(some) == 1 else SEVERAL for some in (edits, abouts))
+    return Cause(edit=edit, what=what, faculty=task.rpartition("/")[2])
 
 
 def clusters(causes: Sequence[Cause]) -> list[tuple[Cause, int]]:

@@ -143,9 +143,8 @@ def smallest_change(
     # own; none is asked twice. The result is the same for the same arguments and replies, unless a very slow model
     # needs more than the five minutes after which hypothesis stops to shrink.
     if len(batch.positions) != 1:
-        raise ValueError(
-            f"batch={batch!r}: expected one case, found {len(batch.positions)}; search each case by itself"
-        )
+        count = len(batch.positions)
+        raise ValueError(f"batch={batch!r}: expected one case, found {count}; search each case by itself")
     asking = _Asking(batch=batch, model=model, budget=budget)
     try:
         original = asking.verdict(())

@@ -134,15 +134,12 @@ def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
     texts = " ".join([texts, *(truth for truth in case.truths if isinstance(truth, str))]).lower()
     images = [image for request in case.requests for image in images_of(request)]
     tight = {"crop", "turn"} if any("#" in image.key for image in images) else set()
-    kinds = [
-        kind
-        for kind in IMAGE_MOVES
-        if images and kind not in tight and not any(never.search(texts) for never in _NEVER.get(kind, ()))
-    ]
+    never = {kind for kind, words in _NEVER.items() if any(one.search(texts) for one in words)}
+    kinds = [kind for kind in IMAGE_MOVES if images and kind not in tight | never]
     truth = Truth() if any(graph_of(image) is not None for image in images) else None
     truth = truth if truth is not None and truth.keeps(case) else None
     wordings, left_out = _wordings(case, truth) if "wording" in families else ((), "")
-    covers = "region" in families and not any(never.search(texts) for never in (_NUMBER, _EDGE))
+    covers = "region" in families and not any(one.search(texts) for one in (_NUMBER, _EDGE))
     spoken = WORDS if images and "region" in families and truth is None else ""
     regions, why = region_moves(case) if covers else ((), spoken)
     scenes = scene_moves(case, truth) if "scene" in families and truth is not None else ()

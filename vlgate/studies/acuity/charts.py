@@ -101,11 +101,8 @@ CSS = Path(__file__).with_name("chart.css").read_text(encoding="utf-8")
 
 def panel(faculty: Faculty, releases: Sequence[ChartRun]) -> Markup:
     """Return the chart of one faculty as an SVG element: the first release, and perhaps an earlier one."""
-    drawn = [
-        (style, release.model, chart)
-        for style, release in zip(STYLES, releases, strict=False)
-        if (chart := release.chart(faculty.name))
-    ]
+    both = zip(STYLES, releases, strict=False)
+    drawn = [(style, one.model, chart) for style, one in both if (chart := one.chart(faculty.name))]
     start = Markup(
         '<svg class="acuity" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{t}">'
         "<title>{t}</title>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -303,15 +303,5 @@ def _distractors(chance: Chance, level: float) -> Told:
     return things, true, false
 
 
-_SCENES: Mapping[str, Callable[[Chance, float], Told]] = {
-    "noun": _noun,
-    "colour": _colour,
-    "count": _count,
-    "left-right": _left_right,
-    "size": _size,
-    "contrast": _contrast,
-    "blur": _blur,
-    "clutter": _clutter,
-    "text-length": _text_length,
-    "distractors": _distractors,
-}
+_MAKERS = (_noun, _colour, _count, _left_right, _size, _contrast, _blur, _clutter, _text_length, _distractors)
+_SCENES = {maker.__name__.removeprefix("_").replace("_", "-"): maker for maker in _MAKERS}  # by the names of faculties

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from math import isnan
 from typing import Any
 
@@ -38,12 +39,9 @@ def text_tables(tasks: Sequence[Task], found: Mapping[str, Shortcuts], luck: Map
         more |= {"all three": float((counts == len(PROBES)).mean()), "none": float((counts == 0).mean())}
         more |= {"by luck": None if isnan(luck[task.id]) else luck[task.id]}
         solved += measured((task.id,), one.share(counts > 0), more)
-    reached = (
-        row
-        for task in run
-        for probe in PROBES
-        for row in measured((task.id, probe), found[task.id].reached(probe), {"chance": chance_of(task)})
-    )
+    reached: list[Row] = []
+    for task, probe in product(run, PROBES):
+        reached += measured((task.id, probe), found[task.id].reached(probe), {"chance": chance_of(task)})
     return table("shortcuts-solved", solved), table("shortcuts-reached", reached)
 
 

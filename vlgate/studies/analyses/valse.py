@@ -103,12 +103,8 @@ def _instruments(runs: Sequence[Run], pattern: str, reader: Run | None) -> Itera
         instrument = figure.target not in {None, "valse/*"} and figure.model != "chance"
         if instrument and (figure.table, figure.metric) == ("4", HEADLINE):
             printed.setdefault(figure.model, {})[str(figure.target)] = figure.value
-    compared = [
-        (f"{name} (printed)", f"{other} (printed)", printed[name], printed[other])
-        for other in _READERS
-        for name in printed
-        if name not in _READERS
-    ]
+    names = [(name, other) for other in _READERS for name in printed if name not in _READERS]
+    compared = [(f"{name} (printed)", f"{other} (printed)", printed[name], printed[other]) for name, other in names]
     if reader is not None:
         texts = _values(reader, pattern)
         compared += [(run.name, reader.name, _values(run, pattern), texts) for run in runs]

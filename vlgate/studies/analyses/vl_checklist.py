@@ -70,12 +70,8 @@ def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None
     pattern = pattern_of(runs, BENCHMARK, HEADLINE, tasks)
     found = [(run, chosen(run, pattern, HEADLINE)) for run in runs]
     classes = table("checklist-classes", _class_rows(found, placed or {}))
-    gaps = (
-        replace(row, labels=(run.name, *row.labels))
-        for run, of_run in found
-        for kind in _KINDS
-        if (row := gap_of(of_run, kind, placed or {})) is not None
-    )
+    of_kinds = ((run, gap_of(of_run, kind, placed or {})) for run, of_run in found for kind in _KINDS)
+    gaps = (replace(row, labels=(run.name, *row.labels)) for run, row in of_kinds if row is not None)
     tables = [table("checklist-types", _by_type(found)), classes, table("checklist-gaps", gaps)]
     notes = ["shares are of all pairs together; means are over files, then datasets, then levels, as in the paper"]
     if not classes.rows:
@@ -97,12 +93,10 @@ def gap_of(tasks: Mapping[str, CaseTable], kind: str, placed: Placed) -> Row | N
     # files, then over the datasets, that have pairs of both classes; a task that is not VL-CheckList's is a file. The
     # row has the labels ``(gap,)``; None if no file has both.
     upper, lower = _KINDS[kind][0], _KINDS[kind][-1]
-    files = {
-        f"{BENCHMARK}/object/{kind}/{one}/{file}": _of(values)
-        for (one, file), values in _classed(tasks, kind, placed).items()
-        if one in {upper, lower}
-    }
-    name = f"{BENCHMARK}/object/{kind}:{upper}-{lower}"
+    place, ends = f"{BENCHMARK}/object/{kind}", (upper, lower)
+    classed = _classed(tasks, kind, placed).items()
+    files = {f"{place}/{one}/{file}": _of(values) for (one, file), values in classed if one in ends}
+    name = f"{place}:{upper}-{lower}"
     whole = checklist_gaps({file: metric.value for file, metric in files.items()}).get(name)
     if whole is None:
         return None

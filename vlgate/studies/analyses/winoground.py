@@ -129,11 +129,8 @@ def _pretraining(runs: Sequence[Run], pattern: str, given: Mapping[str, Size]) -
     paper = published_scores()
     yield table("winoground-sizes", _by_size(paper, sizes()), of="the paper's models", about=_PRINTED)
     for task in dict.fromkeys(task for run in runs for task in chosen(run, pattern, HEADLINE)):
-        known = {
-            run.name: {metric: float(run.tasks[task].case_metrics[metric].mean()) for metric in SCORES}
-            for run in runs
-            if run.name in given and task in run.tasks
-        }
+        there = [(run.name, run.tasks[task].case_metrics) for run in runs if run.name in given and task in run.tasks]
+        known = {name: {metric: float(own[metric].mean()) for metric in SCORES} for name, own in there}
         if not known:
             continue
         if task == "winoground/all":

@@ -64,11 +64,8 @@ def named(text: str) -> Iterator[tuple[str, bool]]:
     """
     ontology = default_ontology()
     # What an article stands before is a noun if it can be; an attribute before a noun ("metal bowl") is none.
-    told = [
-        (_base(word), is_noun(word) or (before in _ARTICLES and _may_be_noun(word)))
-        for before, word in pairwise(("", *raw(text)))
-        if word not in _ARTICLES
-    ]
+    both = [(before in _ARTICLES, word) for before, word in pairwise(("", *raw(text))) if word not in _ARTICLES]
+    told = [(_base(word), is_noun(word) or (after and _may_be_noun(word))) for after, word in both]
     words = [word for word, _ in told]
     following = pairwise((*told, ("", False)))
     nouns = [noun and not (after and word in ontology.attributes) for (word, noun), (_, after) in following]
