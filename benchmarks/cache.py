@@ -16,9 +16,8 @@ import numpy as np
 from run_all import Row
 
 from vlgate.asking.batching import Caller
-from vlgate.asking.cache.store import Store
-from vlgate.asking.image_identity import Identities
-from vlgate.asking.memory import Memory
+from vlgate.asking.cache.store import Memory, Store
+from vlgate.asking.dedupe import Identities
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.images.files import file_image

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vlgate.record.options import Options
-from vlgate.studies.sensitivity.matrix import NAMES, Cell, Matrix, asked
-from vlgate.studies.sensitivity.pages import LEAST, counted, table
+from vlgate.studies.sensitivity.matrix import LEAST, NAMES, Cell, Matrix, asked, counted, table
 from vlgate.studies.sensitivity.readings import READINGS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "needs.md"

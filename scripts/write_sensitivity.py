@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vlgate.record.options import Options
-from vlgate.studies.sensitivity.matrix import NAMES, Matrix, asked, claims
-from vlgate.studies.sensitivity.pages import lines
+from vlgate.studies.sensitivity.matrix import NAMES, Matrix, asked, claims, lines
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "sensitivity.md"
 

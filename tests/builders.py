@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
 
@@ -135,6 +137,16 @@ def asked_task(*rows, shape="questions", choices=("yes", "no"), name="x/question
         requests = tuple(Ask(image=image(key), question=text, choices=choices) for text in asked[::2])
         cases.append(Case(id=f"{case}{number}", requests=requests, truths=tuple(asked[1::2])))
     return task_of(cases, name, "invariance", shape)
+
+
+def model(**parts):
+    """A model with these methods, each a function of what it is asked, and attributes."""
+    return type("Model", (), {name: staticmethod(part) if callable(part) else part for name, part in parts.items()})()
+
+
+def predictor(asked, size=64, **how):
+    """A predictor that asks a model in calls of at most ``size``."""
+    return ModelPredictor(model=asked, name="lxmert", caller=Caller(name="lxmert", size=size), **how)
 
 
 def write_lines(file, rows):

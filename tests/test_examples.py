@@ -15,7 +15,7 @@ from vlgate.metrics.score_rules import chosen_quad_case_metrics
 from vlgate.probes.controls.canaries import follows
 from vlgate.probes.controls.look import describes
 from vlgate.probes.controls.registry import chosen
-from vlgate.probes.explaining import changes, explain, regions
+from vlgate.probes.explaining import explain, regions
 from vlgate.probes.shrink.moves import covered
 from vlgate.probes.shrink.space import _in_words
 from vlgate.types import Compare, Difference, LazyImage, Metric
@@ -89,11 +89,11 @@ EXAMPLES = [
     (follows(array([1, 2]), array([1, 2]), array([5, 1])), True),
     ([describes(one) for one in ("A dog on a beach.", "I can\u2019t see an image.", " ")], [True, False, False]),
     ((chosen(["look", "look"]), chosen(["none"])), (("look",), ())),
-    (changes.words_of(["A dog chases a man.", "A man chases a dog."]), ("a", "dog", "chases", "man")),
-    (changes.left_out("A dog chases a man.", "dog"), "A chases a man."),
-    (changes.exchanged("A dog chases a man.", "man"), "A dog chases a thing."),
+    (explain.words_of(["A dog chases a man.", "A man chases a dog."]), ("a", "dog", "chases", "man")),
+    (explain.left_out("A dog chases a man.", "dog"), "A chases a man."),
+    (explain.exchanged("A dog chases a man.", "man"), "A dog chases a thing."),
     (
-        [swap.texts[0] for swap in changes.swaps("A dog chases a man", "A man chases a dog")],
+        [swap.texts[0] for swap in explain.swaps("A dog chases a man", "A man chases a dog")],
         ["A man chases a man", "A dog chases a dog"],
     ),
     (

@@ -22,9 +22,7 @@ def cases(scores=None, *, texts=None, truths=None, images=None, answers=None, ta
         "images": pa.array([[f"{name}.jpg"] * k for name in (images or range(n))], lists),
         "texts": pa.array([list(row) for row in texts or [["a text"] * k] * n], lists),
         "truths": pa.array([list(row) for row in truths or [["true"] * k] * n], lists),
-        "scores": pa.array(
-            np.full((n, k), np.nan).tolist() if scores is None else [[*map(float, row)] for row in scores]
-        ),
+        "scores": pa.array(np.full((n, k), np.nan if scores is None else scores, dtype=float).tolist()),
         "answers": pa.array([list(row) for row in answers or [[None] * k] * n], lists),
         "tags": pa.array([json.dumps(row) for row in tags or [{}] * n]),
         **{name: pa.array(np.array(values, dtype=np.float64)) for name, values in (facts or {}).items()},
@@ -39,9 +37,8 @@ def judged_quads(scores, **columns):
 def judged_pairs(scores, accepted=None, **columns):
     given = np.array(scores, dtype=np.float64)
     yes = np.full(given.shape, np.nan) if accepted is None else np.array(accepted, dtype=np.float64)
-    facts = {
-        name: values for name, values in score_rules.pair_case_metrics(given, yes).items() if not np.isnan(values).all()
-    }
+    metrics = score_rules.pair_case_metrics(given, yes)
+    facts = {name: values for name, values in metrics.items() if not np.isnan(values).all()}
     return cases(scores, facts=facts, **columns)
 
 
@@ -52,9 +49,7 @@ def judged_sets(scores, shape="active_passive_set", **columns):
 
 def answered(pairs, truths, *, differ=False, **columns):
     """Pairs of questions: the answers, the truths, and whether the answers should differ."""
-    right = np.array(
-        [[one == truth for one, truth in zip(*both, strict=True)] for both in zip(pairs, truths, strict=True)]
-    )
+    right = np.array([[one == true for one, true in zip(*both)] for both in zip(pairs, truths)])  # noqa: B905
     facts = {
         "acc": right.mean(axis=1),
         "cons": [(first != second) == differ for first, second in pairs],

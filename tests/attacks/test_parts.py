@@ -45,65 +45,48 @@ def merge(drawn, tmp_path):
     return lambda *folders: main(["merge", *map(str, folders), *gates, f"--results={tmp_path / 'joined'}"])
 
 
-def _one_of_the_good_model(bad, good):
-    return [bad[0], good[1]]
-
-
-def _a_good_part_twice(_bad, good):
-    return [good[0], good[0]]
-
-
-def _only_one_part(bad, _good):
-    return bad[:1]
-
-
-def _the_replies_of_the_good_model(bad, good):
-    for mine, other in zip(bad, good, strict=True):
-        shutil.copy(other / "part.jsonl", mine)
-    return bad
-
-
-def _the_verdicts_of_the_good_model(bad, good):
-    for mine, other in zip(bad, good, strict=True):
-        for name in ("metrics.json", "verdict.json", "cases.parquet", "predictions.parquet", "badge.json"):
+def copied(source, target, *names):
+    for mine, other in zip(target, source, strict=True):
+        for name in names:
             shutil.copy(other / name, mine)
-    return bad
+    return target
 
 
-def _no_lines_of_what_it_missed(bad, _good):
-    for folder in bad:
+def without_lines(folders):
+    for folder in folders:
         (folder / "part.jsonl").write_text("")
-    return bad
+    return folders
 
 
-def _another_fingerprint(bad, good):
+def with_the_fingerprint_of(good, bad):
     content = json.loads((bad[0] / "part.json").read_text())
     content["model"] = json.loads((good[0] / "part.json").read_text())["model"]
     (bad[0] / "part.json").write_text(json.dumps(content))
     return [bad[0], good[1]]
 
 
-def _an_end_that_did_not_come(bad, _good):
-    (bad[1] / "part.json").unlink()
-    return bad
+def without_end(folders):
+    (folders[1] / "part.json").unlink()
+    return folders
 
 
-WAYS = [
-    _one_of_the_good_model,
-    _a_good_part_twice,
-    _only_one_part,
-    _the_replies_of_the_good_model,
-    _the_verdicts_of_the_good_model,
-    _no_lines_of_what_it_missed,
-    _another_fingerprint,
-    _an_end_that_did_not_come,
-]
+VERDICTS = ("metrics.json", "verdict.json", "cases.parquet", "predictions.parquet", "badge.json")
+WAYS = {
+    "one-of-the-good-model": lambda bad, good: [bad[0], good[1]],
+    "a-good-part-twice": lambda _, good: [good[0], good[0]],
+    "only-one-part": lambda bad, _: bad[:1],
+    "the-replies-of-the-good-model": lambda bad, good: copied(good, bad, "part.jsonl"),
+    "the-verdicts-of-the-good-model": lambda bad, good: copied(good, bad, *VERDICTS),
+    "no-lines-of-what-it-missed": lambda bad, _: without_lines(bad),
+    "another-fingerprint": lambda bad, good: with_the_fingerprint_of(good, bad),
+    "an-end-that-did-not-come": lambda bad, _: without_end(bad),
+}
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__.strip("_").replace("_", "-"))
+@pytest.mark.parametrize("way", WAYS)
 def test_a_bad_model_does_not_pass(parts, merge, tmp_path, way):
-    joins = way is _the_verdicts_of_the_good_model  # which nobody reads
-    assert merge(*way(parts(BAD), parts(GOOD))) == (1 if joins else 4)
+    joins = way == "the-verdicts-of-the-good-model"  # which nobody reads
+    assert merge(*WAYS[way](parts(BAD), parts(GOOD))) == (1 if joins else 4)
     assert (tmp_path / "joined").exists() == joins
 
 

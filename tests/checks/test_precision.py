@@ -3,23 +3,16 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from builders import pair_case, task_of
 
 from vlgate.asking.checks.precision import CASES, check_precision, drawn, lacks_room
-from vlgate.types import Case, LazyImage, Match, Prediction, Task
+from vlgate.types import Prediction
 
 GIB = 2**30
 
 
 def task(n, name="x/pairs"):
-    def case(i):
-        image = LazyImage(key=f"{name}{i}.jpg", load=lambda: pytest.fail("a check decoded an image"))
-        return Case(
-            id=str(i),
-            requests=(Match(image=image, text=f"caption {i}"), Match(image=image, text=f"foil {i}")),
-            truths=(True, False),
-        )
-
-    return Task(id=name, capability="foil", shape="pair", cases=tuple(case(i) for i in range(n)))
+    return task_of((pair_case(i, f"caption {i}", f"foil {i}") for i in range(n)), name)
 
 
 class Scored:
@@ -30,11 +23,9 @@ class Scored:
 
     def predict(self, requests):
         self.calls += 1
-        return {request: self._prediction(request) for request in requests}
-
-    def _prediction(self, request):
-        said = self.score(request)
-        return Prediction(request=request, **({"problem": said} if isinstance(said, str) else {"score": said}))
+        scores = {request: self.score(request) for request in requests}
+        names = {str: "problem"}
+        return {one: Prediction(request=one, **{names.get(type(s), "score"): s}) for one, s in scores.items()}
 
 
 def fine(request):
@@ -46,8 +37,11 @@ def number(request):
 
 
 def checked(half, full=fine, tasks=None, ties="strict"):
-    tasks = [task(200)] if tasks is None else tasks
-    return check_precision(Scored(half), Scored(full), drawn(tasks, ties, 0), "bfloat16")
+    batches = drawn([task(150), task(50, "x/more")] if tasks is None else tasks, ties, 0)
+    models = Scored(half), Scored(full)
+    found = check_precision(*models, batches, "bfloat16")
+    assert [model.calls for model in models] == [1, 1]  # for all tasks
+    return found
 
 
 def test_the_same_scores_are_ok():
@@ -55,12 +49,9 @@ def test_the_same_scores_are_ok():
     assert (found.name, found.outcome, found.n, found.share, found.largest) == ("precision", "ok", CASES, 1.0, 0.0)
     assert "0 of 64" in found.why
     assert "0.0% to 5.7% of all cases" in found.why
-
-
-def test_differences_that_change_no_verdict_are_ok():
-    found = checked(lambda r: 2 * fine(r))
-    assert found.outcome == "ok"
-    assert 0.5 < found.largest < 1
+    twice = checked(lambda r: 2 * fine(r))  # which changes no verdict
+    assert twice.outcome == "ok"
+    assert 0.5 < twice.largest < 1
 
 
 def test_verdicts_that_change_are_counted_by_their_direction():
@@ -68,20 +59,17 @@ def test_verdicts_that_change_are_counted_by_their_direction():
         return float(r.text.startswith("caption") == (number(r) % 2 == 0))
 
     def half(r):  # every fourth of the right cases ties, every tenth of the wrong ones becomes right
-        if number(r) % 8 == 0:
-            return 0.5
-        return 1 - full(r) if number(r) % 20 == 1 else full(r)
+        return 0.5 if number(r) % 8 == 0 else 1 - full(r) if number(r) % 20 == 1 else full(r)
 
-    batches = drawn([task(200)], "strict", 0)
-    numbers = [int(case.id) for batch in batches for case in batch.cases]
+    batches = drawn([task(150), task(50, "x/more")], "strict", 0)
+    numbers = [int(case.id.split()[1]) for batch in batches for case in batch.cases]
     lost, won = sum(n % 8 == 0 for n in numbers), sum(n % 20 == 1 for n in numbers)
     assert lost > 0 < won
     found = checked(half, full)
     assert found.outcome == "suspect"
     assert f"{lost + won} of 64 cases" in found.why
     assert f"({lost} right in float32 only, {won} right in bfloat16 only)" in found.why
-    assert found.share == 1 - (lost + won) / 64
-    assert found.largest == 1.0
+    assert (found.share, found.largest) == (1 - (lost + won) / 64, 1.0)
 
 
 def test_a_tie_is_another_verdict_even_if_it_counts_as_right():
@@ -92,11 +80,9 @@ def test_a_tie_is_another_verdict_even_if_it_counts_as_right():
 
 def test_rounding_to_few_bits_is_found_out():
     torch = pytest.importorskip("torch")
-
-    def rounded(r):
-        return torch.tensor(0.5 + fine(r) / 1000).bfloat16().double().item()
-
-    found = checked(rounded, lambda r: 0.5 + fine(r) / 1000)
+    found = checked(
+        lambda r: torch.tensor(0.5 + fine(r) / 1000).bfloat16().double().item(), lambda r: 0.5 + fine(r) / 1000
+    )
     assert found.outcome == "suspect"
     assert found.share < 0.5
 
@@ -108,12 +94,6 @@ def test_cases_without_a_reply_are_left_out():
     none = checked(lambda _: "gone")
     assert (none.outcome, none.n, none.share) == ("not applicable", 0, None)
     assert checked(fine, tasks=()).outcome == "not applicable"
-
-
-def test_each_model_is_asked_once_for_all():
-    half, full = Scored(fine), Scored(fine)
-    check_precision(half, full, drawn([task(50), task(50, "x/more")], "strict", 0), "float16")
-    assert (half.calls, full.calls) == (1, 1)
 
 
 def test_the_sample_is_seeded_and_of_all_cases_alike():
@@ -147,7 +127,9 @@ def machine(tmp_path):
     return write
 
 
-def test_room_for_twice_what_is_held_is_enough(machine):
+def test_room_for_twice_what_is_held_is_enough_if_the_free_memory_is_known(tmp_path, machine):
+    assert "is unknown" in lacks_room("cpu", tmp_path)
+    assert "is unknown" in lacks_room("mps", machine(1, 99))
     assert lacks_room("cpu", machine(3, 6)) == ""
     message = lacks_room("cpu", machine(3, 5))
     assert "5.0 GiB of memory are free on this machine" in message
@@ -166,11 +148,6 @@ def test_a_limit_of_any_group_counts(machine, group, folder, names):
     assert "5.0 GiB of memory are free" in lacks_room("cpu", machine(3, 99, group, **groups))
     groups[f"{folder}{limit}"] = "max\n"
     assert lacks_room("cpu", machine(3, 99, group, **groups)) == ""
-
-
-def test_nothing_is_loaded_if_the_free_memory_is_unknown(tmp_path, machine):
-    assert "is unknown" in lacks_room("cpu", tmp_path)
-    assert "is unknown" in lacks_room("mps", machine(1, 99))
 
 
 def test_both_the_gpu_and_the_machine_need_room(machine, monkeypatch):

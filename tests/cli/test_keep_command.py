@@ -7,7 +7,7 @@ from builders import read_lines, tabled, write_lines
 from PIL import Image
 
 from vlgate.cli import main
-from vlgate.probes.shrink.keeping import NotKeptError, own_case
+from vlgate.probes.shrink.record import NotKeptError, own_case
 from vlgate.sources.own.cases import read
 from vlgate.sources.reading.source import ReadOptions
 

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builders import pair_case, task_of
+from builders import model as fake
+from builders import pair_case, predictor, task_of
 
-from vlgate.asking.batching import Caller
-from vlgate.asking.predictor import ModelPredictor, score
+from vlgate.asking.items import images_of_case
+from vlgate.asking.predictor import score
+from vlgate.errors import NoReplyError
 from vlgate.gates.decide import Coverage, Judged, decide_all
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
@@ -16,61 +18,52 @@ from vlgate.metrics.shapes import SHAPES as SPECS
 from vlgate.models.reference.controls import Constant, Oracle, Random
 from vlgate.perturb.images.graded import blurred_away, uniform
 from vlgate.probes.controls.control import Sample
-from vlgate.probes.controls.look import (
-    LOOK,
-    NOTHING,
-    QUESTIONS,
-    REFUSALS,
-    TOLD,
-    about_model,
-    describes,
-    images_of_case,
-    others_of,
-)
+from vlgate.probes.controls.look import LOOK, NOTHING, QUESTIONS, REFUSALS, TOLD, about_model, describes, others_of
 from vlgate.record.options import Options
 from vlgate.run.loading import blind_predictor
 from vlgate.run.planning import make_plan
 from vlgate.types import Ask, Batch, Case, LazyImage
 
-SHAPES = {
-    "scenes/existence": "pair",
-    "scenes/word-swap": "quad",
-    "scenes/relative-clause": "set",
-    "scenes/active-passive": "active_passive_set",
-    "scenes/order-inv": "questions",
-    "scenes/visual-inv": "questions",
-}
-
-
-OPTIONS = Options(folder=Path.cwd(), suite=tuple(SHAPES), limit=40, thresholds=None, results=Path.cwd())
+SHAPES = {"existence": "pair", "word-swap": "quad", "relative-clause": "set", "active-passive": "active_passive_set"}
+SHAPES |= {"order-inv": "questions", "visual-inv": "questions"}
+OPTIONS = Options(
+    folder=Path.cwd(), suite=tuple(f"scenes/{name}" for name in SHAPES), limit=40, thresholds=None, results=Path.cwd()
+)
 
 
 @pytest.fixture(scope="module")
 def tasks():
     found = make_plan(OPTIONS).tasks
-    assert {task.id: task.shape for task in found} == SHAPES
+    assert {task.id.removeprefix("scenes/"): task.shape for task in found} == SHAPES
     return found
 
 
-def predictor(model, tasks=()):
+def measured(model, task):
     if hasattr(model, "prepare"):
-        model.prepare(tasks)
-    return ModelPredictor(model=model, name="toy", caller=Caller(name="toy", size=512))
+        model.prepare([task])
+    return measured_by(predictor(model, 512), task)
 
 
-def measured(model, task, ties="strict"):
-    return measured_by(predictor(model, [task]), task, ties)
+def measured_by(asked, task):
+    batch = Batch(task=task, positions=tuple(range(len(task.cases))))
+    return LOOK.measure(Sample(task=task, verdicts=judge(batch, score(asked, batch)), ties="strict"), asked)
 
 
-def measured_by(asked, task, ties="strict"):
-    batch = Batch(task=task, positions=tuple(range(len(task.cases))), ties=ties)
-    return LOOK.measure(Sample(task=task, verdicts=judge(batch, score(asked, batch)), ties=ties), asked)
+def toy(says, **parts):
+    """A model that says what ``says`` maps the text of a pair, or a question, and the key of an image to."""
+    return fake(
+        match=lambda pairs: np.array([says(pair.text, pair.image.key) for pair in pairs], dtype=np.float64),
+        answer=lambda questions: [says(one.question, one.image.key) for one in questions],
+        **parts,
+    )
 
 
 @pytest.mark.slow
 def test_models_that_ignore_the_image_gain_nothing(tasks):
-    length = Toy(lambda text, _: "yes" if len(text) % 2 else "no")
-    length.match = lambda some: np.array([float(len(pair.text)) for pair in some])
+    length = fake(
+        match=lambda pairs: np.array([float(len(pair.text)) for pair in pairs]),
+        answer=lambda questions: ["yes" if len(one.question) % 2 else "no" for one in questions],
+    )
     for task in tasks:
         for asked in (blind_predictor(OPTIONS, [task]), predictor(Constant()), predictor(length)):
             found = measured_by(asked, task).metric("visual_gain")
@@ -81,8 +74,7 @@ def test_models_that_ignore_the_image_gain_nothing(tasks):
 def test_a_model_that_guesses_gains_nothing_that_an_interval_shows(tasks):
     """Both images of visual-inv become one, so a model that guesses agrees with itself only without them."""
     for task in tasks:
-        found = measured(Random(), task).metric("visual_gain")
-        assert found.low <= 0.0, task.id
+        assert measured(Random(), task).metric("visual_gain").low <= 0.0, task.id
 
 
 def test_the_oracle_gains_all(tasks):
@@ -94,19 +86,6 @@ def test_the_oracle_gains_all(tasks):
             continue
         assert (gain.value, gain.high, gain.n) == (1.0, 1.0, len(task.cases)), task.id
         assert set(found.left_out) == {"without a value for other"}, task.id  # it knows no truth of another image
-
-
-class Toy:
-    """Says what ``says`` maps the text of a pair, or a question, and the key of an image to."""
-
-    def __init__(self, says):
-        self.says = says
-
-    def match(self, pairs):
-        return np.array([self.says(pair.text, pair.image.key) for pair in pairs], dtype=np.float64)
-
-    def answer(self, questions):
-        return [self.says(question.question, question.image.key) for question in questions]
 
 
 def image(key):
@@ -128,7 +107,7 @@ def test_the_gain_is_over_the_condition_that_keeps_most():
         own = key == f"{int(number) // 2}.jpg"
         return float((what == "true") == (own or int(number) % 2 == 0))
 
-    found = measured(Toy(says), pairs())
+    found = measured(toy(says), pairs())
     values = {name: found.metric(name).value for name in ("image", "grey", "blank", "other", "blurred")}
     assert values == {"image": 1.0, "grey": 0.0, "blank": 0.0, "other": 0.5, "blurred": 0.0}
     assert found.metric("visual_gain") == found.metric("gain_other")
@@ -138,16 +117,13 @@ def test_the_gain_is_over_the_condition_that_keeps_most():
 
 
 def test_a_model_that_has_no_reply_without_an_image_is_left_out_and_counted():
-    class Lost(Toy):
-        def match(self, pairs):
-            from vlgate.errors import NoReplyError
+    def match(pairs):
+        missing = [index for index, pair in enumerate(pairs) if "#" in pair.image.key or "-" in pair.image.key]
+        if missing:
+            raise NoReplyError(missing, "no such image")
+        return [float(pair.text.startswith("true")) for pair in pairs]
 
-            missing = [index for index, pair in enumerate(pairs) if "#" in pair.image.key or "-" in pair.image.key]
-            if missing:
-                raise NoReplyError(missing, "no such image")
-            return super().match(pairs)
-
-    found = measured(Lost(lambda text, _: float(text.startswith("true"))), pairs())
+    found = measured(fake(match=match), pairs())
     assert found.left_out == {f"without a value for {name}": 40 for name in ("grey", "blank", "blurred")}
     assert found.metric("grey") is None
     assert found.metric("visual_gain") == found.metric("gain_other")
@@ -165,9 +141,8 @@ def test_the_other_image_is_of_a_case_that_shares_nothing(tasks):
             assert own.isdisjoint(one.key.partition("#")[0] for one in shown.values())
             for one in shown.values():
                 assert not true_texts(case) & true_texts(by_image[one])
-        assert {key: dict(value) for key, value in found.items()} == {
-            key: dict(value) for key, value in others_of(task, task.cases[::-1], 0).items()
-        }
+        backwards = others_of(task, task.cases[::-1], 0)
+        assert {key: dict(one) for key, one in found.items()} == {key: dict(one) for key, one in backwards.items()}
 
 
 def true_texts(case):
@@ -180,7 +155,7 @@ def true_texts(case):
 
 def test_cases_without_another_image_are_counted():
     task = pairs(2)  # two cases of one image
-    found = measured(Toy(lambda text, _: float(text.startswith("true"))), task)
+    found = measured(toy(lambda text, _: float(text.startswith("true"))), task)
     assert others_of(task, task.cases, 0) == {}
     assert found.left_out == {"without a value for other": 2}
 
@@ -193,82 +168,72 @@ def questions(n=40):
     return task_of(cases, task="toy/questions", capability="invariance", shape="questions")
 
 
-class Speaker(Toy):
-    """Can be asked without an image, too."""
+def speaker(alone):
+    """A model that can be asked without an image, too, and what it is asked so."""
+    asked = []
 
-    def __init__(self, alone):
-        super().__init__(lambda _, key: "yes" if key.endswith(".jpg") else "no")
-        self.alone = alone
-        self.asked = []
+    def answer_without_image(questions):
+        asked.extend(question.question for question in questions)
+        return [alone(question.question) for question in questions]
 
-    def answer_without_image(self, questions):
-        self.asked += [question.question for question in questions]
-        return [self.alone(question.question) for question in questions]
+    own = lambda _, key: "yes" if key.endswith(".jpg") else "no"  # noqa: E731
+    return toy(own, answer_without_image=answer_without_image), asked
 
 
 def test_a_model_that_is_told_that_there_is_no_image():
-    model = Speaker(lambda question: "yes" if int(question.split()[-1][:-2]) % 2 else "no")
+    model, asked = speaker(lambda question: "yes" if int(question.split()[-1][:-2]) % 2 else "no")
     found = measured(model, questions())
     assert found.metric("told").value == 0.5
-    assert len(model.asked) == 80
-    assert all(one.startswith(f"{TOLD} ") for one in model.asked)
+    assert len(asked) == 80
+    assert all(one.startswith(f"{TOLD} ") for one in asked)
     assert found.metric("visual_gain") == found.metric("gain_other")  # every other image makes it say yes
     assert found.metric("visual_gain").value == 0.0
     assert found.metric(SPECS["questions"].headline) is None
+    assert "told" not in measured(toy(lambda *_: "yes"), questions()).figures  # it cannot be asked without an image
+    assert about_model(predictor(toy(lambda *_: "yes")), 0) is None
 
 
-REFUSAL = "I cannot see an image."
+def refuser(refuses):
+    """It knows the answer to all questions from their text, and refuses some if the image is not their own."""
 
-
-class Refuser(Toy):
-    """Knows the answer to all questions from their text, and refuses some of them if the image is not their own."""
-
-    def __init__(self, refuses):
-        super().__init__(self.reply)
-        self.refuses = refuses
-
-    def reply(self, question, key):
+    def reply(question, key):
         number = question.split()[-1][:-2]
-        return REFUSAL if key != f"{number}.jpg" and self.refuses(int(number), key) else "yes"
+        return "I cannot see an image." if key != f"{number}.jpg" and refuses(int(number), key) else "yes"
+
+    return toy(reply)
 
 
 @pytest.mark.parametrize("share", [2, 3, 10])
 def test_a_model_that_does_not_look_gains_nothing_by_refusing_without_the_image(share):
-    found = measured(Refuser(lambda number, _: number % share == 0), questions())
+    found = measured(refuser(lambda number, _: number % share == 0), questions())
     assert found.metric("other").value == pytest.approx(1 - 1 / share, abs=0.02)
     assert found.metric("visual_gain").value == 0.0
     assert any(note.startswith("grey: the answers of ") for note in found.notes)
 
 
 def test_a_condition_that_most_answers_refuse_is_left_out():
-    found = measured(Refuser(lambda _, key: key.startswith("uniform")), questions())
+    found = measured(refuser(lambda _, key: key.startswith("uniform")), questions())
     assert (found.metric("grey").value, found.metric("other").value) == (0.0, 1.0)
     assert found.figures["visual_gain"].before == "other"
     assert not found.doubt
 
 
 def test_a_model_that_refuses_whatever_is_not_its_image_has_no_gain_and_no_gate_passes():
-    found = measured(Refuser(lambda *_: True), questions())
+    found = measured(refuser(lambda *_: True), questions())
     assert found.metric("visual_gain") is None
     assert "could not be read" in found.doubt
-    coverage = Coverage(cases=40, judged=40, unscored=0, skipped=0)
-    task = Judged(shape="questions", coverage=coverage, controls={"look": found})
+    task = Judged(
+        shape="questions", coverage=Coverage(cases=40, judged=40, unscored=0, skipped=0), controls={"look": found}
+    )
     gate = Gate(task="toy/questions", metric="visual_gain", min=0.1)
-    thresholds = Thresholds(file=Path("t.toml"), rules=(gate,), require=())
-    [decision] = decide_all(thresholds, {"toy/questions": task})
+    [decision] = decide_all(Thresholds(file=Path("t.toml"), rules=(gate,), require=()), {"toy/questions": task})
     assert decision.outcome == "inconclusive"
     assert found.doubt in decision.why
 
 
-def test_who_cannot_be_asked_without_an_image_is_not_told():
-    found = measured(Toy(lambda *_: "yes"), questions())
-    assert "told" not in found.figures
-    assert about_model(predictor(Toy(lambda *_: "yes")), 0) is None
-
-
 def test_how_often_an_absent_image_is_described():
     said = dict(zip(QUESTIONS, ["A dog.", "I can\u2019t see an image.", "", "None.", *["A red car."] * 8], strict=True))
-    found = about_model(predictor(Speaker(said.__getitem__)), 0)
+    found = about_model(predictor(speaker(said.__getitem__)[0]), 0)
     metric = found.metric("describes_absent")
     assert (metric.value, metric.n) == (pytest.approx(9 / 11), 11)
     assert found.left_out == {"questions without an answer": 1}

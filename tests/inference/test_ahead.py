@@ -5,16 +5,16 @@ import pickle
 import signal
 import threading
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from builders import model, predictor
 from PIL import Image
 
 from vlgate.asking import image_prefetch
 from vlgate.asking.batching import Call, Caller, Problem
 from vlgate.asking.image_prefetch import Ahead, Decoded, threads
-from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import ImageError
 from vlgate.types import Ask, LazyImage, Match
 
@@ -62,12 +62,16 @@ def pairs(images):
     return [Match(image=image, text=f"a {index % 2}") for index, image in enumerate(images)]
 
 
-def match(method, **how):
-    return Call(called="match", method=method, **how)
+def match(method):
+    return Call(called="match", method=method)
 
 
 def caller(size=8, *, loads=True):
     return Caller(name="mine", size=size, ahead=Ahead(loads=loads))
+
+
+def asking(**methods):
+    return replace(predictor(model(**methods), seed=0), caller=caller())
 
 
 def decoders():
@@ -77,16 +81,9 @@ def decoders():
 @pytest.mark.parametrize("loads", [True, False])
 @pytest.mark.parametrize("make", [pairs, list, lambda images: [Ask(image=image, question="q") for image in images]])
 def test_each_item_gets_its_own_image_once(make, loads):
-    counted = Counted()
-    given = caller(loads=loads)
+    counted, given, seen = Counted(), caller(loads=loads), []
     items = make(counted.images(100))
-    seen = []
-
-    def method(some):
-        seen.extend(some)
-        return numbers(some)
-
-    assert given.ask(match(method), items) == list(range(100))
+    assert given.ask(match(lambda some: seen.extend(some) or numbers(some)), items) == list(range(100))
     assert sorted(counted.loaded) == list(range(100))
     assert seen == items
     assert given.ahead.loads
@@ -94,12 +91,9 @@ def test_each_item_gets_its_own_image_once(make, loads):
 
 
 def test_images_are_decoded_while_the_model_works():
-    counted = Counted()
-    begun = threading.Event()
-    images = counted.images(16)
+    begun, images, beside = threading.Event(), Counted().images(16), []
     ninth = images[8]
     images[8] = LazyImage(key="8", load=lambda: (begun.set(), ninth.load())[1])
-    beside = []
 
     def method(some):
         found = numbers(some)
@@ -111,13 +105,9 @@ def test_images_are_decoded_while_the_model_works():
 
 
 def test_nothing_is_decoded_for_a_model_that_loads_nothing():
-    counted = Counted()
-    given = caller(loads=False)
-    for _ in range(3):
+    counted, never = Counted(), caller(loads=False)
+    for given in (never, never, never, caller(loads=True)):  # the last knows otherwise from another method, say
         assert given.ask(match(lambda some: np.zeros(len(some))), pairs(counted.images(40))) == [0] * 40
-    assert counted.loaded == []
-    knows = caller(loads=True)  # from another method, say
-    knows.ask(match(lambda some: np.zeros(len(some))), pairs(counted.images(40)))
     assert counted.loaded == []
 
 
@@ -141,34 +131,28 @@ def test_large_images_wait_for_room(monkeypatch):
     assert counted.most <= 3 + threads() + 2
 
 
-def bad(key):
+def bad(key, ends=""):
+    """An image that cannot be decoded, in a thread of some names only."""
+
     def load():
-        raise ImageError(key, "is broken", "replace it")
+        if threading.current_thread().name.startswith(ends):
+            raise ImageError(key, "is broken", "replace it")
+        return Counted().image(int(key)).load()
 
     return LazyImage(key=key, load=load)
 
 
 def test_a_bad_image_costs_itself_only():
-    found = {}
-    for loads in (True, False):
+    def replies(loads):
         images = Counted().images(30)
         images[19], images[23] = bad("19"), bad("23")
-        found[loads] = caller(loads=loads).ask(match(numbers), pairs(images))
-    assert found[True] == found[False]
-    assert [n for n, reply in enumerate(found[True]) if isinstance(reply, Problem)] == [19, 23]
-    assert "is broken" in found[True][19].why
+        return caller(loads=loads).ask(match(numbers), pairs(images))
 
-
-def test_an_image_that_only_a_thread_cannot_decode_is_decoded_again():
-    plain = Counted().image(7)
-
-    def load():
-        if threading.current_thread().name.startswith("vlgate-decode"):
-            raise ImageError("7", "needs more memory than is available", "wait")
-        return plain.load()
-
-    images = [*Counted().images(7), LazyImage(key="7", load=load)]
-    assert caller().ask(match(numbers), images)[7] == 7
+    found = replies(True)
+    assert found == replies(False)
+    assert [n for n, reply in enumerate(found) if isinstance(reply, Problem)] == [19, 23]
+    assert "is broken" in found[19].why
+    assert caller().ask(match(numbers), [*Counted().images(7), bad("7", "vlgate-decode")])[7] == 7  # decoded again
 
 
 def test_an_image_can_be_loaded_again_and_changed():
@@ -182,22 +166,19 @@ def test_an_image_can_be_loaded_again_and_changed():
 
 
 def test_memory_that_runs_out_halves_the_batch_and_loses_nothing():
-    given = caller(size=16)
-
     def method(some):
-        found = numbers(some)
-        if len(some) > 4:
+        if len(numbers(some)) > 4:
             raise MemoryError
-        return found
+        return numbers(some)
 
+    given = caller(size=16)
     assert given.ask(match(method), Counted().images(50)) == list(range(50))
     assert given.size == 4
 
 
 def test_no_thread_is_left_if_the_model_raises():
     def method(some):
-        number(some[0])
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(number(some[0]))
 
     with pytest.raises(KeyboardInterrupt):
         caller().ask(match(method), Counted().images(50))
@@ -240,29 +221,18 @@ def test_an_image_can_be_sent_to_another_process(loads):
     assert caller(loads=loads).ask(match(method), images) == list(range(20))
 
 
-@dataclass
-class Looks:
-    """Scores by the pixels, and reads a share of the images only."""
-
-    share: int = 1
-    seen: list = field(default_factory=list)
-
-    def match(self, some):
-        return np.array([number(one.image) if int(one.image.key) % self.share == 0 else -len(one.text) for one in some])
-
-
 @pytest.mark.parametrize("share", [1, 3])
 def test_what_the_pixels_say_is_noted_when_the_model_gets_them(share, monkeypatch):
     """Images with equal pixels get equal replies, but not those that the model has not looked at."""
 
-    def images():
-        counted = Counted()
-        return [LazyImage(key=str(n), load=counted.image(n % 5).load) for n in range(60)]
+    def looks(some):
+        return np.array([number(one.image) if int(one.image.key) % share == 0 else -len(one.text) for one in some])
 
     def replies():
-        model = ModelPredictor(model=Looks(share), name="looks", caller=caller(loads=True), seed=0)
-        asked = [Match(image=image, text="a " * (1 + index % 2)) for index, image in enumerate(images())]
-        return {(one.image.key, one.text): reply.score for one, reply in model.predict(asked).items()}
+        counted = Counted()
+        images = [LazyImage(key=str(n), load=counted.image(n % 5).load) for n in range(60)]
+        asked = [Match(image=image, text="a " * (1 + index % 2)) for index, image in enumerate(images)]
+        return {(one.image.key, one.text): reply.score for one, reply in asking(match=looks).predict(asked).items()}
 
     found = replies()
     monkeypatch.setattr(image_prefetch.Window, "take", lambda *_: None)
@@ -280,37 +250,25 @@ def test_the_workers_share_the_cpus(monkeypatch):
 
 
 def test_an_image_that_several_requests_are_about_is_decoded_once():
-    class Classifying:
-        def match(self, asked):
-            return [number(pair.image) + len(pair.text) for pair in asked]
-
-        def accepts(self, asked):
-            return [number(pair.image) % 2 for pair in asked]
-
     counted = Counted()
     asked = [Match(image=image, text=text) for image in counted.images(20) for text in ("caption", "foil")]
-    predictor = ModelPredictor(model=Classifying(), name="mine", caller=caller(), seed=0)
-    found = predictor.predict(asked)
+    found = asking(
+        match=lambda some: [number(pair.image) + len(pair.text) for pair in some],
+        accepts=lambda some: [number(pair.image) % 2 for pair in some],
+    ).predict(asked)
     assert [reply.score for reply in found.values()] == [number + size for number in range(20) for size in (7, 4)]
     assert sorted(counted.loaded) == list(range(20))
 
 
-def test_what_a_model_draws_on_an_image_is_not_seen_again():
-    loaded, image = Image.new("RGB", (2, 2), (9, 0, 0)), LazyImage(key="a", load=lambda: None)
-    kept = Decoded()
-    kept.keep(image, loaded)
-    for _ in range(2):
-        loaded.paste((1, 1, 1), (0, 0, 2, 2))
-        loaded = kept.get(image)
-        assert loaded.getpixel((0, 0)) == (9, 0, 0)
-
-
-def test_the_images_that_are_kept_stay_within_their_room():
+def test_decoded_images_are_kept_as_they_were_within_their_room():
     kept, images = Decoded(room=100), [LazyImage(key=str(n), load=lambda: None) for n in range(5)]
+    loaded = Image.new("RGB", (2, 4), (9, 0, 0))
     for image in images[:3]:
-        kept.keep(image, Image.new("RGB", (2, 4)))
-    assert kept.get(images[0]) is not None  # used last, so it stays
-    for image in images[3:]:
+        kept.keep(image, loaded)
+    loaded.paste((1, 1, 1), (0, 0, 2, 2))  # what a model draws on an image
+    kept.get(images[0]).paste((1, 1, 1), (0, 0, 2, 2))
+    assert kept.get(images[0]).getpixel((0, 0)) == (9, 0, 0)
+    for image in images[3:]:  # the first was used last, so it stays
         kept.keep(image, Image.new("RGB", (2, 4)))
     assert [image.key for image in images if kept.get(image) is not None] == ["0", "2", "3", "4"]
     kept.keep(images[1], Image.new("RGB", (3, 3)))

@@ -2,14 +2,16 @@ import math
 
 import numpy as np
 import pytest
+from builders import tabled
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.asking.batching import Call, Caller, Problem, out_of_memory
+from vlgate.asking.batching import Call, Caller, Problem
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
 from vlgate.types import Ask, LazyImage, Match
 
 NAN, INF = math.nan, math.inf
+MASKING_NOTHING = [False, [False, False, False], np.ma.nomask]
 
 
 class OutOfMemoryError(RuntimeError):
@@ -47,7 +49,7 @@ def lengths(calls, method):
 
 
 def raising(error):
-    def method(_):
+    def method(*_):
         raise error
 
     return method
@@ -66,9 +68,9 @@ def test_every_item_gets_its_own_reply_whatever_the_batch_size(items, size):
     assert calls == [size] * (len(items) // size) + ([len(items) % size] if len(items) % size else [])
 
 
-def test_without_items_the_model_is_not_called():
-    assert caller().ask(match(raising(AssertionError)), []) == []
-    assert caller().ask(Call(called="answer", method=raising(AssertionError), kind="strings"), []) == []
+@pytest.mark.parametrize("kind", ["numbers", "rows", "strings"])
+def test_without_items_the_model_is_not_called(kind):
+    assert list(ask(raising(AssertionError), 0, kind=kind)) == []
 
 
 @pytest.mark.parametrize("error", MEMORY, ids=lambda error: f"{type(error).__name__}: {error}")
@@ -110,7 +112,10 @@ def test_out_of_memory_on_a_batch_of_one_is_an_error_that_names_the_model(error)
     assert caught.value.__cause__ is error
 
 
-@pytest.mark.parametrize("error", [RuntimeError("shapes (3, 4) and (5,)"), KeyError("x"), OSError(28, "No space")])
+@pytest.mark.parametrize("error", [
+    RuntimeError("shapes (3, 4) and (5,)"), KeyError("x"), OSError(28, "No space"), KeyError("out of memory"),
+    RuntimeError("memory format must be channels_last"),  # which only mentions memory
+])  # fmt: skip
 def test_whatever_else_the_model_raises_passes_through_unchanged(error):
     calls = []
     with pytest.raises(type(error)) as caught:
@@ -119,52 +124,40 @@ def test_whatever_else_the_model_raises_passes_through_unchanged(error):
     assert calls == [4]
 
 
-@pytest.mark.parametrize("error", [RuntimeError("memory format must be channels_last"), KeyError("out of memory")])
-def test_an_error_that_only_mentions_memory_does_not_mean_that_it_ran_out(error):
-    assert not out_of_memory(error)
+class Tensor:
+    """What numpy reads by ``read``, or cannot read."""
 
-
-class OnTheAccelerator:
-    """Like a tensor that numpy cannot read."""
+    def __init__(self, read):
+        self.read = read
 
     def __array__(self, dtype=None, copy=None):
-        raise TypeError("can't convert cuda:0 device type tensor to numpy")
+        return self.read()
 
 
-class WithGradient:
-    """Like a tensor that is part of a graph."""
-
-    def __array__(self, dtype=None, copy=None):
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+ON_GPU = Tensor(raising(TypeError("can't convert cuda:0 device type tensor to numpy")))
+WITH_GRADIENT = Tensor(raising(RuntimeError("Can't call numpy() on Tensor that requires grad.")))
 
 
-class Readable:
-    """Like a tensor that numpy can read."""
-
-    def __init__(self, values):
-        self.values = values
-
-    def __array__(self, dtype=None, copy=None):
-        return np.array(self.values, dtype=dtype)
+@tabled
+def test_scores_features_and_answers_that_cannot_be_used_name_the_model_and_the_method(kind, n, reply, says):
+    called = {"numbers": "match", "rows": "encode_texts", "strings": "answer"}[kind]
+    with pytest.raises(ModelReplyError, match=rf"{called}\(\).*'lxmert'.*{says}"):
+        ask(lambda _: reply, n, called=called, kind=kind)
 
 
-@pytest.mark.parametrize(("reply", "says"), [
-    ([1.0, NAN, 3.0], "nan for item 1 of 3"), ([1.0, 2.0, INF], "inf for item 2 of 3"),
-    ([-INF, 2.0, 3.0], "-inf for item 0 of 3"), ([1.0, 2.0], r"shape \(2,\) for n = 3"),
-    ([1.0, 2.0, 3.0, 4.0], r"shape \(4,\) for n = 3"), ([], r"shape \(0,\) for n = 3"),
-    ([[1.0], [2.0], [3.0]], r"shape \(3, 1\) for n = 3.*\(n,\)"), (2.0, r"shape \(\) for n = 3"),
-    (None, r"shape \(\) for n = 3"), ([1.0, None, 3.0], "nan for item 1 of 3"), (["a", "b", "c"], "list .*numbers"),
-    ("abc", "str .*numbers"), ([1.0, [2.0], 3.0], "list .*numbers"), ({0: 1.0, 1: 2.0, 2: 3.0}, "dict .*numbers"),
-    (OnTheAccelerator(), "OnTheAccelerator .*cuda:0"), (WithGradient(), "WithGradient .*requires grad"),
+@pytest.mark.parametrize(("kind", "reply", "says"), [
+    ("numbers", ON_GPU, "Tensor .*cuda:0"), ("numbers", WITH_GRADIENT, "Tensor .*requires grad"),
+    ("rows", np.zeros((3, 3, 3)), r"shape \(3, 3, 3\) for n = 3"), ("strings", iter(["yes"] * 3), "list_iterator"),
+    ("strings", [b"yes", "no", "no"], "b'yes',"),
 ])  # fmt: skip
-def test_scores_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
-    with pytest.raises(ModelReplyError, match=rf"match\(\).*'lxmert'.*{says}"):
-        ask(lambda _: reply)
+def test_so_do_replies_of_other_types(kind, reply, says):
+    with pytest.raises(ModelReplyError, match=says):
+        ask(lambda _: reply, kind=kind)
 
 
 @pytest.mark.parametrize("reply", [
     [1, 2, 3], (1.0, 2.0, 3.0), np.array([1, 2, 3], dtype=np.float16), np.array([True, False, True]),
-    Readable([1.0, 2.0, 3.0]),
+    Tensor(lambda: np.array([1.0, 2.0, 3.0])), *(np.ma.masked_array([1.0, 2.0, 3.0], mask=m) for m in MASKING_NOTHING),
 ])  # fmt: skip
 def test_whatever_numpy_reads_as_n_numbers_is_a_reply(reply):
     assert ask(lambda _: reply) == np.asarray(reply, dtype=float).tolist()
@@ -177,32 +170,9 @@ def test_nan_is_a_reply_only_if_it_means_no_opinion_and_infinity_never():
         ask(lambda _: [NAN, INF, 0.0], nan=True)
 
 
-@pytest.mark.parametrize(("reply", "says"), [
-    ([1.0, 2.0], r"shape \(2,\) for n = 2.*\(n, d\)"), (np.zeros((3, 4)), r"shape \(3, 4\) for n = 2"),
-    (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\) for n = 2"), ([[1.0, 0.0], [0.0, NAN]], "nan for item 1 of 2"),
-    ([[1.0, -INF], [0.0, 1.0]], "-inf for item 0 of 2"), ([[1.0, 2.0], [1.0]], "list .*numbers"),
-])  # fmt: skip
-def test_features_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
-    with pytest.raises(ModelReplyError, match=rf"encode_texts\(\).*'lxmert'.*{says}"):
-        ask(lambda _: reply, 2, called="encode_texts", kind="rows")
-
-
-def test_each_item_gets_its_row_of_features():
+def test_each_item_gets_its_row_of_features_and_answers_may_be_any_sequence_of_strings():
     features = np.arange(10.0).reshape(5, 2)
     assert np.array_equal(ask(lambda items: features[list(items)], 5, kind="rows"), features)
-
-
-@pytest.mark.parametrize(("reply", "says"), [
-    (["yes"], "1 answers for 2 questions"), (["yes", "no", "no"], "3 answers for 2 questions"),
-    ("no", "str.*2 strings"), (None, "NoneType"), (iter(["yes", "no"]), "list_iterator"), (["yes", None], "None,"),
-    (["yes", 3], "3,"), ([b"yes", "no"], "b'yes',"),
-])  # fmt: skip
-def test_answers_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
-    with pytest.raises(ModelReplyError, match=rf"answer\(\).*'lxmert'.*{says}"):
-        ask(lambda _: reply, 2, called="answer", kind="strings")
-
-
-def test_answers_may_be_any_sequence_of_strings():
     assert ask(lambda _: ("yes", ""), 2, kind="strings") == ["yes", ""]
 
 
@@ -234,25 +204,17 @@ def test_a_bad_image_affects_its_own_items_and_not_its_neighbours(wrapped):
     assert [found[place] for place in (0, 2, 4)] == [3.0] * 3
     assert found[1] == Problem(why="image 'b': it is broken; replace it")
     assert found[3] == Problem(why="image 'd': it is broken; replace it", missing=True)
-
-
-def test_a_batch_of_bad_images_only_is_not_asked_again():
     calls = []
-    found = caller(8).ask(match(lengths(calls, decoding)), [bad("a"), bad("b")])
-    assert [type(reply) for reply in found] == [Problem, Problem]
+    assert caller(8).ask(match(lengths(calls, decoding)), [items[1], items[3]]) == [found[1], found[3]]
     assert calls == [2]
 
 
 def test_a_model_that_blames_a_good_image_is_at_fault_itself():
     error = ImageError("a", "is too dark", "use a lamp")
-    with pytest.raises(ModelReplyError, match=r"ImageError.*image 'a': is too dark") as caught:
-        caller().ask(match(raising(error)), [good("a"), good("b")])
-    assert caught.value.__cause__ is error
-
-
-def test_a_text_has_no_image_that_could_be_bad():
-    with pytest.raises(ModelReplyError, match="raised ImageError"):
-        caller().ask(Call(called="encode_texts", method=raising(ImageError("a", "p", "r")), kind="rows"), ["a text"])
+    for items in ([good("a"), good("b")], ["a text"]):  # a text has no image that could be bad
+        with pytest.raises(ModelReplyError, match=r"raised ImageError.*image 'a': is too dark") as caught:
+            caller().ask(match(raising(error)), items)
+        assert caught.value.__cause__ is error
 
 
 def test_items_without_a_reply_are_not_asked_again_and_the_others_keep_theirs():
@@ -310,9 +272,7 @@ class Masked(np.ndarray):
     mask = np.array([False, True])
 
 
-class Later:
-    def __array__(self, dtype=None, copy=None):
-        return np.ma.masked_array([1.0, 2.0], mask=[False, True])
+LATER = Tensor(lambda: np.ma.masked_array([1.0, 2.0], mask=[False, True]))
 
 
 class Lying(np.ma.MaskedArray):
@@ -336,8 +296,8 @@ MASKED = [
     boxed(1.0, np.ma.masked),
     boxed(np.ma.masked_array(1.0, mask=True), 2.0),
     np.array([1.0, 2.0]).view(Masked),
-    Later(),
-    [Later(), 1.0],
+    LATER,
+    [LATER, 1.0],
     Lying([1.0, 2.0], mask=[False, True]),
 ]
 
@@ -349,14 +309,11 @@ def test_a_masked_number_is_refused_whatever_lies_under_the_mask(reply, nan):
         ask(lambda _: reply, 2, nan=nan)
 
 
-def test_masked_rows_are_refused():
+def test_masked_rows_missing_numbers_of_pandas_and_masked_tensors_are_refused():
     rows = np.ma.masked_array(np.ones((2, 3)), mask=np.eye(2, 3) == 1)
     for reply in (rows, list(rows), rows.astype(object)):
         with pytest.raises(ModelReplyError, match="some of its numbers are masked"):
             ask(lambda _, reply=reply: reply, 2, kind="rows")
-
-
-def test_missing_numbers_of_pandas_and_masked_tensors_are_refused():
     pandas, torch = pytest.importorskip("pandas"), pytest.importorskip("torch")
     some = torch.tensor([1.0, 2.0])
     with pytest.warns(UserWarning, match="prototype"):
@@ -366,8 +323,3 @@ def test_missing_numbers_of_pandas_and_masked_tensors_are_refused():
     for reply in (*missing, hidden, nested):
         with pytest.raises(ModelReplyError):
             ask(lambda _, reply=reply: reply, 2)
-
-
-@pytest.mark.parametrize("mask", [False, [False, False], np.ma.nomask])
-def test_a_masked_array_in_which_nothing_is_masked_is_an_array(mask):
-    assert ask(lambda _: np.ma.masked_array([1.0, 2.0], mask=mask), 2) == [1.0, 2.0]

@@ -5,12 +5,11 @@ import time
 
 import numpy as np
 import pytest
-from builders import image, task_of
+from builders import image, predictor, task_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.asking.batching import Caller
-from vlgate.asking.predictor import ModelPredictor, score
+from vlgate.asking.predictor import score
 from vlgate.asking.request_prefetch import ForeseeingPredictor, prefetching
 from vlgate.types import Batch, Case, Match
 
@@ -21,9 +20,8 @@ def batches_of(texts, per_case, per_batch):
     """Batches of cases whose requests may repeat."""
     requests = [Match(image=IMAGES[len(text) % 3], text=text) for text in texts]
     some = [tuple(requests[at : at + per_case]) for at in range(0, len(requests), per_case)]
-    cases = tuple(Case(id=str(i), requests=one, truths=(True,) * len(one)) for i, one in enumerate(some))
-    task = task_of(cases)
-    places = range(len(cases))
+    cases = [Case(id=str(i), requests=one, truths=(True,) * len(one)) for i, one in enumerate(some)]
+    task, places = task_of(cases), range(len(cases))
     return [Batch(task=task, positions=tuple(places[at : at + per_batch])) for at in places[::per_batch]]
 
 
@@ -55,13 +53,8 @@ def outcome(predictor, batches):
     return found
 
 
-def predictor(model, size=4, seed=0):
-    return ModelPredictor(model=model, name="noting", caller=Caller(name="noting", size=size), seed=seed)
-
-
-def model_of(**options):
-    model = Noting(**options)
-    return model, predictor(model)
+def foreseeing(model, batches, calls=3, *, fills=True):
+    return ForeseeingPredictor(predictor=predictor(model, 4, seed=0), batches=batches, calls=calls, fills=fills)
 
 
 @pytest.mark.slow
@@ -76,21 +69,17 @@ def model_of(**options):
 def test_the_replies_are_those_of_a_run_without_it(texts, per_case, per_batch, full_at, raises):
     batches = batches_of(texts, per_case, per_batch)
     options = {"full_at": full_at, "raises_at": texts[len(texts) // 2] if raises else ""}
-    plain, inner = model_of(**options)
-    small = per_batch == 1
-    expected = outcome(prefetching(inner, batches) if small else inner, batches)
-    ahead, outer = model_of(**options)
-    foreseeing_predictor = ForeseeingPredictor(predictor=outer, batches=batches, calls=3, fills=small)
-    assert outcome(foreseeing_predictor, batches) == expected
+    plain, ahead = Noting(**options), Noting(**options)
+    small, inner = per_batch == 1, predictor(plain, 4, seed=0)
+    outer = foreseeing(ahead, batches, fills=small)
+    assert outcome(outer, batches) == outcome(prefetching(inner, batches) if small else inner, batches)
     assert set(plain.calls) <= set(ahead.calls)
-    assert outer.caller.size == inner.caller.size
+    assert outer.predictor.caller.size == inner.caller.size
 
 
 def test_rounds_are_filled_again_after_one_that_raised():
-    batches = batches_of([f"a{number}" for number in range(40)], 1, 1)
-    model, inner = model_of(raises_at="a2")
-    foreseeing_predictor = ForeseeingPredictor(predictor=inner, batches=batches, calls=3, fills=True)
-    assert sum(isinstance(one, str) for one in outcome(foreseeing_predictor, batches)) == 1
+    batches, model = batches_of([f"a{number}" for number in range(40)], 1, 1), Noting(raises_at="a2")
+    assert sum(isinstance(one, str) for one in outcome(foreseeing(model, batches), batches)) == 1
     assert sum(len(texts) == 4 for texts in set(model.calls)) >= 9
 
 
@@ -107,21 +96,17 @@ def test_coming_rounds_are_on_their_way_while_the_first_is_waited_for():
                 self.now -= 1
             return super().match(pairs)
 
-    model = Slow()
-    batches = batches_of([f"text {number}" for number in range(48)], 2, 1)
-    foreseeing_predictor = ForeseeingPredictor(predictor=predictor(model), batches=batches, calls=3, fills=True)
-    assert not any(isinstance(one, str) for one in outcome(foreseeing_predictor, batches))
+    model, batches = Slow(), batches_of([f"text {number}" for number in range(48)], 2, 1)
+    assert not any(isinstance(one, str) for one in outcome(foreseeing(model, batches), batches))
     assert 3 <= model.most <= 5  # bounded: the first round, three calls ahead, and one that was begun
 
 
 @pytest.mark.parametrize("fills", [True, False])
 def test_batches_in_another_order_have_the_same_replies(fills):
     batches = batches_of([f"text {number}" for number in range(24)], 2, 1)
-    _, inner = model_of()
-    foreseeing_predictor = ForeseeingPredictor(predictor=inner, batches=batches, calls=2, fills=fills)
-    for place in (5, 0, 11, 3):
-        replies = score(foreseeing_predictor, batches[place])
-        assert [reply.request for reply in replies.values()] == list(batches[place].cases[0].requests)
+    asked = foreseeing(Noting(), batches, 2, fills=fills)
+    for index in (5, 0, 11, 3):
+        assert list(score(asked, batches[index])) == list(batches[index].cases[0].requests)
 
 
 TEXTS = "abcdefgh"
@@ -175,15 +160,8 @@ def test_all_tasks_ask_about_an_image_in_one_call():
     asked_of = [[Match(image=image(f"{n}.jpg"), text=f"{name}{n}") for n in range(3)] for name in "abc"]
     cases = [[Case(id=one.text, requests=(one,), truths=(True,)) for one in some] for some in asked_of]
     tasks = [task_of(some, f"x/{some[0].id}") for some in cases]
-    calls = []
-
-    class Model:
-        def match(self, pairs):
-            calls.append({pair.image.key[0] for pair in pairs})
-            return np.zeros(len(pairs))
-
-    batches = [Batch(task=task, positions=(index,)) for task in tasks for index in range(3)]
-    asked = prefetching(predictor(Model(), size=3), batches)
+    batches, model = [Batch(task=task, positions=(index,)) for task in tasks for index in range(3)], Noting()
+    asked = prefetching(predictor(model, size=3, seed=0), batches)
     for batch in batches:
         score(asked, batch)
-    assert calls == [{"0"}, {"1"}, {"2"}]
+    assert [{text[1] for text in texts} for texts in model.calls] == [{"0"}, {"1"}, {"2"}]

@@ -3,28 +3,27 @@
 import hashlib
 import os
 import subprocess
+import sys
 import time
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import model, predictor, task_of
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from vlgate.asking.batching import Caller
-from vlgate.asking.cache.store import Store
-from vlgate.asking.image_identity import Identities
-from vlgate.asking.memory import Memory, packed, unpacked
-from vlgate.asking.pace import pace
-from vlgate.asking.predictor import ModelPredictor
+from vlgate.asking import dedupe
+from vlgate.asking.cache.store import Memory, Store, packed, unpacked
+from vlgate.asking.dedupe import Identities, is_dated
+from vlgate.asking.predictor import pace
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.errors import NotRememberedError
 from vlgate.images.files import file_image, missing_image
 from vlgate.perturb.images import perturbed
-from vlgate.types import Ask, Batch, Case, LazyImage, Match, Read, Task
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Read
 
 
 class Encoder:
@@ -50,41 +49,32 @@ class Encoder:
         return [text.lower().encode() for text in texts]
 
 
-class Matcher:
-    """A matcher whose scores differ a little from call to call."""
-
-    def __init__(self):
-        self.asked = Counter()
-
-    def match(self, pairs):
-        self.asked.update(pairs)
-        return np.array([np.asarray(pair.image.load()).mean() for pair in pairs]) + sum(self.asked.values()) * 1e-6
+def counted(method, reply):
+    """A model that counts what it is asked; its reply to each item may differ from call to call."""
+    asked = Counter()
+    return model(asked=asked, **{method: lambda items: asked.update(items) or [reply(one, asked) for one in items]})
 
 
-class Answerer:
-    def __init__(self):
-        self.asked = Counter()
-
-    def answer(self, questions):
-        self.asked.update(questions)
-        return [question.choices[len(question.question) % len(question.choices)] for question in questions]
+def matcher():
+    return counted("match", lambda pair, asked: np.asarray(pair.image.load()).mean() + sum(asked.values()) * 1e-6)
 
 
-class Reader:
-    def __init__(self):
-        self.asked = Counter()
-
-    def perplexity(self, texts):
-        self.asked.update(texts)
-        return np.array([len(text) / 3 for text in texts])
+def answerer():
+    return counted("answer", lambda one, _: one.choices[len(one.question) % len(one.choices)])
 
 
-def remembering(model, folder, *, size=4, key=b"m" * 32, code=b"c" * 32, room=2**20):
+def remembering(toy, folder, *, size=4, key=b"m" * 32, code=b"c" * 32, room=2**20):
     store = None if folder is None else Store(folder)
     memory = Memory(store=store, model="toy", room=room)
     identities = Identities(memory=memory, code=code, by_name=folder is None)
-    cache = ReplyCache(memory=memory, identities=identities, model=key)
-    return ModelPredictor(model=model, name="toy", caller=Caller(name="toy", size=size), cache=cache, seed=0)
+    return predictor(toy, size, cache=ReplyCache(memory=memory, identities=identities, model=key), seed=0)
+
+
+def images_asked(folder, asked, **how):
+    """The images that a new run on a folder asks its model about."""
+    run = remembering(Encoder(), folder, **how)
+    run.predict(asked)
+    return run.model.images
 
 
 @pytest.fixture
@@ -114,26 +104,18 @@ def test_a_second_run_gets_the_same_and_asks_nothing(photos, tmp_path):
     first = cold.predict(pairs(photos))
     assert facts(warm.predict(pairs(photos))) == facts(first)
     assert any(reply.cut for reply in first.values())
-    assert not warm.model.images
-    assert not warm.model.texts
-    assert not warm.model.keys
+    assert not warm.model.images + warm.model.texts + warm.model.keys
     assert warm.cache.counts.asked == 0 < warm.cache.counts.cached
 
 
-def test_nothing_is_encoded_twice_in_a_run_without_a_cache(photos):
-    found = remembering(Encoder(), None)
+@pytest.mark.parametrize(("room", "twice"), [(2**20, False), (1, True)])
+def test_nothing_is_encoded_twice_in_a_run_without_a_cache_unless_the_memory_is_full(photos, room, twice):
+    run = remembering(Encoder(), None, room=room)
     for pair in pairs(photos):  # one case per item
-        found.predict([pair])
-    assert set(found.model.images.values()) == set(found.model.texts.values()) == {1}
-    assert len(found.model.images) == 6
-
-
-def test_the_memory_is_bounded(photos):
-    found = remembering(Encoder(), None, room=1)
-    for pair in pairs(photos):
-        found.predict([pair])
-    assert max(found.model.images.values()) > 1
-    assert not found.cache.memory._recent
+        run.predict([pair])
+    assert (max(run.model.images.values()) > 1, max(run.model.texts.values()) > 1) == (twice, twice)
+    assert len(run.model.images) == 6
+    assert twice != bool(run.cache.memory._recent)
 
 
 def test_a_warm_run_decodes_no_image(photos, tmp_path, monkeypatch):
@@ -162,10 +144,10 @@ def test_images_with_equal_pixels_tie_warm_as_cold(photos, tmp_path):
     asked = [Match(image=one, text="A tree.") for one in (image, twin)]
     for split in (asked, asked[:1], asked[1:]):  # all of it in the cache; one of the two, which was compared with none
         folder = tmp_path / split[0].image.key / str(len(split))
-        cold = remembering(Matcher(), folder, size=1)
+        cold = remembering(matcher(), folder, size=1)
         cold.predict(pairs(photos, [1]))
         cold.predict(split)
-        found = remembering(Matcher(), folder, size=1).predict(asked)
+        found = remembering(matcher(), folder, size=1).predict(asked)
         assert found[asked[0]].score == found[asked[1]].score
 
 
@@ -184,8 +166,8 @@ def test_answers_and_perplexities_are_kept(photos, tmp_path):
     image = pairs(photos, [0])[0].image
     asks = [Ask(image=image, question=question, choices=("yes", "no")) for question in ("Is it?", "Is it so?")]
     reads = [Read(text="A tree."), Read(text="A bush.")]
-    for model, asked in ((Answerer, asks), (Reader, reads)):
-        cold, warm = remembering(model(), tmp_path), remembering(model(), tmp_path)
+    for kind, asked in ((answerer, asks), (lambda: counted("perplexity", lambda text, _: len(text) / 3), reads)):
+        cold, warm = remembering(kind(), tmp_path), remembering(kind(), tmp_path)
         assert facts(cold.predict(asked)) == facts(warm.predict(asked))
         assert len(cold.model.asked) == 2
         assert not warm.model.asked
@@ -202,63 +184,30 @@ def change(photos, what):
         return pair, Match(image=file_image(image.key, photos / "changed.png"), text=pair.text)
     if what == "name":
         return pair, Match(image=file_image("other.png", image.where), text=pair.text)
+    if what in CHOICES:
+        return tuple(Ask(image=image, question="Is it?", choices=one) for one in (("yes", "no"), CHOICES[what]))
     ways = {"severity": ("jpeg-1", "jpeg-2"), "perturbation": ("flip", "greyscale")}
     one, other = (perturbed(image, name) for name in ways[what])
-    return Match(image=one, text=pair.text), Match(
-        image=LazyImage(key=one.key, load=other.load, where=one.where), text=pair.text
-    )
+    same_key = LazyImage(key=one.key, load=other.load, where=one.where)
+    return Match(image=one, text=pair.text), Match(image=same_key, text=pair.text)
 
 
-@pytest.mark.parametrize("what", ["text", "pixels", "name", "severity", "perturbation"])
+CHOICES = {"order": ("no", "yes"), "more choices": ("yes", "no", "maybe"), "other choices": ("yes", "no,")}
+
+
+@pytest.mark.parametrize("what", ["text", "pixels", "name", "severity", "perturbation", *CHOICES])
 def test_another_request_is_asked(photos, tmp_path, what):
     one, other = change(photos, what)
-    for kind in (Encoder, Matcher):
+    for kind in (answerer,) if what in CHOICES else (Encoder, matcher):
         remembering(kind(), tmp_path).predict([one])
         again = remembering(kind(), tmp_path)
         again.predict([other])
         assert again.cache.counts.asked == 1
 
 
-@pytest.mark.parametrize("choices", [("no", "yes"), ("yes", "no", "maybe"), ("yes", "no,")])
-def test_other_choices_or_another_order_of_them_are_asked(photos, tmp_path, choices):
-    image = pairs(photos, [0])[0].image
-    one, other = (Ask(image=image, question="Is it?", choices=found) for found in (("yes", "no"), choices))
-    remembering(Answerer(), tmp_path).predict([one])
-    again = remembering(Answerer(), tmp_path)
-    again.predict([other])
-    assert again.model.asked == {other: 1}
-
-
-@pytest.mark.parametrize("changed", [{"key": b"n" * 32}, {"code": b"d" * 32}], ids=["model", "code of images"])
-def test_another_model_is_asked(photos, tmp_path, changed):
-    remembering(Encoder(), tmp_path).predict(pairs(photos))
-    again = remembering(Encoder(), tmp_path, **changed)
-    again.predict(pairs(photos))
-    assert len(again.model.images) == 6
-
-
-def test_a_file_that_changed_is_read_again(photos, tmp_path):
-    pair = pairs(photos, [0])[0]
-    remembering(Encoder(), tmp_path).predict([pair])
-    Path(pair.image.where).write_bytes((photos / "1.png").read_bytes())
-    again = remembering(Encoder(), tmp_path)
-    again.predict([pair])
-    assert again.model.images == {"0.png": 1}
-
-
-def test_a_file_that_changed_a_moment_ago_is_not_known_by_its_time(photos, tmp_path):
-    pair, file = pairs(photos, [0])[0], photos / "0.png"
-    os.utime(file)
-    at = file.stat()
-    remembering(Encoder(), tmp_path).predict([pair])
-    content = (photos / "1.png").read_bytes()
-    assert len(content) == at.st_size, "the files of this test must have one size"
-    with file.open("r+b") as stream:
-        stream.write(content)
-    os.utime(file, ns=(at.st_atime_ns, at.st_mtime_ns))
-    again = remembering(Encoder(), tmp_path)
-    again.predict([pair])
-    assert again.model.images == {"0.png": 1}
+def test_another_model_or_other_code_of_images_is_asked(photos, tmp_path):
+    for how in ({}, {"key": b"n" * 32}, {"code": b"d" * 32}):
+        assert len(images_asked(tmp_path, pairs(photos), **how)) == 6
 
 
 def later(monkeypatch):
@@ -267,63 +216,68 @@ def later(monkeypatch):
     monkeypatch.setattr(time, "time_ns", lambda: now() + 10**10)
 
 
+COMMANDS = {
+    "in place": "",
+    "cp -p": 'cp -p "$0" "$1"',
+    "touch -r": 'cat "$0" > "$1"; touch -r "$0" "$1"',
+    "dd": 'dd if="$0" of="$1" conv=notrunc 2> /dev/null; touch -r "$0" "$1"',
+    "cp -p and mv": 'cp -p "$0" "$1.part"; mv "$1.part" "$1"',
+}
+
+
 def with_the_same_time(file, how, content):
     """Give a file other content of the same size in a way that keeps its time of change."""
     other, at = file.with_suffix(".new"), file.stat()
     other.write_bytes(content)
     os.utime(other, ns=(at.st_atime_ns, at.st_mtime_ns))
-    commands = {
-        "in place": None,
-        "cp -p": ["cp", "-p", other, file],
-        "touch -r": ["sh", "-c", 'cat "$0" > "$1"; touch -r "$0" "$1"', other, file],
-        "dd": ["sh", "-c", 'dd if="$0" of="$1" conv=notrunc 2> /dev/null; touch -r "$0" "$1"', other, file],
-        "cp -p and mv": ["sh", "-c", 'cp -p "$0" "$1.part"; mv "$1.part" "$1"', other, file],
-    }
     if how == "in place":
         with file.open("r+b") as stream:
             stream.write(content)
         os.utime(file, ns=(at.st_atime_ns, at.st_mtime_ns))
     else:
-        subprocess.run(list(map(str, commands[how])), check=True)
+        subprocess.run(["sh", "-c", COMMANDS[how], other, file], check=True)
     assert (file.stat().st_size, file.stat().st_mtime_ns) == (at.st_size, at.st_mtime_ns)
 
 
-@pytest.mark.parametrize("how", ["in place", "cp -p", "touch -r", "dd", "cp -p and mv"])
+@pytest.mark.parametrize("how", COMMANDS)
 @pytest.mark.parametrize("dated", [True, False], ids=["ctime", "no ctime"])
 def test_other_content_of_the_same_size_and_time_is_read(photos, tmp_path, monkeypatch, how, dated):
     later(monkeypatch)
-    monkeypatch.setattr("vlgate.asking.image_identity.is_dated", lambda _: dated)
+    monkeypatch.setattr(dedupe, "is_dated", lambda _: dated)
     pair = pairs(photos, [0])[0]
-    remembering(Encoder(), tmp_path).predict([pair])
+    images_asked(tmp_path, [pair])
     time.sleep(0.02)  # more than a tick of the file system's clock
     with_the_same_time(photos / "0.png", how, (photos / "1.png").read_bytes())
-    again = remembering(Encoder(), tmp_path)
-    again.predict([pair])
-    assert again.model.images == {"0.png": 1}
+    assert images_asked(tmp_path, [pair]) == {"0.png": 1}
+
+
+def test_a_file_that_changed_is_read_again_though_it_was_a_moment_ago(photos, tmp_path):
+    pair, file = pairs(photos, [0])[0], photos / "0.png"
+    images_asked(tmp_path, [pair])
+    file.write_bytes((photos / "2.png").read_bytes())
+    assert images_asked(tmp_path, [pair]) == {"0.png": 1}
+    with_the_same_time(file, "in place", (photos / "1.png").read_bytes())
+    assert images_asked(tmp_path, [pair]) == {"0.png": 1}
 
 
 def test_a_link_that_leads_to_another_file_is_read(photos, tmp_path, monkeypatch):
     later(monkeypatch)
     (photos / "link.png").symlink_to("0.png")
     pair = Match(image=file_image("link.png", photos / "link.png"), text="A tree.")
-    remembering(Encoder(), tmp_path).predict([pair])
+    images_asked(tmp_path, [pair])
     (photos / "link.png").unlink()
     (photos / "link.png").symlink_to("1.png")
-    again = remembering(Encoder(), tmp_path)
-    again.predict([pair])
-    assert again.model.images == {"link.png": 1}
+    assert images_asked(tmp_path, [pair]) == {"link.png": 1}
 
 
 @pytest.mark.parametrize("dated", [True, False])
 def test_the_content_of_a_file_is_read_once_where_ctime_tells_its_changes(photos, tmp_path, monkeypatch, dated):
     later(monkeypatch)
-    monkeypatch.setattr("vlgate.asking.image_identity.is_dated", lambda _: dated)
-    remembering(Encoder(), tmp_path).predict(pairs(photos))
+    monkeypatch.setattr(dedupe, "is_dated", lambda _: dated)
+    images_asked(tmp_path, pairs(photos))
     read, digest = [], hashlib.file_digest
-    monkeypatch.setattr("vlgate.asking.image_identity.file_digest", lambda *given: read.append(1) or digest(*given))
-    again = remembering(Encoder(), tmp_path)
-    again.predict(pairs(photos))
-    assert not again.model.images
+    monkeypatch.setattr(dedupe, "file_digest", lambda *given: read.append(1) or digest(*given))
+    assert not images_asked(tmp_path, pairs(photos))
     assert len(read) == (0 if dated else 6)
 
 
@@ -358,26 +312,24 @@ def test_memory_that_runs_out_at_any_batch_size_changes_no_reply(photos, tmp_pat
         """Its features do not depend on the batch, so that only the memory can change them."""
 
         def encode_images(self, images):
-            if len(images) > most:
-                raise MemoryError
-            return np.concatenate([super(Full, self).encode_images([image]) for image in images])
+            return self.one_by_one(super().encode_images, images)
 
         def encode_texts(self, texts):
-            if len(texts) > most:
+            return self.one_by_one(super().encode_texts, texts)
+
+        def one_by_one(self, encode, items):
+            if len(items) > most:
                 raise MemoryError
-            return np.concatenate([super(Full, self).encode_texts([text]) for text in texts])
+            return np.concatenate([encode([item]) for item in items])
 
     asked = pairs(photos)
     expected = facts(remembering(Encoder(), None, size=1).predict(asked))
-    folder = tmp_path if cached else None
-    found = remembering(Full(), folder, size=6)
-    assert facts(found.predict(asked)) == expected
-    assert max(found.model.images.values()) == 1
-    assert found.caller.size <= most
-    if cached:
-        again = remembering(Full(), folder, size=6)
-        assert facts(again.predict(asked)) == expected
-        assert not again.model.images
+    run, again = (remembering(Full(), tmp_path if cached else None, size=6) for _ in range(2))
+    assert facts(run.predict(asked)) == expected
+    assert max(run.model.images.values()) == 1
+    assert run.caller.size <= most
+    assert facts(again.predict(asked)) == expected
+    assert cached != bool(again.model.images)
 
 
 @given(
@@ -398,17 +350,48 @@ def test_replies_as_bytes_are_exact(reply, cut):
 
 
 def test_the_time_of_a_run_is_measured_on_the_model_unless_all_of_it_is_known(photos, tmp_path):
-    cases = tuple(
-        Case(id=str(n), requests=(Match(image=pairs(photos, [n % 6])[0].image, text=f"{n}"),), truths=(True,))
-        for n in range(300)
-    )
-    task = Task(id="own/pace", capability="foil", shape="pair", cases=cases)
+    images = [pair.image for pair in pairs(photos)[::3]]
+    asked = [Match(image=images[n % 6], text=f"{n}") for n in range(300)]
+    task = task_of(Case(id=one.text, requests=(one,), truths=(True,)) for one in asked)
     batches = [Batch(task=task, positions=(n,)) for n in range(300)]
-    first = remembering(Matcher(), tmp_path)
+    first = remembering(matcher(), tmp_path)
     assert pace(first, batches, "0:pace") is not None
-    asked = sum(first.model.asked.values())
-    assert asked == first.cache.counts.asked + 8
-    first.predict(case.requests[0] for case in cases)
-    warm = remembering(Matcher(), tmp_path)
+    assert sum(first.model.asked.values()) == first.cache.counts.asked + 8
+    first.predict(asked)
+    warm = remembering(matcher(), tmp_path)
     assert pace(warm, batches, "0:pace") is None
     assert not warm.model.asked
+
+
+MOUNTS = """\
+20 1 8:1 / / rw - ext4 /dev/sda1 rw
+21 20 0:30 / /mnt/a\\040stick rw - vfat /dev/sdb1 rw
+22 20 0:31 / /home/me/far rw,relatime shared:1 - fuse.sshfs me@far: rw
+23 20 0:32 / /home/me/far/near rw - nfs4 server:/x rw
+24 20 0:33 / /mnt/c rw - 9p drvfs rw
+25 20 0:34 / /mnt/share rw - cifs //server/share rw
+26 20 0:35 /@home /srv rw - btrfs /dev/sdc1 rw
+27 26 0:36 / /srv rw - exfat /dev/sdd1 rw
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's list of mounts")
+@pytest.mark.parametrize(("path", "expected"), [
+    ("/data/1.png", True), ("/mnt/a stick/1.png", False), ("/mnt/a sticker/1.png", True),
+    ("/home/me/far/1.png", False), ("/home/me/far/near/deep/1.png", True), ("/home/me/further/1.png", True),
+    ("/mnt/c/Users/1.png", False), ("/mnt/share/1.png", False), ("/srv/1.png", False),
+])  # fmt: skip
+def test_the_file_system_of_a_path(tmp_path, monkeypatch, path, expected):
+    (tmp_path / "mountinfo").write_text(MOUNTS)
+    monkeypatch.setattr(dedupe, "_MOUNTS", str(tmp_path / "mountinfo"))
+    assert is_dated(path) == expected
+
+
+@pytest.mark.parametrize(("platform", "path", "expected"), [
+    ("darwin", "/Users/me/1.png", True), ("darwin", "/Volumes/stick/1.png", False), ("win32", "/data/1.png", False),
+    ("linux", "/data/1.png", False),  # which does not list its mounts
+])  # fmt: skip
+def test_other_systems(monkeypatch, platform, path, expected):
+    monkeypatch.setattr(dedupe, "_MOUNTS", "/nothing")
+    monkeypatch.setattr(sys, "platform", platform)
+    assert is_dated(path) == expected

@@ -11,7 +11,7 @@ from vlgate.judging.verdicts import judge
 from vlgate.metrics.measures import wins
 from vlgate.metrics.names import applies
 from vlgate.metrics.shapes import SHAPES, ShapeSpec, contrasts
-from vlgate.probes.explaining.margin import margin
+from vlgate.probes.explaining.record import margin
 from vlgate.record.results import task_metrics
 from vlgate.sources.own.cases import read, shapes
 from vlgate.sources.reading.source import ReadOptions

@@ -10,7 +10,7 @@ import pytest
 from builders import pair_case, tabled, task_of
 
 from vlgate.asking.batching import Call, Caller
-from vlgate.asking.pace import Pace
+from vlgate.asking.predictor import Pace
 from vlgate.cli import main
 from vlgate.errors import ModelLoadError, ModelReplyError
 from vlgate.plugin import progress

@@ -10,9 +10,9 @@ import pytest
 from builders import asked_task, coloured, image, judged, pair_case, task_of
 
 from vlgate.asking.batching import Caller
-from vlgate.asking.checks.polarity import CAPTIONS
-from vlgate.asking.image_identity import Identities
-from vlgate.asking.memory import Memory
+from vlgate.asking.cache.store import Memory
+from vlgate.asking.checks.check import CAPTIONS
+from vlgate.asking.dedupe import Identities
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs

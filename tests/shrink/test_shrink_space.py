@@ -1,4 +1,4 @@
-"""The changes that a case allows, and what they do to it."""
+"""The changes that a case allows, and what they do to it: images, wordings, covered regions, statements."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import sys
 
 import numpy as np
 import pytest
+from builders import coloured, pair_case, tabled, task_of
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from vlgate.probes.shrink.moves import IMAGE_MOVES, perturbed
-from vlgate.probes.shrink.space import space
-from vlgate.types import Ask, Case, LazyImage, Match
+from vlgate.fixtures.reader.reader import Reader
+from vlgate.fixtures.scenes.scene_graphs import image_of, world_graphs
+from vlgate.perturb.images.pixels import IMAGENET_MEAN
+from vlgate.perturb.images.registry import perturbed as perturbed_image
+from vlgate.perturb.scene_graph import Box
+from vlgate.probes.shrink.moves import IMAGE_MOVES, UNKNOWN, perturbed
+from vlgate.probes.shrink.search import smallest_change
+from vlgate.probes.shrink.space import pipeline, restated, space
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction
 
 PIXELS = Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8))
 IMAGE = LazyImage(key="1.jpg", load=lambda: PIXELS, where="data/1.jpg")
@@ -30,50 +37,25 @@ def kinds(case):
     return [moves[0].kind for moves in space(case).images]
 
 
-@pytest.mark.parametrize(
-    ("texts", "never"),
-    [
-        (["A cup and a hat."], []),
-        (["A red cup."], ["dark", "bright", "contrast"]),
-        (["A Colourful cup."], ["dark", "bright", "contrast"]),
-        (["A cup.", "A reddish hat."], ["dark", "bright", "contrast"]),
-        (["A cup to the left of a hat."], ["turn"]),
-        (["A cup UNDER a hat."], ["turn"]),
-        (["Two cups."], ["crop", "turn"]),
-        (["There are 4 cups."], ["crop", "turn"]),
-        (["There are no cups in the corner."], ["crop", "turn"]),
-        (["Many black cups on a table."], ["crop", "dark", "bright", "contrast", "turn"]),
-        (["A predator in a lighthouse, bored."], ["dark", "bright", "contrast"]),  # rather too careful than too bold
-        (["A hundred-year-old bored predator."], []),
-    ],
-)
+@tabled
 def test_the_words_of_a_case_decide_its_changes(texts, never):
     assert kinds(case_of(*texts)) == [kind for kind in ALL if kind not in never]
 
 
-def test_choices_and_answers_count_too():
+def test_choices_answers_and_other_images_count_too():
     assert "dark" not in kinds(case_of("What is it like?", choices=("red", "old"), answer="old"))
     assert "dark" not in kinds(case_of("What is it like?", answer="red"))
     assert "crop" not in kinds(case_of("How old is he?", answer="3"))
-
-
-def test_an_image_that_may_be_cropped_already_is_not_cropped_again():
-    cut = LazyImage(key="1.jpg#crop", load=lambda: PIXELS)
+    cut = LazyImage(key="1.jpg#crop", load=lambda: PIXELS)  # it may be cropped already
     requests = tuple(Ask(image=one, question="Is it old?") for one in (IMAGE, cut))
-    assert kinds(Case(id="1", requests=requests, truths=("yes", "yes"))) == [
-        k for k in ALL if k not in {"crop", "turn"}
-    ]
-
-
-def test_nothing_is_mirrored_and_little_is_cropped():
-    assert list(IMAGE_MOVES) == ALL
-    assert max(move.strength for move in IMAGE_MOVES["crop"]) == 0.1
-    assert max(move.strength for move in IMAGE_MOVES["blur"]) == 12.0
+    assert set(ALL) - set(kinds(Case(id="1", requests=requests, truths=("yes", "yes")))) == {"crop", "turn"}
 
 
 @pytest.mark.parametrize("kind", ALL)
 def test_moves_go_from_weak_to_strong_in_equal_steps(kind):
+    assert list(IMAGE_MOVES) == ALL  # nothing is mirrored, and little is cropped
     moves = IMAGE_MOVES[kind]
+    assert {"crop": 0.1, "blur": 12.0}.get(kind) in {None, max(move.strength for move in moves)}
     distances = [move.distance for move in moves]
     assert np.diff(distances) == pytest.approx(1 / len(moves))
     assert distances[-1] == 1.0
@@ -132,15 +114,90 @@ def test_joined_things_are_exchanged_by_their_parse():
 
 
 def test_without_a_parser_the_missing_wordings_are_named_and_the_sure_ones_stay(monkeypatch):
-    from vlgate.probes.shrink.space import pipeline
-
     monkeypatch.setitem(sys.modules, "spacy", None)
     pipeline.cache_clear()
-    free, sure, alone = (
-        space(case_of(text)) for text in ("A red cup with a lid and a straw.", "Is it a cup or a hat?", "A cup.")
-    )
+    texts = ("A red cup with a lid and a straw.", "Is it a cup or a hat?", "A cup.")
+    free, sure, alone = (space(case_of(text)) for text in texts)
     pipeline.cache_clear()
     assert free.wordings == ()
     assert "pip install 'vlgate[text]'" in free.left_out
     assert "Is it a hat or a cup?" in {move.instead.words for move in sure.wordings}
     assert alone.left_out == ""
+
+
+PHOTO = coloured("1.jpg", (10, 200, 30), (100, 80))
+DOG = slice(10, 40)
+
+
+def photographed(text="A dog in the room.", boxes=((10.0, 10.0, 30.0, 30.0),)):
+    return pair_case(1, text, "A cat in the room.", PHOTO, named={"1.jpg": boxes} if boxes else {})
+
+
+def covers(case):
+    return [move for moves in space(case, ("region",)).parts for move in moves]
+
+
+def painted(case, move):
+    return np.asarray(perturbed(case, (move,)).requests[0].image.load())
+
+
+def test_no_region_touches_what_the_texts_name():
+    found = covers(photographed())
+    assert len(found) > 50
+    for move in found:
+        pixels = painted(photographed(), move)
+        assert (pixels[DOG, DOG] == (10, 200, 30)).all()
+        share = (pixels != (10, 200, 30)).any(axis=2).mean()
+        assert 0 < share <= 0.26
+        assert move.distance == pytest.approx(share * 4, abs=0.08)
+
+
+def test_without_boxes_or_in_texts_about_numbers_and_edges_no_region_is_covered():
+    for text in ("Two dogs.", "A dog in the corner.", "Many dogs."):
+        assert covers(photographed(text)) == []
+    assert covers(photographed(boxes=())) == []
+    assert space(photographed(boxes=()), ("region",)).no_parts == UNKNOWN
+
+
+def test_the_boxes_of_a_perturbed_copy_are_known():
+    copy = perturbed_image(PHOTO, "blur6", [Box(x=20, y=20, w=60, h=60)], size=(200, 160))
+    requests = tuple(Ask(image=image, question="Is there a dog?", choices=("yes", "no")) for image in (PHOTO, copy))
+    case = Case(id="1", requests=requests, truths=("yes", "yes"))
+    assert covers(case)
+    for move in covers(case):
+        assert (painted(case, move)[DOG, DOG] == (10, 200, 30)).all()
+        assert perturbed(case, (move,)).requests[1].image == copy
+
+
+def test_the_smallest_region_that_breaks_a_model_is_found():
+    def covered(pixels):
+        return np.abs(pixels[78, 98] - np.array(IMAGENET_MEAN)).max() < 2
+
+    class Model:
+        """Wrong if the lower right corner is covered."""
+
+        def predict(self, requests):
+            wrong = {one: covered(np.asarray(one.image.load())) for one in requests}
+            return {one: Prediction(request=one, score=float(("dog" in one.text) != wrong[one])) for one in wrong}
+
+    batch = Batch(task=task_of([photographed()]), positions=(0,))
+    found = smallest_change(batch, Model(), budget=200, families=("region",)).find
+    corner = [move.distance for move in covers(photographed()) if covered(painted(photographed(), move))]
+    assert (found.distance, found.moves[0].about) == (min(corner), "a region that the texts do not name")
+
+
+@tabled
+def test_other_wordings_of_a_statement_are_true_of_the_same_scenes(text):
+    others = list(restated(text))
+    assert others
+    assert text not in others
+    reader = Reader()
+    for graph in world_graphs(0, 40):
+        image = image_of(graph)
+        scores = reader.match([Match(image=image, text=one) for one in (text, *others)])
+        assert set(scores) in ({0.0}, {1.0})
+
+
+@tabled
+def test_a_statement_whose_meaning_is_not_certain_is_not_restated(text, restatements):
+    assert tuple(restated(text)) == restatements

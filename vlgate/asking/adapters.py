@@ -75,7 +75,6 @@ def agreement(answer: Prediction) -> float | Problem:
 
 
 def plausible(read: Prediction) -> float | Problem:
-    """The score of a pair from the perplexity of its text alone."""
     if read.score is None:
         return Problem(why=read.problem or "no perplexity", skipped=read.skipped)
     return -read.score

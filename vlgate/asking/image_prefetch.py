@@ -73,8 +73,7 @@ def _size(image: Image) -> int:
 Item = TypeVar("Item")
 MOST_THREADS = 8
 MOST_IMAGES = 128
-MOST_BYTES = 256 * 2**20
-"""How many images, and how many bytes of their pixels, are decoded and not yet asked for."""
+MOST_BYTES = 256 * 2**20  # how many images, and how many bytes of their pixels, are decoded and not yet asked for
 
 
 @runtime_checkable

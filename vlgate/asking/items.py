@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from secrets import token_bytes
@@ -39,8 +39,19 @@ def images_in(item: object) -> tuple[LazyImage, ...]:
 
 
 def images_of_case(case: Case) -> tuple[LazyImage, ...]:
-    """The different images of a case, in the order of its requests."""
     return tuple(dict.fromkeys(image for request in case.requests for image in images_of(request)))
+
+
+def requests_of(cases: Iterable[Case]) -> Iterator[Request]:
+    return (request for case in cases for request in case.requests)
+
+
+def case_with(case: Case, shown: Callable[[LazyImage], LazyImage]) -> Case:
+    return replace(case, requests=tuple(with_images(request, shown) for request in case.requests))
+
+
+def saying(request: Request, text: str) -> Request:
+    return replace(request, question=text) if isinstance(request, Ask | Compare) else replace(request, text=text)
 
 
 def with_images_in(item: object, change: Callable[[LazyImage], LazyImage]) -> object:
@@ -225,10 +236,8 @@ BLOCK = 64
 def by_image(batches: Iterable[Batch]) -> list[Request]:
     """The distinct requests of batches, those about one image together, so that it is decoded and encoded once."""
     found: dict[object, dict[Request, None]] = {}
-    for batch in batches:
-        for case in batch.cases:
-            for request in case.requests:
-                found.setdefault(images_of(request) or request, {})[request] = None
+    for request in (request for batch in batches for request in requests_of(batch.cases)):
+        found.setdefault(images_of(request) or request, {})[request] = None
     return [request for requests in found.values() for request in requests]
 
 

@@ -14,10 +14,9 @@ from hashlib import blake2b
 from typing import Any
 
 from vlgate.asking.batching import Asking, Call, Caller, Problem, truncated_texts
-from vlgate.asking.dedupe import WatchedLoad
-from vlgate.asking.image_identity import DIGEST, Identities
+from vlgate.asking.cache.store import Memory, packed, says_neither, unpacked
+from vlgate.asking.dedupe import DIGEST, Identities, WatchedLoad
 from vlgate.asking.items import as_bytes, images_in, named, text_in, told
-from vlgate.asking.memory import Memory, packed, says_neither, unpacked
 from vlgate.errors import ImageError, NotRememberedError
 from vlgate.types import LazyImage, Match, TextKeys
 
@@ -70,12 +69,8 @@ class ReplyCache:
         keys = self._keys(items, call.called)
         compared = any(type(image.load) is WatchedLoad for item in items for image in images_in(item))
         # without a cache, this is the rule: no reply is there and no key repeats
-        if (
-            not compared
-            and self.memory.store is None
-            and not self.memory.holds_any(keys)
-            and len(set(keys)) == len(keys)
-        ):
+        fresh = self.memory.store is None and not self.memory.holds_any(keys)
+        if fresh and not compared and len(set(keys)) == len(keys):
             known: dict[Hashable, bytes] = {}
             first: dict[Hashable, int] = {}
             new_items, new_keys = items, keys
@@ -122,9 +117,7 @@ class ReplyCache:
             if not all(isinstance(token, _PLAIN) for token in tokens):
                 return caller.text_keys(model, distinct)
             cut = truncated_texts(model)
-            digests = [
-                blake2b(repr(token).encode(errors="surrogatepass"), digest_size=DIGEST).digest() for token in tokens
-            ]
+            digests = [blake2b(as_bytes(repr(token)), digest_size=DIGEST).digest() for token in tokens]
             values = {keys[text]: bytes([text in cut]) + digest for text, digest in zip(missing, digests, strict=True)}
             known |= self.memory.put(values)
         self.cut.update(text for text in distinct if known[keys[text]][0])

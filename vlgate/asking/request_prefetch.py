@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from threading import Thread
 
 from vlgate.asking.batching import Caller
-from vlgate.asking.items import by_image
+from vlgate.asking.items import by_image, requests_of
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.types import Batch, Prediction, Request
 
@@ -116,7 +116,7 @@ class ForeseeingPredictor:
             self._forget()
             self._next = 0  # requests that are known are left out
             if not self.fills:  # after the batch with these requests
-                asked = (tuple(dict.fromkeys(requests_of(batch))) for batch in self.batches)
+                asked = (tuple(dict.fromkeys(requests_of(batch.cases))) for batch in self.batches)
                 places = (index for index, requests in enumerate(asked, 1) if requests == missing)
                 self._next = next(places, len(self.batches))
             self._rounds.append(self._started(missing, {*missing, *self._known}))
@@ -147,7 +147,7 @@ class ForeseeingPredictor:
             known = {*self._known, *self._failed, *(request for one in self._rounds for request in one.requests)}
         most = self.calls * self.predictor.caller.size
         while self._next < len(self.batches) and sum(len(one.requests) for one in list(self._rounds)[1:]) < most:
-            asked = dict.fromkeys(requests_of(self.batches[self._next]))
+            asked = dict.fromkeys(requests_of(self.batches[self._next].cases))
             self._next += 1
             if missing := tuple(request for request in asked if request not in known):
                 known.update(missing if self.fills else ())
@@ -184,7 +184,3 @@ class ForeseeingPredictor:
             self._at = self._rounds[0].start
             self._rounds.clear()
             self._next = 0
-
-
-def requests_of(batch: Batch) -> Iterable[Request]:
-    return (request for case in batch.cases for request in case.requests)

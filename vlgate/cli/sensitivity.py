@@ -16,8 +16,7 @@ from vlgate.errors import OptionError
 
 def run(given: argparse.Namespace) -> int:
     """Return the exit status: 0 if every cell is as claimed, else 1; 4 if an option cannot be used."""
-    from vlgate.studies.sensitivity.matrix import NAMES, asked
-    from vlgate.studies.sensitivity.pages import lines, needs, page, record
+    from vlgate.studies.sensitivity.matrix import NAMES, asked, lines, needs, page, record
 
     defects = tuple(chosen(given.defects, NAMES, "defect"))
     if given.list:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vlgate.asking.call_limit import Allowed, CallLimit
+from vlgate.asking.batching import Allowed, CallLimit
 from vlgate.errors import OptionError
 from vlgate.gates.thresholds import Thresholds
 from vlgate.models.checkpoints.device import check_device, check_dtype

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from vlgate.asking.pace import Pace
+from vlgate.asking.predictor import Pace
 
 if TYPE_CHECKING:
     from vlgate.run.probing import Cost

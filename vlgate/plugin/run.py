@@ -24,8 +24,7 @@ from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
 if TYPE_CHECKING:
-    from vlgate.asking.pace import Pace
-    from vlgate.asking.predictor import ModelPredictor
+    from vlgate.asking.predictor import ModelPredictor, Pace
     from vlgate.plugin.closing import Closing
     from vlgate.probes.shrink.record import Shrunk
     from vlgate.record.model_card import ModelCard
@@ -91,7 +90,7 @@ class Run(Asked):
         return capability is not None and not self._batches(capability)
 
     def load_model(self, session: pytest.Session) -> Predictor:
-        from vlgate.asking.pace import pace
+        from vlgate.asking.predictor import pace
 
         if self.worker is None:
             self.exits.start()
@@ -286,7 +285,7 @@ def say_costs(run: Run) -> None:
 
 
 def announce(run: Run, cases: int, seconds: float) -> Estimate:
-    from vlgate.asking.pace import Pace
+    from vlgate.asking.predictor import Pace
 
     total = sum(len(batch.positions) for batch in run.collected.expected.values())
     estimate = Estimate(Pace(cases=cases, seconds=seconds), total, int(run.config.getoption("numprocesses", None) or 1))

@@ -12,11 +12,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from vlgate.asking.batching import Caller, Sizes, out_of_memory
-from vlgate.asking.call_limit import Watch, unwatched
-from vlgate.asking.checks.check import ROUNDING, Check, together
-from vlgate.asking.checks.invariance import Anew, check_batch_invariance, check_determinism
-from vlgate.asking.checks.polarity import check_polarity
+from vlgate.asking.batching import Caller, Sizes, Watch, out_of_memory, unwatched
+from vlgate.asking.checks.check import (
+    ROUNDING,
+    Anew,
+    Check,
+    check_batch_invariance,
+    check_determinism,
+    check_polarity,
+    together,
+)
 from vlgate.asking.checks.precision import check_precision, drawn, lacks_room
 from vlgate.asking.items import Copies, gets_names, images_of_case
 from vlgate.asking.predictor import ModelPredictor, threshold_of

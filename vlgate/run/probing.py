@@ -6,19 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from vlgate.asking.checks.check import REQUESTS
-from vlgate.asking.checks.invariance import asked_as, renamed
+from vlgate.asking.checks.check import REQUESTS, asked_as, renamed
 from vlgate.asking.items import gets_names
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import described
 from vlgate.metrics.controlled import ControlledTask
 from vlgate.probes.controls.control import Control, Controlled, Sample
-from vlgate.probes.controls.delivery import BY_NAME
-from vlgate.probes.controls.flips import differ
+from vlgate.probes.controls.delivery import BY_NAME, differ
 from vlgate.probes.controls.registry import control
 from vlgate.probes.explaining.explain import Told, explain, number_of_requests, subjects
-from vlgate.probes.explaining.margin import margin_of
-from vlgate.probes.explaining.record import Explained, Explanation
+from vlgate.probes.explaining.record import Explained, Explanation, margin_of
 from vlgate.record.options import Options
 from vlgate.record.results import TaskResult
 from vlgate.run.planning import sample

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TypeGuard
 
 import vlgate
-from vlgate.asking.cache.store import Store, peek
+from vlgate.asking.cache.store import ROOM_BESIDE_STORE, Memory, Store, peek
 from vlgate.asking.checks.check import Check
-from vlgate.asking.image_identity import Identities
-from vlgate.asking.memory import ROOM_BESIDE_STORE, Memory
+from vlgate.asking.dedupe import Identities
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.models.checkpoints.device import pick_device

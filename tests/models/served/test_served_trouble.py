@@ -16,9 +16,8 @@ from builders import table
 from chat_server import KEY, asked_of, image, model_of, ok, pairs, problem, refused
 
 from vlgate.asking.batching import Caller
-from vlgate.asking.cache.store import Store
-from vlgate.asking.image_identity import Identities
-from vlgate.asking.memory import Memory
+from vlgate.asking.cache.store import Memory, Store
+from vlgate.asking.dedupe import Identities
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.errors import ImageError

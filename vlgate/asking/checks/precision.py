@@ -29,17 +29,12 @@ def check_precision(
     # ``asked`` says how ``model`` runs (``bfloat16``, ``compiled float32``).
     requests = [request for batch in batches for case in batch.cases for request in case.requests]
     half_replies, full_replies = model.predict(requests), full.predict(requests)
-    both = [
-        (half, whole)
-        for batch in batches
-        for half, whole in zip(judge(batch, half_replies), judge(batch, full_replies), strict=True)
-        if half.state == whole.state == "judged"
-    ]
+    verdicts = ((judge(batch, half_replies), judge(batch, full_replies)) for batch in batches)
+    pairs = (pair for some in verdicts for pair in zip(*some, strict=True))
+    both = [(half, whole) for half, whole in pairs if half.state == whole.state == "judged"]
     if not both:
         return Check(name=NAME, outcome="not applicable", why="no case has a reply from both models")
-    changed = [
-        (half, whole) for half, whole in both if (half.right, dict(half.facts)) != (whole.right, dict(whole.facts))
-    ]
+    changed = [(a, b) for a, b in both if (a.right, dict(a.facts)) != (b.right, dict(b.facts))]
     scores = ((half_replies[request].score, full_replies[request].score) for request in half_replies)
     largest = max((abs(one - other) for one, other in scores if one is not None and other is not None), default=0.0)
     low, high = wilson(len(changed) / len(both), len(both), confidence)

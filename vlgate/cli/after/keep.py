@@ -18,7 +18,7 @@ from typing import Any
 
 from vlgate.cli import say
 from vlgate.errors import DataError, OptionError
-from vlgate.probes.shrink.keeping import NotKeptError, image_name, own_case, own_id
+from vlgate.probes.shrink.record import NotKeptError, image_name, own_case, own_id
 from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.report.shrunk import FILE, SHRUNK_FOLDER
 from vlgate.sources.own.cases import read

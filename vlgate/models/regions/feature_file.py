@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from vlgate.asking.image_identity import is_dated
+from vlgate.asking.dedupe import is_dated
 from vlgate.errors import DataError, ModelLoadError
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.regions.feature_lmdb import DATA, Volta

@@ -18,8 +18,6 @@ from vlgate.perturb.images.benign import as_png
 from vlgate.perturb.images.pixels import Pixels
 from vlgate.types import FloatArray, LazyImage, Match
 
-# The canaries: drawn pictures of one coloured thing, the text that is true of each, and texts that are not.
-#
 # Nothing in the texts tells which is true: each thing and each colour is in true and in false texts.
 
 SIDE = 96  # pixels of a thing, of 224
@@ -56,9 +54,8 @@ class Canary:
 
     def texts(self, form: str = "There is a {} {}.") -> tuple[str, ...]:
         """Return the text that is true, and three that are not: another colour, another thing, and both."""
-        return tuple(
-            form.format(colour, kind) for kind in (self.kind, self.beside) for colour in (self.colour, self.other)
-        )
+        both = ((kind, colour) for kind in (self.kind, self.beside) for colour in (self.colour, self.other))
+        return tuple(form.format(colour, kind) for kind, colour in both)
 
 
 CANARIES: tuple[Canary, ...] = tuple(
@@ -79,10 +76,9 @@ def drawn(kind: str, colour: str) -> Pixels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """Writes pictures into a folder and asks a model about them, never from a memory of replies.
+    """Writes pictures into a folder and asks a model about them, never from a memory of replies."""
 
-    ``asked`` holds the number of requests of each call.
-    """
+    # ``asked`` holds the number of requests of each call.
 
     predictor: ModelPredictor
     folder: Path
@@ -132,11 +128,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What the canaries say about a model.
+    """What the canaries say about a model."""
 
-    ``recognised`` has 1.0 for each canary whose own text leads, else 0.0, shape (n,); it is empty if there is no reply.
-    ``inapplicable`` says why nothing can be said.
-    """
+    # ``recognised`` has 1.0 for each canary whose own text leads, else 0.0, shape (n,); it is empty if there is no
+    # reply. ``inapplicable`` says why nothing can be said.
 
     findings: tuple[Finding, ...] = ()
     recognised: FloatArray = field(default_factory=lambda: np.zeros(0))

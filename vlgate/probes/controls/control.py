@@ -13,12 +13,11 @@ from vlgate.types import Batch, Case, Metric, Prediction, Request, Task, Ties, V
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """The cases of one task that a control asks about, all of them judged.
+    """The cases of one task that a control asks about, all of them judged."""
 
-    ``task`` has all cases that the run judged; what a control needs of other cases is among them. ``left_out`` counts
-    the cases of the run's task that are not in the sample, by the reason. ``blind`` and ``chance`` are the metrics of
-    the text-only model and of guessing.
-    """
+    # ``task`` has all cases that the run judged; what a control needs of other cases is among them. ``left_out`` counts
+    # the cases of the run's task that are not in the sample, by the reason. ``blind`` and ``chance`` are the metrics of
+    # the text-only model and of guessing.
 
     task: Task
     verdicts: tuple[Verdict, ...] = field(repr=False)
@@ -33,20 +32,18 @@ class Sample:
         return tuple(verdict.case for verdict in self.verdicts)
 
     def judged(self, cases: Iterable[Case], replies: Mapping[Request, Prediction]) -> Sequence[Verdict]:
-        """Judge changed cases by the rule of the task."""
         task = replace(self.task, cases=tuple(cases))
         return judge(Batch(task=task, positions=tuple(range(len(task.cases))), ties=self.ties), replies)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """A control, as ``--controls`` names it.
+    """A control, as ``--controls`` names it."""
 
-    ``says`` is the head of its section in reports. ``figures``, ``beside`` and ``of_model`` say in a few words what
-    each figure of a task, each value of ``ControlledTask.beside`` and each figure about the model is; tables have those
-    that are ``shown``, the most important one first. ``requests`` and ``of_model_requests`` are the most that are
-    asked. ``measure`` asks about a sample, ``about_model`` about the model; exceptions of the model pass through.
-    """
+    # ``says`` is the head of its section in reports. ``figures``, ``beside`` and ``of_model`` say in a few words what
+    # each figure of a task, each value of ``ControlledTask.beside`` and each figure about the model is; tables have
+    # those that are ``shown``, the most important one first. ``requests`` and ``of_model_requests`` are the most that
+    # are asked. ``measure`` asks about a sample, ``about_model`` about the model; exceptions of the model pass through.
 
     name: str
     says: str
@@ -62,11 +59,10 @@ class Control:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controlled:
-    """What one control found in a run.
+    """What one control found in a run."""
 
-    ``limit`` is the most cases of a task that it was asked about. A task without a judged case is not in ``tasks``;
-    ``model`` is what it measured about the model itself. ``lacking`` says why it could not be asked to its end.
-    """
+    # ``limit`` is the most cases of a task that it was asked about. A task without a judged case is not in ``tasks``;
+    # ``model`` is what it measured about the model itself. ``lacking`` says why it could not be asked to its end.
 
     name: str
     limit: int
@@ -81,5 +77,4 @@ class Controlled:
 
 
 def of_task(found: Iterable[Controlled], task: str) -> dict[str, ControlledTask]:
-    """Return what some controls measured of a task, by the names of the controls."""
     return {one.name: one.tasks[task] for one in found if task in one.tasks}

@@ -24,8 +24,6 @@ from vlgate.probes.controls.canaries import (
 )
 from vlgate.types import FloatArray
 
-# Does a picture arrive at all, is it the right one, in the right order, and is it looked at anew?
-#
 # Each question compares replies about one picture with replies about another, so it needs no truth.
 
 FOR_ARRIVAL = CANARIES[:8]
@@ -51,7 +49,6 @@ def lost(apart: FloatArray) -> Finding | None:
 
 
 def by_name(asker: Asker, apart: FloatArray) -> bool:
-    """Return whether a copy of a picture in a file of another name gets another reply."""
     return distance(alone(asker, "copy-of-{}.png", _PAIR), apart[:_PAIR]) > LEAST * spread(apart)
 
 
@@ -78,15 +75,9 @@ def misplaced(asker: Asker, apart: FloatArray) -> Finding | None:
 def kept(asker: Asker, apart: FloatArray) -> Iterator[Finding]:
     """Yield a finding if a file with new content, or another file of the same name, gets the old reply."""
     asker.scores([asker.image("kept/first/same.png", FOR_ARRIVAL[0].pixels)], [TEXTS])
-    tried = (
-        ("kept/first/same.png", 1, "stale cache", "a file that got new content keeps the reply to the old content"),
-        (
-            "kept/second/same.png",
-            2,
-            "wrong image",
-            "a file gets the reply to a file of the same name in another folder",
-        ),
-    )
+    content = "a file that got new content keeps the reply to the old content"
+    folder = "a file gets the reply to a file of the same name in another folder"
+    tried = (("kept/first/same.png", 1, "stale cache", content), ("kept/second/same.png", 2, "wrong image", folder))
     for name, place, bug, why in tried:
         reply = asker.scores([asker.image(name, FOR_ARRIVAL[place].pixels)], [TEXTS])[0]
         old = min(distance(reply, apart[earlier]) for earlier in range(place))
@@ -94,8 +85,6 @@ def kept(asker: Asker, apart: FloatArray) -> Iterator[Finding]:
             yield Finding(bug=bug, why=why)
 
 
-# Is a file opened as it is meant: transparent pixels on white, the EXIF orientation applied?
-#
 # Only a model that opens files by itself can fail here: ``LazyImage.load`` does both.
 
 FOR_OPENING = CANARIES[:6]
@@ -117,9 +106,8 @@ def opened(asker: Asker, plain: FloatArray) -> Iterator[Finding]:
         yield Finding(bug="alpha on black", why=_SEEN[black, hidden])
     replies = asker.views("exif", FOR_OPENING, lambda one: as_turned(one.pixels))
     if follows(replies, asker.views("stored", FOR_OPENING, lambda one: np.rot90(one.pixels)), right):
-        yield Finding(
-            bug="EXIF ignored", why="a photograph that EXIF turns upright is seen as it is stored, on its side"
-        )
+        why = "a photograph that EXIF turns upright is seen as it is stored, on its side"
+        yield Finding(bug="EXIF ignored", why=why)
 
 
 def _instead(canary: Canary, colour: tuple[int, int, int]) -> Pixels:
@@ -144,15 +132,11 @@ def truncated(asker: Asker) -> Finding | None:
             if asker.cut(images[0], texts[0][0]):
                 return None
             words = len(texts[0][0].split())
-            why = (
-                f"texts of {words} words that differ only in their last words get the same scores, and the model does "
-                "not say that it cuts them"
-            )
+            same = f"texts of {words} words that differ only in their last words get the same scores"
+            why = f"{same}, and the model does not say that it cuts them"
             return Finding(bug="truncated text", why=why)
     return None
 
-
-# In which frame does a model see a picture that is not square, and how is a large one made smaller?
 
 FOR_GEOMETRY = CANARIES[:6]
 ENLARGED = 2
@@ -197,18 +181,14 @@ def wrong_frame(found: str, declared: str) -> Finding | None:
 
 
 def aliased(asker: Asker) -> Finding | None:
-    """Return a finding if a fine texture changes the replies, although its mean is the plain colour.
-
-    A filter that averages sees nothing of it. One that takes every n-th pixel, or interpolates between two, sees
-    patches of wrong colours (Parmar, Zhang and Zhu 2022, section 3), which depend on the pixels that it takes: light
-    and dark exchanged give other replies. A model that does not resize sees the texture itself, and both alike.
-    """
+    """Return a finding if a fine texture changes the replies, although its mean is the plain colour."""
+    # A filter that averages sees nothing of it. One that takes every n-th pixel, or interpolates between two, sees
+    # patches of wrong colours (Parmar, Zhang and Zhu 2022, section 3), which depend on the pixels that it takes: light
+    # and dark exchanged give other replies. A model that does not resize sees the texture itself, and both alike.
     fine = asker.views("fine", FOR_GEOMETRY, _textured)
     plain = asker.views("mean", FOR_GEOMETRY, lambda one: _averaged(_textured(one)))
-    every_4th = asker.views(
-        "every-4th", FOR_GEOMETRY, lambda one: _blocks(_textured(one)[1::_BLOCK, 2::_BLOCK], _BLOCK)
-    )
-    picked = distance(every_4th, plain)
+    fourth = asker.views("every-4th", FOR_GEOMETRY, lambda one: _blocks(_textured(one)[1::_BLOCK, 2::_BLOCK], _BLOCK))
+    picked = distance(fourth, plain)
     if not (picked > LEAST * spread(plain) and distance(fine, plain) > _ALIASED * picked):
         return None
     if distance(fine, asker.views("exchanged", FOR_GEOMETRY, lambda one: _textured(one, -1))) <= _OTHER_PIXELS * picked:
@@ -238,8 +218,6 @@ def _blocks(pixels: Pixels, side: int) -> Pixels:
     return pixels.repeat(side, axis=0).repeat(side, axis=1)
 
 
-# Which change of the pictures, or of the texts, lets a model recognise the canaries better than they are?
-#
 # A change that undoes the fault of a pipeline does: exchanged channels, if the pipeline exchanges them once more.
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.asking.batching import Call, Problem
-from vlgate.asking.items import images_of_case
+from vlgate.asking.items import case_with, images_of_case, requests_of
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import printable
 from vlgate.judging.verdicts import unread
@@ -24,20 +24,7 @@ from vlgate.perturb.images.graded import AWAY, LEVELS, uniform
 from vlgate.perturb.images.registry import perturbed
 from vlgate.probes.controls.control import Control, Sample
 from vlgate.seeds import generator
-from vlgate.types import (
-    TIED,
-    Ask,
-    Case,
-    FloatArray,
-    LazyImage,
-    Prediction,
-    Read,
-    Request,
-    Task,
-    Verdict,
-    text_of,
-    with_images,
-)
+from vlgate.types import TIED, Ask, Case, FloatArray, LazyImage, Prediction, Read, Request, Task, Verdict, text_of
 
 TOLD = "There is no image with this question. Answer it as well as you can."
 
@@ -117,11 +104,11 @@ def changed(condition: str, sample: Sample) -> dict[str, Case]:
         return {case.id: _told(case) for case in cases if all(isinstance(request, Ask) for request in case.requests)}
     if condition == "other":
         others = others_of(sample.task, cases, sample.seed)
-        return {case.id: _with(case, others[case.id].__getitem__) for case in cases if case.id in others}
+        return {case.id: case_with(case, others[case.id].__getitem__) for case in cases if case.id in others}
     if condition in LEVELS:
         plain = uniform(condition)
-        return {case.id: _with(case, lambda _: plain) for case in cases}
-    return {case.id: _with(case, lambda image: perturbed(image, AWAY)) for case in cases}
+        return {case.id: case_with(case, lambda _: plain) for case in cases}
+    return {case.id: case_with(case, lambda image: perturbed(image, AWAY)) for case in cases}
 
 
 def _told(case: Case) -> Case:
@@ -129,12 +116,6 @@ def _told(case: Case) -> Case:
     asked = [replace(request, image=uniform("blank")) for request in case.requests if isinstance(request, Ask)]
     return replace(case, requests=tuple(replace(one, question=f"{TOLD} {one.question}") for one in asked))
 
-
-def _with(case: Case, shown: Callable[[LazyImage], LazyImage]) -> Case:
-    return replace(case, requests=tuple(with_images(request, shown) for request in case.requests))
-
-
-# Does a model describe an image that is not there? A fixed list of questions about "the image", asked without one.
 
 _TABLE = tomllib.loads(Path(__file__).with_name("look.toml").read_text(encoding="utf-8"))
 QUESTIONS, REFUSALS, NOTHING = (tuple[str, ...](_TABLE[name]) for name in ("questions", "refusals", "nothing"))
@@ -192,7 +173,7 @@ _NOTHING_READ = "most answers without the image could not be read, so there is n
 
 def requests(cases: Sequence[Case]) -> int:
     """Return how many distinct requests the control asks about some cases, at most: those of each condition."""
-    distinct = {request for case in cases for request in case.requests if not isinstance(request, Read)}
+    distinct = {request for request in requests_of(cases) if not isinstance(request, Read)}
     return len(SHOWN) * len(distinct) + sum(isinstance(one, Ask) for one in distinct)
 
 
@@ -211,9 +192,8 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     notes, silent = [_ONE_IMAGE] if several else [], dict[str, int]()
     for name, cases in asked.items():
         verdicts = sample.judged(cases.values(), replies)
-        known = {
-            verdict.case.id: verdict.facts.get(metric, np.nan) for verdict in verdicts if verdict.state == "judged"
-        }
+        judged = (verdict for verdict in verdicts if verdict.state == "judged")
+        known = {verdict.case.id: verdict.facts.get(metric, np.nan) for verdict in judged}
         columns[name] = np.array([known.get(case.id, np.nan) for case in sample.cases], dtype=np.float64)
         if lacking := int(np.isnan(columns[name]).sum()):
             left_out[f"without a value for {name}"] = lacking

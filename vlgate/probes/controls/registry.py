@@ -26,7 +26,6 @@ _CONTROLS: Mapping[str, tuple[str, str]] = {
 
 
 def known_controls() -> dict[str, str]:
-    """Return what each control asks, in a few words, by its name."""
     return {name: about for name, (_, about) in _CONTROLS.items()}
 
 
@@ -42,7 +41,6 @@ def chosen(named: Iterable[str]) -> tuple[str, ...]:
 
 
 def control(name: str) -> Control:
-    """Return a control."""
     module, _, attribute = _CONTROLS[name][0].partition(":")
     found: Control = getattr(import_module(module), attribute)
     return found

@@ -14,13 +14,11 @@ from vlgate.fixtures.reader.reading import Reading, UnreadableError
 from vlgate.fixtures.reader.seeing import view_of, without
 from vlgate.perturb.scene_graph import Box as GraphBox
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
-from vlgate.probes.explaining.changes import text_swaps, texts_at
+from vlgate.probes.explaining.explain import text_swaps, texts_at
 from vlgate.probes.explaining.rates import Hit, hit
 from vlgate.probes.explaining.record import Explanation
 from vlgate.types import Box, Case, LazyImage, Match, Shape, images_of, text_of
 
-# Which objects of a drawn scene decide a case: those without which its texts would say something else.
-#
 # The reader evaluates each text on the scene graph, with and without each object. Nothing of this is shown to a model.
 
 _Truth = bool | tuple[str, ...]
@@ -44,11 +42,8 @@ def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
         return None
     scene = view.scene
 
-    def less(name: str) -> SceneGraph:
-        return without(scene, lambda thing: thing.id != name)
-
     things = scene.objects.values()
-    edited = (less(thing.id) for thing in things)
+    edited = (without(scene, lambda thing, name=one.id: thing.id != name) for one in things)  # type: ignore[misc]
     return _deciding(scene, edited, [thing.box for thing in things], _texts(case, image), reading)
 
 
@@ -68,11 +63,7 @@ def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: R
 
 
 def _deciding(
-    scene: SceneGraph,
-    edited: Iterable[SceneGraph],
-    boxes: Sequence[GraphBox],
-    texts: Sequence[str],
-    reading: Reading,
+    scene: SceneGraph, edited: Iterable[SceneGraph], boxes: Sequence[GraphBox], texts: Sequence[str], reading: Reading
 ) -> Deciding | None:
     """Which of some edits of a scene, one for each box, decide what the texts say of it; None if none does."""
     width, height = scene.width, scene.height
@@ -113,15 +104,11 @@ def _exchanged(own: SceneGraph, others: SceneGraph, box: GraphBox) -> SceneGraph
 
     kept = without(own, lambda thing: not there(thing))
     given = without(others, there)
-    renamed = {
-        f"other {name}": replace(
-            thing,
-            id=f"other {name}",
-            relations=tuple(replace(link, object=f"other {link.object}") for link in thing.relations),
-        )
-        for name, thing in given.objects.items()
-    }
-    return replace(kept, objects={**kept.objects, **renamed})
+    objects = dict(kept.objects)
+    for name, thing in given.objects.items():
+        links = tuple(replace(link, object=f"other {link.object}") for link in thing.relations)
+        objects[f"other {name}"] = replace(thing, id=f"other {name}", relations=links)
+    return replace(kept, objects=objects)
 
 
 def _said(scene: SceneGraph, texts: Sequence[str], reading: Reading) -> list[_Truth]:
@@ -156,13 +143,8 @@ def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iter
 def _words(explanation: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
     """Whether the exchange of words with the largest effect is one that changes what the texts say."""
     # A case counts if its exchanged texts can be read, and some of them say something else and some do not.
-    effects = {
-        part.word: part.effect
-        for finding in explanation.findings
-        if finding.method == "exchange between texts"
-        for part in finding.measured
-        if part.effect is not None
-    }
+    swapped = [finding for finding in explanation.findings if finding.method == "exchange between texts"]
+    effects = {one.word: one.effect for finding in swapped for one in finding.measured if one.effect is not None}
     told = {
         swap.words: deciding_words(case, dict(zip(texts_at(case, places), swap.texts, strict=True)), reading)
         for places, swap in text_swaps(case, shape)
@@ -172,18 +154,13 @@ def _words(explanation: Explanation, case: Case, shape: Shape, reading: Reading)
     strongest = max(told, key=lambda words: effects[words])
     right = effects[strongest] > 0 and bool(told[strongest])
     chance = sum(map(bool, told.values())) / len(told)
-    yield (
-        "exchange between texts",
-        Hit(touches=right, points=right, leads=right, chance_touches=chance, chance_points=chance, chance_leads=chance),
-    )
+    chances = {"chance_touches": chance, "chance_points": chance, "chance_leads": chance}
+    yield "exchange between texts", Hit(touches=right, points=right, leads=right, **chances)
 
 
 def _attended(explanation: Explanation, case: Case, which: int, known: Deciding) -> Iterator[tuple[str, Hit]]:
-    true = {
-        request.text
-        for request, truth in zip(case.requests, case.truths, strict=True)
-        if isinstance(request, Match) and truth
-    }
+    pairs = zip(case.requests, case.truths, strict=True)
+    true = {request.text for request, truth in pairs if isinstance(request, Match) and truth}
     shown = [one for one in explanation.attended if one.image == which]
     for method in dict.fromkeys(one.method for one in shown):
         seen = [one for one in shown if one.method == method]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
-from vlgate.asking.items import images_of_case
+from vlgate.asking.items import case_with, images_of_case, saying
 from vlgate.errors import VlgateError, described
-from vlgate.probes.explaining.changes import Boxes, Change, Subject, subject_of, texts_of
-from vlgate.probes.explaining.record import INTERVENTIONS, Explanation, Finding, Part, turning
-from vlgate.probes.explaining.regions import Decoded, segments
+from vlgate.metrics.shapes import SHAPES
+from vlgate.probes.explaining.record import INTERVENTIONS, Explanation, Finding, Margin, Method, Part, margin_of
+from vlgate.probes.explaining.regions import WINDOWS, Decoded, from_another, hidden, segments
 from vlgate.types import (
     Attended,
     Attends,
     Box,
     Boxed,
     Case,
+    Compare,
     LazyImage,
     Match,
     Prediction,
@@ -24,7 +27,156 @@ from vlgate.types import (
     RollsOut,
     Shape,
     Verdict,
+    text_of,
 )
+
+NEUTRAL = "thing"  # what a word is exchanged for: a word that names nothing in particular
+MOST_WORDS = 40  # the most words of a case that are changed, the first ones
+MOST_PLACES = 8  # the most places in which two texts differ that are exchanged, the first ones
+_WORD = re.compile(r"[\w'\u2019-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap:
+    """Two texts with their words exchanged in one of the places in which they differ; ``words`` are those words."""
+
+    words: str
+    texts: tuple[str, str]
+
+
+def words_of(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the different words of some texts in lower case, by first appearance, at most ``MOST_WORDS``."""
+    found = (word.lower() for text in texts for word in _WORD.findall(text))
+    return tuple(dict.fromkeys(found))[:MOST_WORDS]
+
+
+def left_out(text: str, word: str) -> str | None:
+    """Return the text without a word, wherever it stands; None if it has no such word, or none but it."""
+    changed = re.sub(r"\s+([.,;:?!])", r"\1", " ".join(_changed(text, word, "").split()))
+    return changed if changed != text and _WORD.search(changed) else None
+
+
+def exchanged(text: str, word: str) -> str | None:
+    """Return the text with ``NEUTRAL`` for a word, wherever it stands; None if it has no such word."""
+    changed = _changed(text, word, NEUTRAL)
+    return None if changed == text else changed
+
+
+def swaps(one: str, other: str) -> tuple[Swap, ...]:
+    """Return two texts with their words exchanged in each place in which they differ, at most ``MOST_PLACES``."""
+    # There are none if they differ in fewer than two: the exchange would only change the roles of the texts.
+    mine, yours = one.split(), other.split()
+    apart = [code for code in SequenceMatcher(None, mine, yours, autojunk=False).get_opcodes() if code[0] != "equal"]
+    if len(apart) < 2:
+        return ()
+    found = []
+    for _, a, b, c, d in apart[:MOST_PLACES]:
+        texts = [*mine[:a], *yours[c:d], *mine[b:]], [*yours[:c], *mine[a:b], *yours[d:]]
+        words = " / ".join(" ".join(some).strip(" .,;:?!") or "nothing" for some in (mine[a:b], yours[c:d]))
+        found.append(Swap(words=words, texts=(" ".join(texts[0]), " ".join(texts[1]))))
+    return tuple(swap for swap in found if all(swap.texts))
+
+
+def _changed(text: str, word: str, instead: str) -> str:
+    return _WORD.sub(lambda found: instead if found[0].lower() == word else found[0], text)
+
+
+Boxes = Mapping[LazyImage, Sequence[Box]]
+"""Boxes by image: those that a model looks at (an image without them has windows), or the segments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A changed copy of a case: its margin, and the part that was changed, whose effect is not known yet."""
+
+    method: Method
+    part: Part
+    margin: Margin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A case to explain, with its margin and all of its changes."""
+
+    task: str
+    case: Case
+    margin: Margin
+    changes: tuple[Change, ...]
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        margins = (self.margin, *(change.margin for change in self.changes))
+        return tuple(dict.fromkeys(request for margin in margins for request in margin.requests))
+
+
+def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes, segments: Boxes) -> Subject | None:
+    """Return a case with all the changes that explain it, or None if it has no margin; nothing is asked yet."""
+    margin = margin_of(case, shape, model)
+    if margin is None:
+        return None
+    changes = (
+        Change(method=method, part=part, margin=changed)
+        for method, part, copy in _copies(case, shape, boxes, segments)
+        if (changed := margin_of(copy, shape, model)) is not None
+    )
+    return Subject(task=task, case=case, margin=margin, changes=tuple(changes))
+
+
+def texts_of(case: Case) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text_of(request) for request in case.requests))
+
+
+def text_swaps(case: Case, shape: Shape) -> Iterator[tuple[tuple[int, int], Swap]]:
+    """Yield the exchanges between a true text of a case and the false one beside it, with their places in the case."""
+    for one, other in SHAPES[shape].word_pairs:
+        for swap in swaps(*texts_at(case, (one, other))):
+            yield (one, other), swap
+
+
+def texts_at(case: Case, places: tuple[int, int]) -> tuple[str, str]:
+    return text_of(case.requests[places[0]]), text_of(case.requests[places[1]])
+
+
+def _copies(case: Case, shape: Shape, boxes: Boxes, segments: Boxes) -> Iterator[tuple[Method, Part, Case]]:
+    images = images_of_case(case)
+    for number, image in enumerate(images):
+        hidden_parts: tuple[tuple[Method, Sequence[Box]], ...] = (
+            ("hide boxes" if image in boxes else "hide windows", boxes.get(image, WINDOWS)),
+            ("hide segments", segments.get(image, ())),
+        )
+        for method, places in hidden_parts:
+            for region in hidden(image, places):
+                yield method, Part(effect=None, box=region.box, image=number), _showing(case, image, region.changed)
+    if len(images) == 2:  # one with a part of the other
+        for number, image in enumerate(images):
+            for region in from_another(image, images[1 - number], boxes.get(image, WINDOWS)):
+                part = Part(effect=None, box=region.box, image=number)
+                yield "exchange between images", part, _showing(case, image, region.changed)
+    if not any(isinstance(request, Compare) for request in case.requests):
+        yield from _reworded(case, shape)  # the words of a question about several images are mostly not the case's
+
+
+def _reworded(case: Case, shape: Shape) -> Iterator[tuple[Method, Part, Case]]:
+    texts = texts_of(case)
+    word_changes: tuple[tuple[Method, Callable[[str, str], str | None]], ...]
+    word_changes = (("leave words out", left_out), ("exchange words", exchanged))
+    for method, change in word_changes:
+        for word in words_of(texts):
+            copy = _saying(case, {text: change(text, word) or text for text in texts})
+            if copy.requests != case.requests:
+                yield method, Part(effect=None, word=word), copy
+    for places, swap in text_swaps(case, shape):
+        copy = _saying(case, dict(zip(texts_at(case, places), swap.texts, strict=True)))
+        yield "exchange between texts", Part(effect=None, word=swap.words), copy
+
+
+def _showing(case: Case, image: LazyImage, instead: LazyImage) -> Case:
+    return case_with(case, lambda own: instead if own == image else own)
+
+
+def _saying(case: Case, instead: Mapping[str, str]) -> Case:
+    asked = ((request, text_of(request)) for request in case.requests)
+    return replace(case, requests=tuple(saying(request, instead.get(text, text)) for request, text in asked))
 
 
 def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Attended, ...], ...], str]:
@@ -46,9 +198,8 @@ def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Atten
             problems.append(f"{name}() of the model raised {described(error)}")
             continue
         if maps and len(maps) != len(asked):
-            problems.append(
-                f"{name}() of the model returned {len(maps)} maps for {len(asked)} pairs; return one per pair"
-            )
+            count = f"{len(maps)} maps for {len(asked)} pairs"
+            problems.append(f"{name}() of the model returned {count}; return one per pair")
             continue
         for pair, map_ in zip(asked, maps, strict=False):  # a model may have no maps at all
             found[pair].append(map_)
@@ -73,11 +224,8 @@ _SAID = {
 def says(found: Explanation) -> str:
     """Return what turns the verdict of a case, or else what moves its margin most."""
     outcome = "missed" if found.right else "right"
-    turns = [
-        text
-        for finding in found.findings
-        for text in dict.fromkeys(_said(found, finding, part) for part in turning(finding.parts)[:_NAMED])
-    ]
+    turning = ((finding, part) for finding in found.findings for part in finding.turning[:_NAMED])
+    turns = list(dict.fromkeys(_said(found, *one) for one in turning))
     if turns:
         return f"The case is {outcome} {_joined(turns)}."
     strongest = []
@@ -136,9 +284,7 @@ def explain(asked: Sequence[Subject], predictor: Predictor, model: object) -> tu
         base = subject.margin.of(said)
         if base is None:
             continue
-        by_method = {
-            method: [change for change in subject.changes if change.method == method] for method in INTERVENTIONS
-        }
+        by_method = [[one for one in subject.changes if one.method == method] for method in INTERVENTIONS]
         made = Explanation(
             task=subject.task,
             case=subject.case.id,
@@ -147,7 +293,7 @@ def explain(asked: Sequence[Subject], predictor: Predictor, model: object) -> tu
             texts=texts_of(subject.case),
             margin=base,
             graded=subject.margin.graded,
-            findings=tuple(_finding(subject, changes, said, base) for changes in by_method.values() if changes),
+            findings=tuple(_finding(subject, changes, said, base) for changes in by_method if changes),
             attended=seen,
             unseen=unseen,
             requests=len(subject.requests),

@@ -21,12 +21,11 @@ _FILE = Path(__file__).with_name("rates.toml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """Whether the most important part of an image is on an object that decides.
+    """Whether the most important part of an image is on an object that decides."""
 
-    ``touches`` says whether they overlap, ``points`` whether its middle is on the object, and ``leads`` whether the
-    object with the largest mean effect is one that decides. The others are the chances of a part, or object, that is
-    drawn at random.
-    """
+    # ``touches`` says whether they overlap, ``points`` whether its middle is on the object, and ``leads`` whether the
+    # object with the largest mean effect is one that decides. The others are the chances of a part, or object, that is
+    # drawn at random.
 
     touches: bool
     points: bool
@@ -38,10 +37,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """The rates of one method for one model over ``n`` images of right answers, or ``n`` cases for words.
+    """The rates of one method for one model over ``n`` images of right answers, or ``n`` cases for words."""
 
-    ``low`` and ``high`` are the ends of the 95 % interval of ``leads``.
-    """
+    # ``low`` and ``high`` are the ends of the 95 % interval of ``leads``.
 
     model: str
     method: str
@@ -57,7 +55,6 @@ class Rate:
 
     @property
     def says(self) -> str:
-        """The rate in words, as it stands beside a picture."""
         if self.method == WORDS:
             return (
                 f"{self.model} on the drawn scenes: the strongest exchange changes what the texts say in "

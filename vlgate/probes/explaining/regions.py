@@ -36,9 +36,7 @@ class Decoded:
     @cached_property
     def small(self) -> Pixels:
         """The image with at most ``SIDE`` pixels on each side."""
-        height, width = self.pixels.shape[:2]
-        share = min(1.0, SIDE / max(height, width))
-        return resized(self.pixels, max(1, round(height * share)), max(1, round(width * share)))
+        return _shrunk(self.pixels, SIDE)
 
     @cached_property
     def mean(self) -> Pixels:
@@ -46,21 +44,16 @@ class Decoded:
         return colour
 
 
-def _painted_over(decoded: Decoded, box: Box) -> Image:
+def _with_box(decoded: Decoded, box: Box, other: Decoded | None = None) -> Image:
+    """The image with a box painted over, or with what another image, stretched to its size, shows there."""
     from PIL import Image
 
     pixels = decoded.pixels.copy()
     place = places(box, *pixels.shape[:2])
-    pixels[place] = resized(painted(decoded, box), *pixels[place].shape[:2])
-    return Image.fromarray(pixels)
-
-
-def _exchanged(decoded: Decoded, other: Decoded, box: Box) -> Image:
-    from PIL import Image
-
-    pixels = decoded.pixels.copy()
-    place = places(box, *pixels.shape[:2])
-    pixels[place] = resized(other.pixels, *pixels.shape[:2])[place]  # the other image is stretched to the same size
+    if other is None:
+        pixels[place] = resized(painted(decoded, box), *pixels[place].shape[:2])
+    else:
+        pixels[place] = resized(other.pixels, *pixels.shape[:2])[place]
     return Image.fromarray(pixels)
 
 
@@ -93,6 +86,12 @@ def resized(pixels: Pixels, height: int, width: int) -> Pixels:
     return np.asarray(cv2.resize(np.ascontiguousarray(pixels), (width, height), interpolation=how), dtype=np.uint8)
 
 
+def _shrunk(pixels: Pixels, side: int) -> Pixels:
+    height, width = pixels.shape[:2]
+    share = min(1.0, side / max(height, width))
+    return resized(pixels, max(1, round(height * share)), max(1, round(width * share)))
+
+
 def places(box: Box, height: int, width: int) -> tuple[slice, slice]:
     """Return the rows and columns of a box in an image of this size: at least one of each."""
     return _span(box[1], box[3], height), _span(box[0], box[2], width)
@@ -122,16 +121,14 @@ class Region:
 def hidden(image: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ...]:
     """Return a copy of an image for each box, with that box painted over; nothing is decoded yet."""
     decoded = Decoded(image)
-    return tuple(_region(image, box, "hidden", partial(_painted_over, decoded, box)) for box in boxes[:MOST_BOXES])
+    return tuple(_region(image, box, "hidden", partial(_with_box, decoded, box)) for box in boxes[:MOST_BOXES])
 
 
 def from_another(image: LazyImage, other: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ...]:
     """Return a copy of an image for each box, with what another image shows there; nothing is decoded yet."""
     decoded, source = Decoded(image), Decoded(other)
-    return tuple(
-        _region(image, box, f"from-{other.key}", partial(_exchanged, decoded, source, box))
-        for box in boxes[:MOST_BOXES]
-    )
+    load = partial(_with_box, decoded, other=source)
+    return tuple(_region(image, box, f"from-{other.key}", partial(load, box)) for box in boxes[:MOST_BOXES])
 
 
 def heat(boxes: Sequence[Box], effects: FloatArray, side: int = 64) -> FloatArray:
@@ -173,10 +170,7 @@ def segments(pixels: Pixels) -> tuple[Box, ...]:
     # likely among the boxes, whatever the image shows.
     import cv2
 
-    height, width = pixels.shape[:2]
-    share = min(1.0, SEGMENTED_SIDE / max(height, width))
-    small = resized(pixels, max(1, round(height * share)), max(1, round(width * share)))
-    colours = cv2.cvtColor(cv2.medianBlur(small, 3), cv2.COLOR_RGB2LAB).astype(np.float32)
+    colours = cv2.cvtColor(cv2.medianBlur(_shrunk(pixels, SEGMENTED_SIDE), 3), cv2.COLOR_RGB2LAB).astype(np.float32)
     found = sorted((box for mask in _masks(colours) for box in _boxes(mask)), key=_area, reverse=True)
     kept: list[Box] = []
     for box in found:

@@ -23,7 +23,7 @@ from vlgate.perturb.images.pixels import IMAGENET_MEAN, Pixels
 from vlgate.perturb.images.registry import PerturbedLoad
 from vlgate.perturb.scene_graph import Box
 from vlgate.probes.shrink import Family
-from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, images_of
+from vlgate.types import Ask, Case, LazyImage, Match, Read, Request, images_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -38,7 +38,6 @@ class Text:
 
 
 def text_of(request: Request) -> Text:
-    """Return the text of a request, with its choices."""
     return Text(words=types.text_of(request), choices=request.choices if isinstance(request, Ask) else ())
 
 
@@ -50,24 +49,19 @@ class Truth:
 
     def keeps(self, case: Case) -> bool:
         """Return whether every text is as true, and every answer as right, as the case says; False if unknown."""
-        pairs: list[tuple[Match, bool | str]] = []
-        questions: list[tuple[Ask, bool | str]] = []
-        for request, truth in zip(case.requests, case.truths, strict=True):
-            if isinstance(request, Read | Compare):  # the reader reads texts about one image
-                return False
-            if isinstance(request, Match):
-                pairs.append((request, truth))
-            else:
-                questions.append((request, truth))
+        both = list(zip(case.requests, case.truths, strict=True))
+        pairs = [(request, truth) for request, truth in both if isinstance(request, Match)]
+        questions = [(request, truth) for request, truth in both if isinstance(request, Ask)]
+        if len(pairs) + len(questions) < len(both):  # the reader reads texts about one image
+            return False
         try:
             scores = self._reader.match([pair for pair, _ in pairs])
             answers = self._reader.answer([question for question, _ in questions])
         except NoReplyError:
             return False
-        return all(bool(score) is truth for score, (_, truth) in zip(scores, pairs, strict=True)) and all(
-            normal_answer(answer) == normal_answer(str(truth))
-            for answer, (_, truth) in zip(answers, questions, strict=True)
-        )
+        right = (bool(score) is truth for score, (_, truth) in zip(scores, pairs, strict=True))
+        said = zip(answers, questions, strict=True)
+        return all(right) and all(normal_answer(answer) == normal_answer(str(truth)) for answer, (_, truth) in said)
 
 
 def graph_of(image: LazyImage) -> Graph | None:
@@ -81,14 +75,14 @@ def graph_of(image: LazyImage) -> Graph | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One change of one strength.
+    """One change of one strength."""
 
-    ``kind`` and ``strength`` identify it ("blur", 1.3), and ``says`` describes it. ``distance``, above 0 and at most 1,
-    says how large it is: the strength of an image change as a share of the largest one, or the share of words that a
-    wording changes. A move changes every image of the case with ``alter``, or only the image with the key ``of``; or it
-    draws that image again from the graph that ``redraw`` returns; or it replaces the text ``text`` with ``instead`` in
-    every request. ``family`` is the kind of space that it comes from, and ``about`` what it changes, in words.
-    """
+    # ``kind`` and ``strength`` identify it ("blur", 1.3), and ``says`` describes it. ``distance``, above 0 and at most
+    # 1, says how large it is: the strength of an image change as a share of the largest one, or the share of words that
+    # a wording changes. A move changes every image of the case with ``alter``, or only the image with the key ``of``;
+    # or it draws that image again from the graph that ``redraw`` returns; or it replaces the text ``text`` with
+    # ``instead`` in every request. ``family`` is the kind of space that it comes from, and ``about`` what it changes,
+    # in words.
 
     kind: str
     strength: float
@@ -231,9 +225,7 @@ def _directions(key: str, number: int, boxes: Iterable[Box], size: tuple[int, in
     width, height = size
     away = AROUND * max(size)
     try:
-        kept = [
-            (box.x - away, box.y - away, box.x + box.w + away, box.y + box.h + away) for box in on_image(boxes, *size)
-        ]
+        kept = [(b.x - away, b.y - away, b.x + b.w + away, b.y + b.h + away) for b in on_image(boxes, *size)]
     except ValueError:  # no box is on the image
         return
     for row, column in product(range(ROWS), range(ROWS)):

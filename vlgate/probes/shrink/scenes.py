@@ -18,8 +18,6 @@ from vlgate.perturb.text.grammar import either_number
 from vlgate.probes.shrink.moves import Move, Truth, graph_of, perturbed, text_of
 from vlgate.types import Case, images_of
 
-# Edits of a drawn scene: one thing moved, resized, recoloured or removed, with the scene's graph as the only source.
-#
 # Here an edit only has to leave a scene that the world itself could have made: every thing whole, apart from the
 # others, and of its class of size. Whether the texts stay true or false is decided by ``truth``.
 
@@ -38,10 +36,9 @@ _OWN_SIZE = frozenset(("tall", "short", "long"))  # states that are sizes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneEdit:
-    """One edit of one thing: ``act`` ("move right") and ``strength`` (12) name it; ``size``, above 0 and at most 1.
+    """One edit of one thing: ``act`` ("move right") and ``strength`` (12) name it; ``size``, above 0 and at most 1."""
 
-    ``says`` describes it, ``thing`` names the thing ("red cup"), and ``redraw`` returns the edited graph.
-    """
+    # ``says`` describes it, ``thing`` names the thing ("red cup"), and ``redraw`` returns the edited graph.
 
     name: str
     act: str

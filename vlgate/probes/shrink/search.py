@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from vlgate.judging.verdicts import judge
-from vlgate.probes.explaining.margin import margin
+from vlgate.probes.explaining.record import margin
 from vlgate.probes.shrink import FAMILIES, Family
 from vlgate.probes.shrink.moves import Move, Truth, perturbed
 from vlgate.probes.shrink.space import WORDING, space
@@ -98,14 +98,13 @@ class Find:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """The result of a search.
+    """The result of a search."""
 
-    ``ending`` is ``broken`` if a change was found and ``whole`` if none was. It is ``wrong``, ``unscored`` or
-    ``skipped`` if the unchanged case is not right, so that it was not searched; it is also ``skipped`` if no changed
-    case has a reply. ``calls`` counts the requests that the model was asked, out of ``budget``, and ``changes`` the
-    changes that were tried. ``note`` says what a reader must know about the search. ``no_parts`` says why no
-    region of a photograph was covered, and ``seed`` is that of the random choices.
-    """
+    # ``ending`` is ``broken`` if a change was found and ``whole`` if none was. It is ``wrong``, ``unscored`` or
+    # ``skipped`` if the unchanged case is not right, so that it was not searched; it is also ``skipped`` if no changed
+    # case has a reply. ``calls`` counts the requests that the model was asked, out of ``budget``, and ``changes`` the
+    # changes that were tried. ``note`` says what a reader must know about the search. ``no_parts`` says why no region
+    # of a photograph was covered, and ``seed`` is that of the random choices.
 
     original: Verdict
     ending: Ending
@@ -132,24 +131,20 @@ class Findings(Protocol):
 def smallest_change(
     batch: Batch, model: Predictor, *, budget: int, seed: int = 0, families: Collection[Family] = FAMILIES
 ) -> Search:
-    """Look for the smallest change of a case that keeps its truths and makes the model get it wrong.
-
-    The search tries every change of the image at full strength, then every other wording of one of the texts, the
-    nearest first. Hypothesis shrinks each image change that breaks the case while it is smaller than the smallest so
-    far. Edits of a drawn scene and regions of a photograph are tried at full strength, then at a half, a quarter and an
-    eighth, and halved towards the weakest that breaks the case; with the calls that are left, the smaller untried ones
-    follow, the smallest first. If no single change breaks the case, hypothesis draws up to three of them together, and
-    shrinks them, first to fewer changes, then to weaker ones.
-
-    To save calls, the search assumes that a stronger change breaks the case if a weaker one of its kind does, which is
-    not always true. ``budget`` is the largest number of requests that the model is asked, including the case's own;
-    none is asked twice. The result is the same for the same arguments and replies, unless a very slow model needs more
-    than the five minutes after which hypothesis stops to shrink.
-    """
+    """Look for the smallest change of a case that keeps its truths and makes the model get it wrong."""
+    # The search tries every change of the image at full strength, then every other wording of one of the texts, the
+    # nearest first. Hypothesis shrinks each image change that breaks the case while it is smaller than the smallest so
+    # far. Edits of a drawn scene and regions of a photograph are tried at full strength, then at a half, a quarter and
+    # an eighth, and halved towards the weakest that breaks the case; with the calls that are left, the smaller untried
+    # ones follow, the smallest first. If no single change breaks the case, hypothesis draws up to three of them
+    # together, and shrinks them, first to fewer changes, then to weaker ones.
+    # To save calls, the search assumes that a stronger change breaks the case if a weaker one of its kind does, which
+    # is not always true. ``budget`` is the largest number of requests that the model is asked, including the case's
+    # own; none is asked twice. The result is the same for the same arguments and replies, unless a very slow model
+    # needs more than the five minutes after which hypothesis stops to shrink.
     if len(batch.positions) != 1:
-        raise ValueError(
-            f"batch={batch!r}: expected one case, found {len(batch.positions)}; search each case by itself"
-        )
+        count = len(batch.positions)
+        raise ValueError(f"batch={batch!r}: expected one case, found {count}; search each case by itself")
     asking = _Asking(batch=batch, model=model, budget=budget)
     try:
         original = asking.verdict(())
@@ -209,7 +204,6 @@ class _Asking:
         return len(self.replies)
 
     def verdict(self, moves: Sequence[Move]) -> Verdict:
-        """Judge the changed case."""
         key = frozenset(moves)
         if key not in self.seen:
             case = perturbed(self.batch.cases[0], moves)

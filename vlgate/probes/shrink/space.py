@@ -44,12 +44,8 @@ def pipeline() -> Parser | str:
         return str(error)
 
 
-_CONVERSE = {
-    "to the left of": "to the right of",
-    "to the right of": "to the left of",
-    "above": "below",
-    "below": "above",
-}
+_CONVERSE = {"to the left of": "to the right of", "above": "below"}
+_CONVERSE |= {other: one for one, other in _CONVERSE.items()}
 """Relations that hold from one thing to the other exactly if the other one holds back; "behind" may go by what is the
 front of a thing itself, so that it is not among them."""
 _WORD = r"(?!(?:and|or|but|nor|not|that|which|who|than|is|are)\b)[a-z]+"
@@ -96,13 +92,8 @@ _TABLE = tomllib.loads(Path(__file__).with_name("space.toml").read_text(encoding
 _COLOUR, _PLACE, _NUMBER, _EDGE = (
     re.compile(_TABLE[name], re.VERBOSE) for name in ("colour", "place", "number", "edge")
 )
-_NEVER = {
-    "dark": (_COLOUR,),
-    "bright": (_COLOUR,),
-    "contrast": (_COLOUR,),
-    "turn": (_PLACE, _NUMBER, _EDGE),
-    "crop": (_NUMBER, _EDGE),
-}
+_NEVER = {**dict.fromkeys(("dark", "bright", "contrast"), (_COLOUR,)), "crop": (_NUMBER, _EDGE)}
+_NEVER["turn"] = (_PLACE, _NUMBER, _EDGE)
 """The words that exclude a kind of change. Each list is too long rather than too short: a change that is left out costs
 little, but a change that makes the truth false would count against a model that is right."""
 WORDING = "wording"
@@ -111,12 +102,11 @@ WORDS = "the texts speak of numbers or edges"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The changes of one case: directions of changes, each from the smallest to the largest.
+    """The changes of one case: directions of changes, each from the smallest to the largest."""
 
-    ``images`` change whole images, ``parts`` a thing of a drawn scene or a region of a photograph, and ``wordings`` a
-    text. ``left_out`` says which wordings are missing, and why; empty if none are. ``no_parts`` says why there are no
-    parts. ``truth`` decides about edited scenes, None if nothing is drawn.
-    """
+    # ``images`` change whole images, ``parts`` a thing of a drawn scene or a region of a photograph, and ``wordings`` a
+    # text. ``left_out`` says which wordings are missing, and why; empty if none are. ``no_parts`` says why there are no
+    # parts. ``truth`` decides about edited scenes, None if nothing is drawn.
 
     images: tuple[tuple[Move, ...], ...]
     wordings: tuple[Move, ...]
@@ -144,15 +134,12 @@ def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
     texts = " ".join([texts, *(truth for truth in case.truths if isinstance(truth, str))]).lower()
     images = [image for request in case.requests for image in images_of(request)]
     tight = {"crop", "turn"} if any("#" in image.key for image in images) else set()
-    kinds = [
-        kind
-        for kind in IMAGE_MOVES
-        if images and kind not in tight and not any(never.search(texts) for never in _NEVER.get(kind, ()))
-    ]
+    never = {kind for kind, words in _NEVER.items() if any(one.search(texts) for one in words)}
+    kinds = [kind for kind in IMAGE_MOVES if images and kind not in tight | never]
     truth = Truth() if any(graph_of(image) is not None for image in images) else None
     truth = truth if truth is not None and truth.keeps(case) else None
     wordings, left_out = _wordings(case, truth) if "wording" in families else ((), "")
-    covers = "region" in families and not any(never.search(texts) for never in (_NUMBER, _EDGE))
+    covers = "region" in families and not any(one.search(texts) for one in (_NUMBER, _EDGE))
     spoken = WORDS if images and "region" in families and truth is None else ""
     regions, why = region_moves(case) if covers else ((), spoken)
     scenes = scene_moves(case, truth) if "scene" in families and truth is not None else ()

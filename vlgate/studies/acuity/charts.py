@@ -39,13 +39,8 @@ class ChartRun:
 
 def text_of(release: ChartRun, decisions: Sequence[AcuityDecision] = ()) -> str:
     gates = [
-        {
-            "gate": f"acuity.{decision.gate.faculty}",
-            decision.gate.key: decision.gate.bound,
-            "decision": decision.outcome,
-            "why": decision.why,
-        }
-        for decision in decisions
+        {"gate": f"acuity.{one.gate.faculty}", one.gate.key: one.gate.bound, "decision": one.outcome, "why": one.why}
+        for one in decisions
     ]
     content = {
         "schema": SCHEMA,
@@ -96,24 +91,18 @@ def _read(name: str, given: Mapping[str, Any]) -> Acuity:
     return acuity
 
 
-# The charts as SVG: for each faculty the observed shares with their intervals, the fitted curve, and the threshold.
-
 WIDTH, HEIGHT = 420, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 58, 40
 _MARKS = 5
 _TOGETHER = 6  # trials of a point at least
-STYLES = ("now", "before")
-"""The classes of the release and of the earlier one."""
+STYLES = ("now", "before")  # the classes of the release and of the earlier one
 CSS = Path(__file__).with_name("chart.css").read_text(encoding="utf-8")
 
 
 def panel(faculty: Faculty, releases: Sequence[ChartRun]) -> Markup:
     """Return the chart of one faculty as an SVG element: the first release, and perhaps an earlier one."""
-    drawn = [
-        (style, release.model, chart)
-        for style, release in zip(STYLES, releases, strict=False)
-        if (chart := release.chart(faculty.name))
-    ]
+    both = zip(STYLES, releases, strict=False)
+    drawn = [(style, one.model, chart) for style, one in both if (chart := one.chart(faculty.name))]
     start = Markup(
         '<svg class="acuity" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{t}">'
         "<title>{t}</title>"
@@ -217,8 +206,6 @@ def _short(text: str, most: int = 26) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-# The charts as a table for the terminal, and as a page in HTML that needs no other file.
-
 _PAGE = Markup(Path(__file__).with_name("charts.html").read_text(encoding="utf-8"))  # noqa: S704  # our own file
 _HEAD = ("faculty", "threshold (95 % interval)", "best", "calls", "before", "change")
 
@@ -270,9 +257,6 @@ def page(release: ChartRun, earlier: ChartRun | None) -> str:
     return str(_PAGE.format(css=css, models=models, charts=charts, head=head, rows=rows))
 
 
-# Draws the acuity charts of the model that options name: cost, trials, table, files, gates.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
     release: ChartRun
@@ -302,7 +286,7 @@ def draw(
     try:
         loaded, predictor = load_model(options, ())
         say(f"{len(faculties)} charts, at most {price.calls:,} calls to {options.model} ({price.trials} trials each)")
-        seconds = ceil(price.seconds(seconds_per_call(predictor, faculties, options.seed)))
+        seconds = ceil(price.calls * seconds_per_call(predictor, faculties, options.seed))
         say(f"at most {seconds} s" if seconds < 100 else f"at most {seconds // 60} min {seconds % 60} s")
         drawn = tuple(charts(predictor, faculties, price.trials, options.seed))
     except VlgateError as error:

@@ -16,14 +16,9 @@ from vlgate.seeds import generator, quick_generator
 from vlgate.studies.acuity.trials import Trial, trial
 from vlgate.types import FloatArray, Prediction, Predictor
 
-# The adaptive staircase of one chart: which levels to ask next, and when to stop.
-
-ROUND = 20
-"""Trials of a chart that are asked together."""
-TRIALS = 240
-"""Trials of a chart; twice as many calls."""
-LEAST = 60
-"""The fewest trials after which a chart can end early, and the fewest that a limit must leave."""
+ROUND = 20  # trials of a chart that are asked together
+TRIALS = 240  # trials of a chart; twice as many calls
+LEAST = 60  # the fewest trials after which a chart can end early, and the fewest that a limit must leave
 _FIRST_EASY, _EASY = 8, 0.2  # of the first round, and the share of later ones: the best of a model is seen there
 _HOPELESS = 1.0  # so little likelier than chance that more trials will hardly tell
 
@@ -48,11 +43,9 @@ class Staircase:
         return cls(observers=observers, asked=nothing, right=nothing.copy(), log_likelihood=unsaid)
 
     def following(self, number: int) -> Positions:
-        """Return the positions of the places of the next trials, shape (number,).
-
-        The first round spreads over the range, with a part at the easy end; later ones ask the
-        places that tell most, and a fifth of them at the easy end: without a best there is no midpoint.
-        """
+        """Return the positions of the places of the next trials, shape (number,)."""
+        # The first round spreads over the range, with a part at the easy end; later ones ask the places that tell most,
+        # and a fifth of them at the easy end: without a best there is no midpoint.
         last = len(self.asked) - 1
         if not self.asked.any():
             over = np.linspace(0, last, max(number - _FIRST_EASY, 1)).round().astype(np.int64)
@@ -79,14 +72,9 @@ class Staircase:
         return fit.high < 0 or fit.low > 1 or fit.likelier < _HOPELESS
 
 
-# Asks a model the trials of all charts, a round of every chart at once, and says what it costs before it does.
-
-CALLS = 2
-"""Requests of a trial: the true text and the false one."""
-PACE = 8
-"""Trials of each of the two samples, the first to warm up, the second to measure the time of a call."""
-_LEAST_FIT = 0.01
-"""The least p-value of a fit that a threshold is given with."""
+CALLS = 2  # requests of a trial: the true text and the false one
+PACE = 8  # trials of each of the two samples, the first to warm up, the second to measure the time of a call
+_LEAST_FIT = 0.01  # the least p-value of a fit that a threshold is given with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,9 +83,6 @@ class Cost:
 
     calls: int
     trials: int
-
-    def seconds(self, per_call: float) -> float:
-        return self.calls * per_call
 
 
 def chosen(names: Sequence[str]) -> tuple[str, ...]:
@@ -174,11 +159,7 @@ class _Chart:
             faculty=self.faculty,
             word=self._word(fit),
             place=fit.threshold,
-            low=fit.low,
-            high=fit.high,
-            best=fit.best,
-            best_low=fit.best_low,
-            best_high=fit.best_high,
+            **{name: getattr(fit, name) for name in ("low", "high", "best", "best_low", "best_high")},
             asked=tuple(stairs.asked.tolist()),
             right=tuple(stairs.right.tolist()),
             ties=self.ties,

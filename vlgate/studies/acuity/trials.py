@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -19,10 +19,7 @@ from vlgate.perturb.text.rewriting import NUMBER_WORDS
 from vlgate.seeds import generator
 from vlgate.types import FloatArray, LazyImage, Match
 
-# Shades between two colours of the drawn world, at a distance in CIELAB.
-
-LEAST = 86.0
-"""The least distance of the two colours of a trial: that of the easy end."""
+LEAST = 86.0  # the least distance of the two colours of a trial: that of the easy end
 _STEPS = 40  # of a bisection: a weight to 1e-12
 
 
@@ -32,11 +29,9 @@ def pairs() -> tuple[tuple[str, str], ...]:
 
 
 def weight_of(one: str, other: str, level: float) -> float:
-    """Return the share of the other colour at which the shade and its mirror image are ``level`` apart, 0 to 0.5.
-
-    The mirror image is the other colour with the same share of the first one. OpenCV's conversion has steps of less
-    than 0.1.
-    """
+    """Return the share of the other colour at which the shade and its mirror image are ``level`` apart, 0 to 0.5."""
+    # The mirror image is the other colour with the same share of the first one. OpenCV's conversion has steps of less
+    # than 0.1.
     near, far = 0.0, 0.5
     if distance(one, other, near) <= level:
         return near
@@ -61,23 +56,18 @@ def lab(rgb: FloatArray) -> FloatArray:
     return np.asarray(cv2.cvtColor(pixel, cv2.COLOR_RGB2Lab)[0, 0], dtype=np.float64)
 
 
-# Things in the drawn scenes of trials: how large they are, where they stand, and which have no place in a trial.
-
 Chance = np.random.Generator
 Point = tuple[float, float]
 
 KINDS = (
     "apple bag ball bell boat book car chair clock cup fish hat house kite mushroom plate star table tree umbrella"
-).split()
-"""Kinds whose names are one word that everybody knows, and whose outlines differ."""
+).split()  # kinds whose names are one word that everybody knows, and whose outlines differ
 SQUARE = ("bag", "ball", "bell", "boat", "cup", "house", "kite", "plate", "star", "umbrella")
 """Those that come in all colours and are about as wide as they are high."""
-NARROW = ("balloon", "candle", "ladder", "vase")
-"""Kinds that are much higher than they are wide."""
+NARROW = ("balloon", "candle", "ladder", "vase")  # kinds that are much higher than they are wide
 PATTERNED = ("bag", "cup", "flag", "hat", "shirt", "umbrella")
 COLOURED = tuple(kind for kind in KINDS if set(COLOURS) <= set(CATALOGUE[kind].colours))
-CELLS = 4
-"""Cells in a row and in a column of a scene with many things."""
+CELLS = 4  # cells in a row and in a column of a scene with many things
 
 
 def one_of(chance: Chance, words: Collection[str], besides: Collection[str] = ()) -> str:
@@ -123,14 +113,11 @@ def phrase(*words: str) -> str:
     return f"{'an' if said[0] in 'aeiou' else 'a'} {said}"
 
 
-# True sentences before the one that decides, with so many words.
-
 _FORMS = {
     4: ("The {noun} is {colour}.",),
     5: ("There is {phrase}.", "{Phrase} is visible."),
     6: ("{Phrase} can be seen.", "The picture shows {phrase}.", "{Phrase} can be found."),
-}
-"""Sentences by the number of their words, an article and "colour noun" included."""
+}  # sentences by the number of their words, an article and "colour noun" included
 
 
 def before(chance: Chance, things: Sequence[tuple[str, str]], words: int) -> str:
@@ -140,9 +127,8 @@ def before(chance: Chance, things: Sequence[tuple[str, str]], words: int) -> str
         # Lengths that leave a rest that no sentences have are not drawn.
         fits = [length for length in _FORMS if words - length not in {1, 2, 3, 7} and words >= length]
         if not fits:
-            raise ValueError(
-                f"words={words!r}: no sentences of 4 to 6 words have so many; expected 0, 4, 5, 6 or more than 7"
-            )
+            known = "expected 0, 4, 5, 6 or more than 7"
+            raise ValueError(f"words={words!r}: no sentences of 4 to 6 words have so many; {known}")
         lengths.append(int(chance.choice(fits)))
         words -= lengths[-1]
     sentences = []
@@ -153,13 +139,10 @@ def before(chance: Chance, things: Sequence[tuple[str, str]], words: int) -> str
     return " ".join(sentences)
 
 
-# The trials of each faculty: a fresh drawn scene at a level, a text that is true of it, and one that is false.
-#
 # The two texts differ in more than one way wherever the faculty allows it, so that a trial needs its own faculty only:
 # who cannot tell colours still tells a cup from a star.
 
-IN_A_CELL = 52
-"""The longer side of one of many things, in pixels."""
+IN_A_CELL = 52  # the longer side of one of many things, in pixels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,26 +159,24 @@ class Trial:
         return Match(image=self.image, text=self.true), Match(image=self.image, text=self.false)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
-    """What a trial shows and says: the graph, and if colours are mixed the graph in the other colour."""
-
-    graph: Graph
-    true: str
-    false: str
-    other: Graph | None = None
+Told = tuple[Sequence[GqaObject], str, str]  # things, the first furthest back, a true text and a false one
 
 
 def trial(faculty: str, level: float, place: int, seed: str) -> Trial:
     """Make the trial of a seed at a level; every random choice of it depends on the seed alone."""
-    made = _SCENES[faculty](generator(seed, n_bytes=32), level)
-    image = _drawn(made.graph, f"acuity-{seed.replace('/', '-')}")
-    if made.other is not None:  # the two shades are ``level`` apart
-        one, other = (graph["objects"]["0"]["attributes"][0] for graph in (made.graph, made.other))
-        image = mixture(image, _drawn(made.other, f"{image.key}-other"), weight_of(one, other, level))
-    elif faculty in {"blur", "contrast"}:
+    chance = generator(seed, n_bytes=32)
+    things, true, false = _SCENES[faculty](chance, level)
+    key = f"acuity-{seed.replace('/', '-')}"
+    shown, *others = [things[:1], things[1:]] if faculty == "colour" else [things]
+    graph = scene(chance, shown)
+    image = _drawn(graph, key)
+    for other in others:  # the two shades are ``level`` apart
+        one, mixed = (colours[0]["attributes"][0] for colours in (shown, other))
+        mirror = _drawn({**graph, "objects": {"0": other[0]}}, f"{key}-other")
+        image = mixture(image, mirror, weight_of(one, mixed, level))
+    if faculty in {"blur", "contrast"}:
         image = graded(image, faculty, level)
-    return Trial(image=image, true=made.true, false=made.false, place=place)
+    return Trial(image=image, true=true, false=false, place=place)
 
 
 def _drawn(graph: Graph, key: str) -> LazyImage:
@@ -206,29 +187,23 @@ def _there(*words: str) -> str:
     return f"There is {phrase(*words)}."
 
 
-def _noun(chance: Chance, level: float) -> Scene:
+def _noun(chance: Chance, level: float) -> Told:
     kind, other = two_of(chance, SQUARE)
     colour = one_of(chance, COLOURS)
     thing = placed((kind, colour), level, anywhere(chance), min)
-    return Scene(graph=scene(chance, [thing]), true=_there(kind), false=_there(other))
+    return [thing], _there(kind), _there(other)
 
 
-def _colour(chance: Chance, _: float) -> Scene:
+def _colour(chance: Chance, _: float) -> Told:
     known = pairs()
     colours = known[int(chance.integers(len(known)))]
     true, false = (colours[place] for place in chance.permutation(2))
     kind, centre = one_of(chance, COLOURED), anywhere(chance)
     shown, other = (placed((kind, colour), 110, centre) for colour in (true, false))
-    graph = scene(chance, [shown])
-    return Scene(
-        graph=graph,
-        other={**graph, "objects": {"0": other}},
-        true=f"The {kind} is {true}.",
-        false=f"The {kind} is {false}.",
-    )
+    return (shown, other), f"The {kind} is {true}.", f"The {kind} is {false}."
 
 
-def _count(chance: Chance, level: float) -> Scene:
+def _count(chance: Chance, level: float) -> Told:
     number, kind, colour = int(level), one_of(chance, SQUARE), one_of(chance, COLOURS)
     things = [placed((kind, colour), IN_A_CELL, centre) for centre in cells(chance, number)]
     wrong = number + (1 if number == 1 or chance.random() < 0.5 else -1)
@@ -236,10 +211,10 @@ def _count(chance: Chance, level: float) -> Scene:
         f"There is exactly one {kind}." if one == 1 else f"There are exactly {NUMBER_WORDS[one]} {plural(kind)}."
         for one in (number, wrong)
     )
-    return Scene(graph=scene(chance, things), true=true, false=false)
+    return things, true, false
 
 
-def _left_right(chance: Chance, level: float) -> Scene:
+def _left_right(chance: Chance, level: float) -> Told:
     kinds, colours = two_of(chance, NARROW), two_of(chance, COLOURS)
     middle = float(chance.uniform(22 + level / 2, 202 - level / 2))
     down = float(chance.uniform(40, 184))
@@ -250,11 +225,10 @@ def _left_right(chance: Chance, level: float) -> Scene:
         for one, way in ((0, side), (1, -side))
     ]
     # Ten words at most; two things need no second colour to be told apart by kind or by colour.
-    left, right = (
-        f"{phrase(colours[0], kinds[0])} is to the {way} of {phrase(kinds[1])}." for way in ("left", "right")
-    )
+    first, second = phrase(colours[0], kinds[0]), phrase(kinds[1])
+    left, right = (f"{first} is to the {way} of {second}." for way in ("left", "right"))
     true, false = (left, right) if first_is_left else (right, left)
-    return Scene(graph=scene(chance, things), true=_begun(true), false=_begun(false))
+    return things, _begun(true), _begun(false)
 
 
 def _begun(text: str) -> str:
@@ -265,7 +239,7 @@ def _mean(width: float, height: float) -> float:
     return float(np.sqrt(width * height))
 
 
-def _size(chance: Chance, level: float) -> Scene:
+def _size(chance: Chance, level: float) -> Told:
     kinds, colours = two_of(chance, SQUARE), two_of(chance, COLOURS)
     small = float(chance.uniform(54, 60))
     first_is_large = chance.random() < 0.5
@@ -278,24 +252,24 @@ def _size(chance: Chance, level: float) -> Scene:
     first, second = (f"the {colour} {kind}" for colour, kind in zip(colours, kinds, strict=True))
     larger, smaller = (_begun(f"{first} is {way} than {second}.") for way in ("larger", "smaller"))
     true, false = (larger, smaller) if first_is_large else (smaller, larger)
-    return Scene(graph=scene(chance, things), true=true, false=false)
+    return things, true, false
 
 
-def _contrast(chance: Chance, _: float) -> Scene:
+def _contrast(chance: Chance, _: float) -> Told:
     kinds, colours = two_of(chance, COLOURED), two_of(chance, COLOURS)
     thing = placed((kinds[0], colours[0]), 110, anywhere(chance))
     true, false = (_there(colour, kind) for colour, kind in zip(colours, kinds, strict=True))
-    return Scene(graph=scene(chance, [thing]), true=true, false=false)
+    return [thing], true, false
 
 
-def _blur(chance: Chance, _: float) -> Scene:
+def _blur(chance: Chance, _: float) -> Told:
     kinds, patterns = two_of(chance, PATTERNED), two_of(chance, PATTERNS)
     thing = placed((kinds[0], one_of(chance, COLOURS), patterns[0]), 120, anywhere(chance))
     true, false = (_there(pattern, kind) for pattern, kind in zip(patterns, kinds, strict=True))
-    return Scene(graph=scene(chance, [thing]), true=true, false=false)
+    return [thing], true, false
 
 
-def _clutter(chance: Chance, level: float) -> Scene:
+def _clutter(chance: Chance, level: float) -> Told:
     kinds, colours = two_of(chance, SQUARE), two_of(chance, COLOURS)
     centre = (float(chance.uniform(60, 164)), float(chance.uniform(60, 164)))
     thing = placed((kinds[0], colours[0]), 90, centre)
@@ -305,10 +279,10 @@ def _clutter(chance: Chance, level: float) -> Scene:
         at = (thing["x"] + chance.uniform(0, thing["w"]), thing["y"] + chance.uniform(0, thing["h"]))
         covering.append(placed(looks, float(chance.uniform(26, 36)), at))
     true, false = (_there(colour, kind) for colour, kind in zip(colours, kinds, strict=True))
-    return Scene(graph=scene(chance, [thing, *covering]), true=true, false=false)
+    return [thing, *covering], true, false
 
 
-def _text_length(chance: Chance, level: float) -> Scene:
+def _text_length(chance: Chance, level: float) -> Told:
     kinds = [str(kind) for kind in chance.choice(SQUARE, 5, replace=False)]
     colours = [str(colour) for colour in chance.choice(list(COLOURS), 5, replace=False)]
     *shown, absent = zip(colours, kinds, strict=True)
@@ -316,28 +290,18 @@ def _text_length(chance: Chance, level: float) -> Scene:
     things = [placed((kind, colour), 72, at) for (colour, kind), at in zip(shown, corners, strict=True)]
     said = before(chance, shown[1:], int(level) - 3)
     true, false = (f"{said} {_there(*words)}".strip() for words in (shown[0], absent))
-    return Scene(graph=scene(chance, things), true=true, false=false)
+    return things, true, false
 
 
-def _distractors(chance: Chance, level: float) -> Scene:
+def _distractors(chance: Chance, level: float) -> Told:
     kind, colours, patterns = one_of(chance, PATTERNED), two_of(chance, COLOURS), two_of(chance, PATTERNS)
     plain = one_of(chance, COLOURS, colours)
     first, *others = cells(chance, int(level) + 1)
     thing = placed((kind, colours[0], patterns[0]), IN_A_CELL, first)
     things = [thing, *(placed((kind, plain), IN_A_CELL, at) for at in others)]
     true, false = (_there(pattern, colour, kind) for pattern, colour in zip(patterns, colours, strict=True))
-    return Scene(graph=scene(chance, things), true=true, false=false)
+    return things, true, false
 
 
-_SCENES: Mapping[str, Callable[[Chance, float], Scene]] = {
-    "noun": _noun,
-    "colour": _colour,
-    "count": _count,
-    "left-right": _left_right,
-    "size": _size,
-    "contrast": _contrast,
-    "blur": _blur,
-    "clutter": _clutter,
-    "text-length": _text_length,
-    "distractors": _distractors,
-}
+_MAKERS = (_noun, _colour, _count, _left_right, _size, _contrast, _blur, _clutter, _text_length, _distractors)
+_SCENES = {maker.__name__.removeprefix("_").replace("_", "-"): maker for maker in _MAKERS}  # by the names of faculties

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite, log, nan
+from math import log, nan
 from pathlib import Path
 from statistics import fmean
 
@@ -18,20 +18,20 @@ from vlgate.perturb.foils.candidates import WordTable
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import beside
 from vlgate.sources.reading.text_files import read_text
-from vlgate.studies.analyses.resampling import library, share
 from vlgate.studies.analyses.runs import (
     FEWEST,
+    Named,
     Run,
     agreement_table,
     analysis_of,
     chosen,
-    chosen_of,
     keys_of,
+    named,
     pattern_of,
     reader_table,
     verbs_of,
 )
-from vlgate.studies.analyses.tables import Analysis, Row, Table, measured, table
+from vlgate.studies.analyses.tables import Analysis, Row, Table, library, measured, number_in, share, table
 from vlgate.types import FloatArray
 
 _REMEDY = "name a file with commas between the cells and the titles text, perhaps image, and those of its numbers"
@@ -42,11 +42,10 @@ _STOP = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """What the linear model may use besides lengths, voices and verbs.
+    """What the linear model may use besides lengths, voices and verbs."""
 
-    ``concreteness`` are the ratings of words, from 1 to 5, and ``frequency`` their counts. ``given`` are numbers of
-    sentences by name, by (image, text), or by ("", text) for any image, and ``names`` the names of these numbers.
-    """
+    # ``concreteness`` are the ratings of words, from 1 to 5, and ``frequency`` their counts. ``given`` are numbers of
+    # sentences by name, by (image, text), or by ("", text) for any image, and ``names`` the names of these numbers.
 
     concreteness: WordTable | None = None
     frequency: WordTable | None = None
@@ -55,14 +54,11 @@ class Features:
 
     @property
     def lacking(self) -> tuple[str, ...]:
+        features = "--features FILE, a CSV with the columns image, text and the numbers"
         sources = (
             ("word concreteness", "--concreteness FILE", self.concreteness),
             ("word frequency", "--frequency FILE", self.frequency),
-            (
-                "sizes and grammar",
-                "--features FILE, a CSV with the columns image, text and the numbers",
-                self.names or None,
-            ),
+            ("sizes and grammar", features, self.names or None),
         )
         return tuple(f"linear model: without {name}; give {option}" for name, option, of in sources if of is None)
 
@@ -97,58 +93,38 @@ def read_features(file: Path) -> tuple[dict[tuple[str, str], dict[str, float]], 
         if len(cells) != len(titles):
             raise DataError(file, f"on line {line}", f"has {len(cells)} cells, expected {len(titles)}", _REMEDY)
         row = dict(zip(titles, cells, strict=True))
-        numbers[row.get("image", ""), row["text"]] = {name: _number(file, line, name, row[name]) for name in names}
+        numbers[row.get("image", ""), row["text"]] = {
+            name: number_in(file, line, name, row[name], _REMEDY) if row[name].strip() else nan for name in names
+        }
     return numbers, names
 
 
-def _number(file: Path, line: int, name: str, text: str) -> float:
-    if not text.strip():
-        return nan
-    try:
-        value = float(text)
-    except ValueError:
-        value = inf
-    if not isfinite(value):
-        raise DataError(file, f"on line {line}", f"{name}={text[:20]!r}, expected a number", _REMEDY)
-    return value
-
-
-# The linear model of BLA's statistical analysis (Chen 2022, §7.2, appendix A): what a sentence's score depends on.
-
-SIGNIFICANT = 0.01
-"""A predictor counts if its p-value is below this (§7.2)."""
+SIGNIFICANT = 0.01  # a predictor counts if its p-value is below this (§7.2)
 
 _PASSIVE = (0.0, 1.0, 0.0, 1.0)  # of the four sentences of a set of two voices
 
 
 def linear_table(model: str, task: str, cases: CaseTable, known: Features) -> Table:
-    """Fit the score of each sentence of a task by least squares, ``score ~ length + voice + ... + verb``.
-
-    Sentences that lack a number are left out. A predictor that is constant, or that follows from those before it, has
-    no coefficient. The p-value is that of the paper, for independent sentences; the interval and the sign take the
-    sentences of an image together (the cluster sandwich).
-    """
+    """Fit the score of each sentence of a task by least squares, ``score ~ length + voice + ... + verb``."""
+    # Sentences that lack a number are left out. A predictor that is constant, or that follows from those before it, has
+    # no coefficient. The p-value is that of the paper, for independent sentences; the interval and the sign take the
+    # sentences of an image together (the cluster sandwich).
     scores, columns, images = sentences(cases, known)
     rows = fitted(scores, columns, images) if len(scores) else []
     return table("bla-linear", rows, model=model, task=task, significant=SIGNIFICANT)
 
 
 def sentences(cases: CaseTable, known: Features) -> tuple[FloatArray, dict[str, FloatArray], FloatArray]:
-    """Return the n scores of the sentences of some sets, their predictors by name, and the numbers of their images.
-
-    ``len_sentence`` is the number of words; ``voice/passive`` and ``verb/...`` are 1 or 0. The first verb in the order
-    of the alphabet is what the others are compared with, as in R. Sentences that lack a number are left out.
-    """
+    """Return the n scores of the sentences of some sets, their predictors by name, and the numbers of their images."""
+    # ``len_sentence`` is the number of words; ``voice/passive`` and ``verb/...`` are 1 or 0. The first verb in the
+    # order of the alphabet is what the others are compared with, as in R. Sentences that lack a number are left out.
     n, k = cases.scores.shape
     lengths = [len(text.split()) for texts in cases.texts for text in texts]
     found: dict[str, FloatArray] = {"len_sentence": np.array(lengths, dtype=np.float64)}
     if "ta_tp" in cases.case_metrics:
         found["voice/passive"] = np.tile(_PASSIVE, n)
-    numbers = [
-        known.of(image, text)
-        for images, texts in zip(cases.images, cases.texts, strict=True)
-        for image, text in zip(images, texts, strict=True)
-    ]
+    pairs = (zip(*both, strict=True) for both in zip(cases.images, cases.texts, strict=True))
+    numbers = [known.of(image, text) for pair in pairs for image, text in pair]
     for name in numbers[0] if numbers else ():
         found[name] = np.array([row[name] for row in numbers])
     verbs = verbs_of(cases)
@@ -210,7 +186,7 @@ def analyse(
     """Analyse the sets of four sentences of some runs; ``tasks`` is a pattern of ids, None for those of BLA."""
     pattern = pattern_of(runs, "bla", HEADLINE, tasks)
     known = features or Features()
-    sets = [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
+    sets = named(runs, pattern, HEADLINE)
     tables = [
         table("bla-preferences", _preferences(sets)),
         table("bla-voices", _voices(sets)),
@@ -228,9 +204,8 @@ def analyse(
 
 
 def preferences(cases: CaseTable) -> tuple[str, ...]:
-    return next(
-        spec.undirected for spec in SHAPES.values() if spec.undirected and spec.undirected[-1] in cases.case_metrics
-    )
+    known = (spec.undirected for spec in SHAPES.values() if spec.undirected)
+    return next(names for names in known if names[-1] in cases.case_metrics)
 
 
 def passive_preference(cases: CaseTable) -> FloatArray | None:
@@ -253,10 +228,7 @@ def noun_orders(cases: CaseTable) -> FloatArray | None:
     return agent_first + wins(active_false, active_true) * wins(passive_true, passive_false)
 
 
-_Sets = Sequence[tuple[str, str, CaseTable]]
-
-
-def _preferences(sets: _Sets) -> Iterator[Row]:
+def _preferences(sets: Named) -> Iterator[Row]:
     for model, task, cases in sets:
         for name in preferences(cases):
             printed = {figure.model: figure.value for figure in beside(task, name)}
@@ -264,14 +236,14 @@ def _preferences(sets: _Sets) -> Iterator[Row]:
             yield from measured((model, task, name), share(cases.case_metrics[name], cases.groups), more)
 
 
-def _voices(sets: _Sets) -> Iterator[Row]:
+def _voices(sets: Named) -> Iterator[Row]:
     for model, task, cases in sets:
         for name, values in (("passive", passive_preference(cases)), ("same noun order", noun_orders(cases))):
             if values is not None:
                 yield from measured((model, task, name), share(values, cases.groups))
 
 
-def _by_verb(sets: _Sets) -> Iterator[Row]:
+def _by_verb(sets: Named) -> Iterator[Row]:
     for model, task, cases in sets:
         verbs = np.array(verbs_of(cases))
         for verb in _ordered(verbs.tolist()):

@@ -10,9 +10,8 @@ import numpy as np
 from vlgate.judging.answers import normal_answer, read_answer
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import figures
-from vlgate.studies.analyses.resampling import correlate, correlated, share
-from vlgate.studies.analyses.runs import Run, analysis_of, blind_table, chosen, chosen_of, coverage_table, pattern_of
-from vlgate.studies.analyses.tables import Analysis, Detail, Row, measured, table
+from vlgate.studies.analyses.runs import Named, Run, analysis_of, blind_table, chosen, coverage_table, named, pattern_of
+from vlgate.studies.analyses.tables import Analysis, Detail, Row, correlate, correlated, measured, share, table
 
 HEADLINE = "c_acc"
 _ORDER = ("original", "perturbed")
@@ -25,13 +24,9 @@ _FULL = frozenset({"8", "9", "10", "11", "12"})  # the tables with all metrics o
 def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
     """Analyse the pairs of questions of some runs; ``tasks`` is a pattern of ids, None for those of CARETS."""
     pattern = pattern_of(runs, "carets", HEADLINE, tasks)
-    pairs = [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
-    tables = [
-        table("carets-gaps", _gaps(pairs)),
-        table("carets-models", _across(runs, pattern)),
-        table("carets-changes", _answers(pairs)),
-        table("carets-replies", _replies(pairs)),
-    ]
+    pairs = named(runs, pattern, HEADLINE)
+    tables = [table("carets-gaps", _gaps(pairs)), table("carets-models", _across(runs, pattern))]
+    tables += [table("carets-changes", _answers(pairs)), table("carets-replies", _replies(pairs))]
     if len(runs) > 1:
         tables.append(coverage_table(runs, pattern, HEADLINE, ("acc_original", "acc_perturbed"), "answers"))
         tables.append(coverage_table(runs, pattern, HEADLINE, (HEADLINE,), "pairs"))
@@ -41,9 +36,6 @@ def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
         note = "coverage between models: left out; name two or more runs"
     tables.append(blind_table(runs, pattern, HEADLINE, ("acc", "cons", HEADLINE)))
     return analysis_of("carets", pattern, runs, tables, [note])
-
-
-_Pairs = Sequence[tuple[str, str, CaseTable]]
 
 
 def change_of(cases: CaseTable, row: int) -> str:
@@ -59,7 +51,7 @@ def change_of(cases: CaseTable, row: int) -> str:
     return "wrong, same answer" if answers[0] == answers[1] else "wrong, another answer"
 
 
-def _gaps(pairs: _Pairs) -> Iterator[Row]:
+def _gaps(pairs: Named) -> Iterator[Row]:
     for model, task, cases in pairs:
         means = {name: float(cases.case_metrics[name].mean()) for name in _METRICS}
         gaps = cases.case_metrics["acc"] - cases.case_metrics[HEADLINE]
@@ -80,14 +72,14 @@ def _across(runs: Sequence[Run], pattern: str) -> Iterator[Row]:
         yield correlated(("the runs", task), correlate(acc, cons))
 
 
-def _answers(pairs: _Pairs) -> Iterator[Row]:
+def _answers(pairs: Named) -> Iterator[Row]:
     for model, task, cases in pairs:
         changes = np.array([change_of(cases, row) for row in range(len(cases))])
         for change in _CHANGES if _SILENT in changes else _CHANGES[:-1]:
             yield from measured((model, task, change), share(changes == change, cases.groups))
 
 
-def _replies(pairs: _Pairs) -> Iterator[Row]:
+def _replies(pairs: Named) -> Iterator[Row]:
     for model, task, cases in pairs:
         kinds = [tags.get("question_type", "") for tags in cases.tags]
         for kind in sorted({*kinds}):

@@ -18,8 +18,7 @@ from vlgate.metrics.paired import difference
 from vlgate.metrics.shapes import headlines
 from vlgate.record.cases import CaseTable, case_tables, rows_at
 from vlgate.record.folder import RecordedRun, read_run, refuse_incomplete
-from vlgate.studies.analyses.resampling import kappa, share
-from vlgate.studies.analyses.tables import DRAWN, Analysis, Row, Table, measured, table
+from vlgate.studies.analyses.tables import DRAWN, Analysis, Row, Table, kappa, measured, share, table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +57,15 @@ def headline_of(cases: CaseTable) -> str | None:
 
 def chosen(run: Run, pattern: str, headline: str) -> dict[str, CaseTable]:
     """Return the tasks of a run that fit a pattern and have a headline metric, by id."""
-    return {
-        task: cases
-        for task, cases in run.tasks.items()
-        if fnmatchcase(task, pattern) and headline_of(cases) == headline
-    }
+    there = ((task, cases) for task, cases in run.tasks.items() if fnmatchcase(task, pattern))
+    return {task: cases for task, cases in there if headline_of(cases) == headline}
+
+
+Named = Sequence[tuple[str, str, CaseTable]]  # the names of runs and tasks, and the cases
+
+
+def named(runs: Sequence[Run], pattern: str, headline: str) -> Named:
+    return [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, headline)]
 
 
 def chosen_of(runs: Sequence[Run], pattern: str, headline: str) -> Iterator[tuple[Run, str, CaseTable]]:
@@ -104,8 +107,7 @@ def _judged(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
     return {task: cases for task, cases in tables.items() if len(cases)}
 
 
-FEWEST = 20
-"""Sets of a verb that has a row of its own; those of the others are put together (Chen 2022, §7.1.3)."""
+FEWEST = 20  # sets of a verb that has a row of its own; those of the others are put together (Chen 2022, §7.1.3)
 
 
 def verbs_of(cases: CaseTable, fewest: int = FEWEST) -> list[str]:
@@ -129,20 +131,14 @@ def perplexities(reader: Run) -> dict[str, float]:
 
 
 def agreement_table(runs: Sequence[Run], pattern: str, headline: str) -> Table:
-    """Compare the verdicts of each two runs on the cases that both have."""
     rows: list[Row] = []
     for one, other in combinations(runs, 2):
         for task, first, second in _both(one, other, pattern, headline):
             a, b = first.case_metrics[headline] == 1.0, second.case_metrics[headline] == 1.0
             # Cohen's kappa is the agreement beyond that of two models that are right as often, but independently.
             beyond = kappa(a, b, first.groups)
-            more = {
-                "kappa": beyond.value,
-                "kappa low": beyond.low,
-                "kappa high": beyond.high,
-                "both right": int((a & b).sum()),
-                "both wrong": int((~a & ~b).sum()),
-            }
+            known = {"kappa": beyond.value, "kappa low": beyond.low, "kappa high": beyond.high}
+            more = {**known, "both right": int((a & b).sum()), "both wrong": int((~a & ~b).sum())}
             rows += measured((task, one.name, other.name), share(a == b, first.groups), more)
     return table("agreement", rows, headline=headline)
 
@@ -151,9 +147,8 @@ def coverage_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Se
     rows: list[Row] = []
     for one, other in permutations(runs, 2):
         for task, first, second in _both(one, other, pattern, headline):
-            mine, theirs = (
-                np.concatenate([cases.case_metrics[name] == 1.0 for name in metrics]) for cases in (first, second)
-            )
+            both = (first.case_metrics, second.case_metrics)
+            mine, theirs = (np.concatenate([own[name] == 1.0 for name in metrics]) for own in both)
             groups = numbered(np.tile(first.groups.codes, len(metrics)))
             rows += measured((task, one.name, other.name), share(mine, groups, theirs))
     return table("coverage", rows, of=of)
@@ -177,11 +172,9 @@ def blind_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Seque
             whole = found.get(metric, {})
             blind = whole.get("blind")
             if blind is not None:
-                more = {
-                    "chance": whole.get("chance"),
-                    "text only": float(blind["value"]),
-                    "beyond text": float(whole["value"]) - float(blind["value"]),
-                }
+                alone = float(blind["value"])
+                beyond = float(whole["value"]) - alone
+                more = {"chance": whole.get("chance"), "text only": alone, "beyond text": beyond}
                 figures = {name: whole[name] for name in ("value", "low", "high", "n")}
                 rows.append(Row(labels=(run.name, task, metric), **figures, more=more))
     return table("blind", rows)

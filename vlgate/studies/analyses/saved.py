@@ -21,8 +21,7 @@ from vlgate.record.whole_file import write_whole
 SCHEMA = 1
 FEWEST = 100
 """A benchmark with fewer judged cases in a run is not analysed when the run ends: the tables have parts of them."""
-MOST = 20_000
-"""A run with more judged cases is analysed by ``vlgate analyse --save`` only, because it takes seconds."""
+MOST = 20_000  # a run with more judged cases is analysed by ``vlgate analyse --save`` only, because it takes seconds
 PAPERS = ("winoground", "carets", "bla", "vl-checklist", "valse")
 """The benchmarks; the function ``analyse(runs)`` in the module of that name does what its paper does."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from math import isnan
 from typing import Any
 
@@ -19,8 +20,7 @@ from vlgate.studies.analyses.tables import Analysis, Detail, Row, Table, measure
 from vlgate.types import Task
 
 NAME = "shortcuts"
-TEXT_ALONE = "text alone"
-"""What stands for the runs if there is none."""
+TEXT_ALONE = "text alone"  # what stands for the runs if there is none
 _CHOSEN = (
     "what a probe solves is left out and what it gets wrong stays, so text alone reaches less on the cases that no "
     "probe solves than on all, and may be below chance; a guess that does not follow the texts is at chance on both"
@@ -39,33 +39,26 @@ def text_tables(tasks: Sequence[Task], found: Mapping[str, Shortcuts], luck: Map
         more |= {"all three": float((counts == len(PROBES)).mean()), "none": float((counts == 0).mean())}
         more |= {"by luck": None if isnan(luck[task.id]) else luck[task.id]}
         solved += measured((task.id,), one.share(counts > 0), more)
-    reached = (
-        row
-        for task in run
-        for probe in PROBES
-        for row in measured((task.id, probe), found[task.id].reached(probe), {"chance": chance_of(task)})
-    )
+    reached: list[Row] = []
+    for task, probe in product(run, PROBES):
+        reached += measured((task.id, probe), found[task.id].reached(probe), {"chance": chance_of(task)})
     return table("shortcuts-solved", solved), table("shortcuts-reached", reached)
 
 
 def notes(tasks: Sequence[Task], found: Mapping[str, Shortcuts]) -> tuple[str, ...]:
     """Return how to read the tables, and which tasks no probe was run on."""
     left_out = (f"{task.id}: {found[task.id].note}" for task in tasks if found[task.id].note)
-    return (
-        "a probe solves a case if, trained on other images, it holds the truth to be at least 0.75 likely",
-        _CHOSEN,
-        *left_out,
-    )
+    solves = "a probe solves a case if, trained on other images, it holds the truth to be at least 0.75 likely"
+    return solves, _CHOSEN, *left_out
 
 
 def run_table(
     run: RecordedRun, rows: Any, tasks: Sequence[Task], found: Mapping[str, Shortcuts]
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the headline metric of each task of a run over the cases that no probe solves, beside the whole.
-
-    ``rows`` are those of ``read_cases``; OptionError if they are not those of the figures. ``found`` is what the probes
-    reach on the tasks, which are read again. The notes are on judged cases that the data do not hold as the run asked.
-    """
+    """Return the headline metric of each task of a run over the cases that no probe solves, beside the whole."""
+    # ``rows`` are those of ``read_cases``; OptionError if they are not those of the figures. ``found`` is what the
+    # probes reach on the tasks, which are read again. The notes are on judged cases that the data do not hold as the
+    # run asked.
     judged = judged_tasks(run, case_tables(run, rows))
     values: list[Row] = []
     here = {task.id for task in tasks}
@@ -79,9 +72,8 @@ def run_table(
         places = _places(rows_at(rows, np.array(own, dtype=np.int64)), task)
         kept = places[places >= 0]
         if lost := len(places) - len(kept):
-            remarks.append(
-                f"{task.id}: {lost:,} of {len(places):,} judged cases are not in the data as the run asked them"
-            )
+            share = f"{lost:,} of {len(places):,} judged cases"
+            remarks.append(f"{task.id}: {share} are not in the data as the run asked them")
         columns = judged[task.id].columns
         if columns is None or not len(kept):
             continue

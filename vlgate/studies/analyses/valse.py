@@ -10,19 +10,19 @@ from vlgate.metrics.clusters import numbered
 from vlgate.metrics.paired import difference
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import figures
-from vlgate.studies.analyses.resampling import correlate, correlated, gap, share
 from vlgate.studies.analyses.runs import (
+    Named,
     Run,
     agreement_table,
     analysis_of,
     blind_table,
     chosen,
-    chosen_of,
+    named,
     pattern_of,
     perplexities,
     reader_table,
 )
-from vlgate.studies.analyses.tables import Analysis, Row, measured, table
+from vlgate.studies.analyses.tables import Analysis, Row, correlate, correlated, gap, measured, share, table
 from vlgate.types import FloatArray
 
 HEADLINE = "acc_r"
@@ -32,7 +32,7 @@ _READERS = ("GPT1", "GPT2")
 def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = None) -> Analysis:
     """Analyse the pairs of some runs; ``tasks`` is a pattern of ids, None for those of VALSE."""
     pattern = pattern_of(runs, "valse", HEADLINE, tasks)
-    pairs = [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
+    pairs = named(runs, pattern, HEADLINE)
     notes: list[str] = []
     tables = [
         table("valse-classifying", _changes(pairs, ("acc", HEADLINE))),
@@ -56,9 +56,6 @@ def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = 
     return analysis_of("valse", pattern, runs, tables, notes)
 
 
-_Pairs = Sequence[tuple[str, str, CaseTable]]
-
-
 def prior(cases: CaseTable, known: Mapping[str, float]) -> FloatArray:
     """Return the logarithm of the ratio of the perplexities of foil and caption, shape (n,); NaN if one has none."""
     pairs = [[known.get(text, np.nan) for text in texts] for texts in cases.texts]
@@ -66,7 +63,7 @@ def prior(cases: CaseTable, known: Mapping[str, float]) -> FloatArray:
     return np.asarray(logs[:, 1] - logs[:, 0])
 
 
-def _changes(pairs: _Pairs, names: tuple[str, str]) -> Iterator[Row]:
+def _changes(pairs: Named, names: tuple[str, str]) -> Iterator[Row]:
     for model, task, cases in pairs:
         if not all(name in cases.case_metrics for name in names):
             continue
@@ -78,12 +75,11 @@ def _changes(pairs: _Pairs, names: tuple[str, str]) -> Iterator[Row]:
             yield from measured((model, task), change, more)
 
 
-def _priors(pairs: _Pairs, known: Mapping[str, float]) -> Iterator[Row]:
+def _priors(pairs: Named, known: Mapping[str, float]) -> Iterator[Row]:
     for model, task, cases in pairs:
         preferred, right = prior(cases, known), cases.case_metrics[HEADLINE]
-        helped, misled, neither = (
-            share(right, cases.groups, kept) for kept in (preferred > 0, preferred < 0, preferred == 0)
-        )
+        which = (preferred > 0, preferred < 0, preferred == 0)
+        helped, misled, neither = (share(right, cases.groups, kept) for kept in which)
         yield from measured((model, task, "for the caption"), helped)
         yield from measured((model, task, "for the foil"), misled)
         yield from measured((model, task, "for neither"), neither)
@@ -92,7 +88,7 @@ def _priors(pairs: _Pairs, known: Mapping[str, float]) -> Iterator[Row]:
             yield Row(labels=(model, task, "difference"), value=value, low=low, high=high, n=helped.n + misled.n)
 
 
-def _margins(pairs: _Pairs, known: Mapping[str, float]) -> Iterator[Row]:
+def _margins(pairs: Named, known: Mapping[str, float]) -> Iterator[Row]:
     for model, task, cases in pairs:
         preferred = prior(cases, known)
         margin = cases.scores[:, 0] - cases.scores[:, 1]
@@ -104,15 +100,11 @@ def _margins(pairs: _Pairs, known: Mapping[str, float]) -> Iterator[Row]:
 def _instruments(runs: Sequence[Run], pattern: str, reader: Run | None) -> Iterator[Row]:
     printed: dict[str, dict[str, float]] = {}
     for figure in figures("valse"):
-        named = figure.target not in {None, "valse/*"} and figure.model != "chance"
-        if named and (figure.table, figure.metric) == ("4", HEADLINE):
+        instrument = figure.target not in {None, "valse/*"} and figure.model != "chance"
+        if instrument and (figure.table, figure.metric) == ("4", HEADLINE):
             printed.setdefault(figure.model, {})[str(figure.target)] = figure.value
-    compared = [
-        (f"{name} (printed)", f"{other} (printed)", printed[name], printed[other])
-        for other in _READERS
-        for name in printed
-        if name not in _READERS
-    ]
+    names = [(name, other) for other in _READERS for name in printed if name not in _READERS]
+    compared = [(f"{name} (printed)", f"{other} (printed)", printed[name], printed[other]) for name, other in names]
     if reader is not None:
         texts = _values(reader, pattern)
         compared += [(run.name, reader.name, _values(run, pattern), texts) for run in runs]

@@ -6,7 +6,6 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +16,9 @@ from vlgate.metrics.macro import checklist_gaps, checklist_rows
 from vlgate.perturb.scene_graph import Box, place_of, size_of
 from vlgate.record.cases import CaseTable
 from vlgate.sources.reading.text_files import read_text
-from vlgate.studies.analyses.resampling import combined, share
 from vlgate.studies.analyses.runs import Run, analysis_of, chosen, pattern_of
-from vlgate.studies.analyses.tables import Analysis, Detail, Row, measured, table
+from vlgate.studies.analyses.tables import Analysis, Detail, Row, combined, measured, number_in, share, table
 from vlgate.types import Metric
-
-# Where the object of a case stands in its image, and how large it is (Zhao et al. 2022, §3.1).
 
 LOCATIONS = ("center", "mid", "margin")
 SIZES = ("large", "medium", "small")
@@ -47,7 +43,7 @@ def read_boxes(file: Path) -> dict[tuple[str, str], dict[str, str]]:
         raise DataError(file, None, f"has the titles {', '.join(rows.fieldnames or ())[:60]!r}", _REMEDY)
     found: dict[tuple[str, str], dict[str, str]] = {}
     for number, row in enumerate(rows, 2):
-        x, y, w, h, width, height = (_number(file, number, name, row[name]) for name in _NUMBERS)
+        x, y, w, h, width, height = (number_in(file, number, name, row[name], _REMEDY) for name in _NUMBERS)
         if min(w, h, width, height) <= 0:
             raise DataError(file, f"on line {number}", "a width or height is not above 0", "correct that line")
         box = Box(x=x, y=y, w=w, h=h)
@@ -64,18 +60,6 @@ def classes_of(task: str, tags: Mapping[str, str]) -> dict[str, str]:
     return {kind: value} if value in {*LOCATIONS, *SIZES} else {}
 
 
-def _number(file: Path, line: int, name: str, text: str | None) -> float:
-    try:
-        value = float(text or "")
-    except ValueError:
-        value = float("nan")
-    if not isfinite(value):
-        raise DataError(file, f"on line {line}", f"{name}={text!r}, expected a number", _REMEDY)
-    return value
-
-
-# The analyses of VL-CheckList (Zhao et al. 2022, §5): by type, and by the location and size of the object.
-
 HEADLINE = "acc_r"
 BENCHMARK = "vl-checklist"
 _KINDS: Mapping[str, tuple[str, ...]] = {"location": LOCATIONS, "size": SIZES}
@@ -86,12 +70,8 @@ def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None
     pattern = pattern_of(runs, BENCHMARK, HEADLINE, tasks)
     found = [(run, chosen(run, pattern, HEADLINE)) for run in runs]
     classes = table("checklist-classes", _class_rows(found, placed or {}))
-    gaps = (
-        replace(row, labels=(run.name, *row.labels))
-        for run, of_run in found
-        for kind in _KINDS
-        if (row := gap_of(of_run, kind, placed or {})) is not None
-    )
+    of_kinds = ((run, gap_of(of_run, kind, placed or {})) for run, of_run in found for kind in _KINDS)
+    gaps = (replace(row, labels=(run.name, *row.labels)) for run, row in of_kinds if row is not None)
     tables = [table("checklist-types", _by_type(found)), classes, table("checklist-gaps", gaps)]
     notes = ["shares are of all pairs together; means are over files, then datasets, then levels, as in the paper"]
     if not classes.rows:
@@ -113,12 +93,10 @@ def gap_of(tasks: Mapping[str, CaseTable], kind: str, placed: Placed) -> Row | N
     # files, then over the datasets, that have pairs of both classes; a task that is not VL-CheckList's is a file. The
     # row has the labels ``(gap,)``; None if no file has both.
     upper, lower = _KINDS[kind][0], _KINDS[kind][-1]
-    files = {
-        f"{BENCHMARK}/object/{kind}/{one}/{file}": _of(values)
-        for (one, file), values in _classed(tasks, kind, placed).items()
-        if one in {upper, lower}
-    }
-    name = f"{BENCHMARK}/object/{kind}:{upper}-{lower}"
+    place, ends = f"{BENCHMARK}/object/{kind}", (upper, lower)
+    classed = _classed(tasks, kind, placed).items()
+    files = {f"{place}/{one}/{file}": _of(values) for (one, file), values in classed if one in ends}
+    name = f"{place}:{upper}-{lower}"
     whole = checklist_gaps({file: metric.value for file, metric in files.items()}).get(name)
     if whole is None:
         return None
@@ -160,11 +138,8 @@ def _by_type(runs: _Runs) -> Iterator[Row]:
         means = _means(tasks)
         for mean in [*means, *tasks]:
             under = [cases for task, cases in tasks.items() if task == mean or task.startswith(f"{mean}/")]
-            pairs = [
-                (float(value), cluster)
-                for cases in under
-                for value, cluster in zip(cases.case_metrics[HEADLINE], cases.clusters, strict=True)
-            ]
+            both = ((cases.case_metrics[HEADLINE].tolist(), cases.clusters) for cases in under)
+            pairs = [pair for values, images in both for pair in zip(values, images, strict=True)]
             more = {"mean over files": means.get(mean), "tasks": len(under)}
             yield from measured((run.name, mean), _of(pairs), more)
 

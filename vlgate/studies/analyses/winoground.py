@@ -13,15 +13,21 @@ from vlgate.errors import OptionError
 from vlgate.metrics.clusters import numbered
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import beside, figures
-from vlgate.studies.analyses.resampling import Correlation, correlate, correlated, share
-from vlgate.studies.analyses.runs import Run, analysis_of, chosen, chosen_of, pattern_of, perplexities
-from vlgate.studies.analyses.tables import Analysis, Row, Table, measured, table
-
-# How much a model was pretrained on, and how that goes with its figures on Winoground (Thrush et al. 2022, §6.3).
+from vlgate.studies.analyses.runs import Named, Run, analysis_of, chosen, named, pattern_of, perplexities
+from vlgate.studies.analyses.tables import (
+    Analysis,
+    Correlation,
+    Row,
+    Table,
+    correlate,
+    correlated,
+    measured,
+    share,
+    table,
+)
 
 SCORES = ("text", "image", "group")
-OUTLIER = "CLIP (ViT-B/32)"
-"""The model that Table 7 leaves out, because it saw a hundred times as much as the others."""
+OUTLIER = "CLIP (ViT-B/32)"  # the model that Table 7 leaves out, because it saw a hundred times as much as the others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +39,6 @@ class Size:
 
 
 def sizes() -> dict[str, Size]:
-    """Return the sizes that the paper prints, by the paper's names of the models (Table 2)."""
     text = Path(__file__).with_name("pretraining.toml").read_text(encoding="utf-8")
     return {name: Size(**size) for name, size in tomllib.loads(text)["winoground"].items()}
 
@@ -71,7 +76,7 @@ def analyse(
 ) -> Analysis:
     """Analyse the quads of some runs; ``tasks`` is a pattern of ids, None for those of Winoground."""
     pattern, known = pattern_of(runs, "winoground", HEADLINE, tasks), given or {}
-    quads = [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
+    quads = named(runs, pattern, HEADLINE)
     notes: list[str] = []
     tables = [table("winoground-tags", _by_tag(quads))]
     if reader is None:
@@ -83,9 +88,8 @@ def analyse(
     tables.append(table("winoground-length", _correlations(quads, length_correlation)))
     tables += _pretraining(runs, pattern, known)
     if lacking := [run.name for run in runs if run.name not in known]:
-        notes.append(
-            f"pretraining size: not known of {', '.join(lacking)}; give it with --pretraining NAME=IMAGES,CAPTIONS"
-        )
+        remedy = "give it with --pretraining NAME=IMAGES,CAPTIONS"
+        notes.append(f"pretraining size: not known of {', '.join(lacking)}; {remedy}")
     return analysis_of("winoground", pattern, runs, tables, notes)
 
 
@@ -105,10 +109,7 @@ def length_correlation(cases: CaseTable) -> Correlation:
     return correlate(words, cases.case_metrics[HEADLINE], cases.groups)
 
 
-_Quads = Sequence[tuple[str, str, CaseTable]]
-
-
-def _by_tag(quads: _Quads) -> Iterator[Row]:
+def _by_tag(quads: Named) -> Iterator[Row]:
     for model, task, cases in quads:
         for tag in sorted({f"{name}={value}" for tags in cases.tags for name, value in tags.items()}):
             name, _, value = tag.partition("=")
@@ -119,7 +120,7 @@ def _by_tag(quads: _Quads) -> Iterator[Row]:
                 yield from measured((model, task, tag, metric), right, {"people": next(people, None)})
 
 
-def _correlations(quads: _Quads, of: Callable[[CaseTable], Correlation]) -> Iterator[Row]:
+def _correlations(quads: Named, of: Callable[[CaseTable], Correlation]) -> Iterator[Row]:
     for model, task, cases in quads:
         yield correlated((model, task), of(cases), {"images": len(cases.groups.sizes)})
 
@@ -128,11 +129,8 @@ def _pretraining(runs: Sequence[Run], pattern: str, given: Mapping[str, Size]) -
     paper = published_scores()
     yield table("winoground-sizes", _by_size(paper, sizes()), of="the paper's models", about=_PRINTED)
     for task in dict.fromkeys(task for run in runs for task in chosen(run, pattern, HEADLINE)):
-        known = {
-            run.name: {metric: float(run.tasks[task].case_metrics[metric].mean()) for metric in SCORES}
-            for run in runs
-            if run.name in given and task in run.tasks
-        }
+        there = [(run.name, run.tasks[task].case_metrics) for run in runs if run.name in given and task in run.tasks]
+        known = {name: {metric: float(own[metric].mean()) for metric in SCORES} for name, own in there}
         if not known:
             continue
         if task == "winoground/all":

@@ -1,7 +1,8 @@
-"""The matrix of tasks and defects: each task's main metric for each defective model, and what the task claims."""
+"""The matrix of tasks and defects: each task's main metric for each defective model, what it claims, as a page."""
 
 from __future__ import annotations
 
+import html
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,8 +24,6 @@ from vlgate.run.loading import lessons
 from vlgate.run.planning import make_plan
 from vlgate.studies.sensitivity.readings import READINGS, alike
 from vlgate.types import Batch, Case, Match, Metric, Prediction, Prepared, Task, Verdict
-
-# Reads ``claims.toml``: which faculties each task needs, and the defects that break each faculty.
 
 FILE = Path(__file__).with_name("claims.toml")
 
@@ -59,10 +58,8 @@ def claims(file: Path = FILE) -> Claims:
             faculties[defect] = faculty
     if missing := sorted(SAYS.keys() - faculties.keys()):
         raise ValueError(f"{file.name}: no faculty names the defect {missing[0]!r}; add it to one of [faculties]")
-    every = content["every"]["needs"]
-    needs = {
-        task: frozenset((*every, *more)) - {*content["but"].get(task, ())} for task, more in content["needs"].items()
-    }
+    every, but = content["every"]["needs"], content["but"]
+    needs = {task: frozenset((*every, *more)) - {*but.get(task, ())} for task, more in content["needs"].items()}
     some = {task: frozenset(names) for task, names in content["some"].items()}
     for name in {name for names in (*needs.values(), *some.values()) for name in names}:
         if name not in content["faculties"]:
@@ -70,13 +67,10 @@ def claims(file: Path = FILE) -> Claims:
     return Claims(faculties=MappingProxyType(faculties), needs=MappingProxyType(needs), some=MappingProxyType(some))
 
 
-# What a model with a defect of reading reaches on tasks whose images nobody can read for it: photographs.
-#
 # Such a model knows which texts are true, as the labels say, but takes two texts that say the same to it for equal: it
 # guesses between a caption and a foil that only the broken faculty tells apart.
 
-GUESS = 0.5
-"""The score of a text that says the same as one of the other truth; true texts have 1, false ones 0."""
+GUESS = 0.5  # the score of a text that says the same as one of the other truth; true texts have 1, false ones 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,10 +82,8 @@ class Labelled:
 
 
 def labelled(task: Task, defect: str) -> Labelled | None:
-    """Return what a model that knows the labels reaches with a defect of ``READINGS``; a guess counts 1/2.
-
-    None if the task has no cases, or asks anything but whether a text fits an image.
-    """
+    """Return what a model that knows the labels reaches with a defect of ``READINGS``; a guess counts 1/2."""
+    # None if the task has no cases, or asks anything but whether a text fits an image.
     if not task.cases or not all(isinstance(request, Match) for case in task.cases for request in case.requests):
         return None
     verdicts: list[Verdict] = []
@@ -112,8 +104,6 @@ def _replies(case: Case, defect: str) -> Iterator[Prediction]:
         )
         yield Prediction(request=pair, score=GUESS if unsure else float(bool(truth)))
 
-
-# The matrix: each task's main metric for each model with a defect, and whether the task says so.
 
 STAYS = 0.95
 """A task catches a defect if the whole interval of its metric is at most this share of the intact model's figure."""
@@ -180,11 +170,9 @@ def matrix(
     *,
     seed: int = 0,
 ) -> Matrix:
-    """Ask every model with a defect, and the intact reader, all tasks; a task that a model has no reply to has no cell.
-
-    The reader sees no photographs. On tasks about them, a model with a defect of reading knows what the labels say, and
-    guesses between texts that say the same to it. ``lessons`` are what the text-only model learns from.
-    """
+    """Ask every model with a defect, and the intact reader, all tasks; a task without a reply has no cell."""
+    # The reader sees no photographs. On tasks about them, a model with a defect of reading knows what the labels say,
+    # and guesses between texts that say the same to it. ``lessons`` are what the text-only model learns from.
     reading = Reading()
     cells: dict[tuple[str, str], Cell] = {}
     intact = _figures(Reader(reading=reading), "reader", tasks)
@@ -218,13 +206,122 @@ def _figures(model: object, name: str, tasks: Sequence[Task]) -> dict[str, Metri
     return found
 
 
-# Reads the tasks that options name, and makes their matrix.
-
-NAMES: Mapping[str, str] = SAYS
-"""What is broken, in a sentence, by the name of the defect."""
+NAMES: Mapping[str, str] = SAYS  # what is broken, in a sentence, by the name of the defect
 
 
 def asked(options: Options, defects: Sequence[str]) -> Matrix:
     tasks = make_plan(options).tasks
     learnt = lessons(tasks, options) if "blind" in defects else {}
     return matrix(tasks, defects, claims(), learnt, seed=options.seed)
+
+
+LEAST = 0.01  # the least share of guessed cases that is worth a line
+_SAME = "."  # not below the figure of the intact model
+_PAGE = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+
+
+def lines(matrix: Matrix) -> Iterator[str]:
+    """Yield the lines of the table, the interval of each cell below the intact figure, and what is wrong."""
+    yield from table(matrix)
+    yield ""
+    below = [cell for cell in matrix.cells.values() if not _is_intact(cell)]
+    width = max((len(cell.task) for cell in below), default=0)
+    for task in matrix.tasks:
+        for cell in (cell for cell in below if cell.task == task):
+            mark = "!" if cell.problem else "?" if cell.unclear else " "
+            yield f"{mark} {task.ljust(width)}  {_interval(cell)}  {cell.defect}"
+    yield ""
+    yield from counted(matrix)
+
+
+def table(matrix: Matrix) -> Iterator[str]:
+    """Yield one row per defect, with one numbered column per task, and the names of the tasks."""
+    # "." is a figure that is not below the intact model's, "?" marks one that is, with an interval that reaches above
+    # ``STAYS`` of it, and "!" marks a cell that is not as claimed.
+    width = max(map(len, (*matrix.defects, "defect")))
+    yield "".join(["defect".ljust(width), *(f"{number:>6}" for number, _ in enumerate(matrix.tasks, start=1))])
+    for defect in matrix.defects:
+        row = defect.ljust(width)
+        for cell in (matrix.cells.get((task, defect)) for task in matrix.tasks):
+            figure = ""
+            if cell is not None:
+                value = _SAME if _is_intact(cell) else f"{cell.metric.value:.2f}"
+                figure = f"{value}{'!' if cell.problem else '?' if cell.unclear else ' '}"
+            row += figure.rjust(6)
+        yield row.rstrip()
+    yield ""
+    for number, task in enumerate(matrix.tasks, start=1):
+        dot = next((cell for cell in matrix.cells.values() if cell.task == task and _is_intact(cell)), None)
+        yield f"{number:>3}  {task}{'' if dot is None else f'  . = {_interval(dot)}'}"
+
+
+def counted(matrix: Matrix) -> Iterator[str]:
+    """Yield the number of unclear cells, that of the cells that are not as claimed, and what is wrong with these."""
+    if matrix.unclear:
+        yield f"{matrix.unclear} unclear (?): below the intact figure, the interval reaches above {STAYS} of it"
+    wrong = matrix.problems
+    yield f"{len(matrix.cells)} cells, {len(wrong)} not as claimed"
+    yield from wrong
+
+
+def needs(matrix: Matrix) -> Iterator[str]:
+    """Yield what each task about photographs needs: the defects with which a model guesses, most often first."""
+    # Tasks about drawn scenes are left out, because the models were asked about them; so are defects that make fewer
+    # than one case in a hundred a guess.
+    for task in matrix.tasks:
+        cells = [cell for defect in matrix.defects for cell in [matrix.cells.get((task, defect))] if cell is not None]
+        guessed = [(cell.guessed, cell) for cell in cells if cell.guessed is not None and cell.guessed >= LEAST]
+        for share, cell in sorted(guessed, key=lambda one: -one[0]):
+            figure = f"{cell.metric.value:.2f} ({cell.metric.low:.2f} to {cell.metric.high:.2f})"
+            yield f"{task}: {cell.defect} guesses {share:.0%}, reaches {figure}"
+
+
+def page(*matrices: Matrix) -> str:
+    """Return the heat map of each seed as a page in HTML that needs no other file."""
+    tables = []
+    for matrix in matrices:
+        title = f"<h2>Seed {matrix.seed}</h2>\n" if len(matrices) > 1 else ""
+        heads = "".join(f"<th>{html.escape(task)}</th>" for task in matrix.tasks)
+        rows = (
+            f"<tr><th>{defect}</th>{''.join(_square(matrix.cells.get((task, defect))) for task in matrix.tasks)}</tr>"
+            for defect in matrix.defects
+        )
+        body = "\n".join(rows)
+        tables.append(f"{title}<table><thead><tr><th></th>{heads}</tr></thead><tbody>\n{body}\n</tbody></table>")
+    defects = (f"<dt>{defect}</dt><dd>{html.escape(SAYS[defect])}</dd>" for defect in matrices[0].defects)
+    return _PAGE.format(stays=STAYS, tables="\n".join(tables), defects="\n".join(defects))
+
+
+def record(*matrices: Matrix) -> dict[str, object]:
+    """Return the matrices of one or several seeds as a JSON object: the cells, and what is wrong."""
+    cells = []
+    for matrix in matrices:
+        for cell in matrix.cells.values():
+            figures = {name: getattr(cell.metric, name) for name in ("value", "low", "high", "n")}
+            more = {name: getattr(cell, name) for name in ("intact", "claimed", "guessed", "caught", "unclear")}
+            cells.append({"seed": matrix.seed, "task": cell.task, "defect": cell.defect, **figures, **more})
+    problems = [problem for matrix in matrices for problem in matrix.problems]
+    return {"schema": 1, "stays": STAYS, "cells": cells, "problems": problems}
+
+
+def _is_intact(cell: Cell) -> bool:
+    return cell.metric.value >= cell.intact
+
+
+def _interval(cell: Cell) -> str:
+    metric = cell.metric
+    return f"{metric.value:.2f} ({metric.low:.2f} - {metric.high:.2f}), n = {metric.n}"
+
+
+def _square(cell: Cell | None) -> str:
+    if cell is None:
+        return "<td></td>"
+    share = cell.metric.value / cell.intact if cell.intact else 1.0
+    light = round(45 + 55 * min(1.0, share))
+    marks = (("claimed", cell.claimed), ("unclear", cell.unclear), ("wrong", cell.problem))
+    names = " ".join(name for name, holds in marks if holds)
+    said = f"{cell.task}, {cell.defect}: {cell.metric.low:.3f} to {cell.metric.high:.3f}"
+    interval = f"<small>{cell.metric.low:.2f}-{cell.metric.high:.2f}, n {cell.metric.n}</small>"
+    style = f"background:hsl(28 85% {light}%)"
+    figure = f"{cell.metric.value:.2f}{'?' if cell.unclear else ''}{interval}"
+    return f'<td class="{names}" style="{style}" title="{html.escape(said)}">{figure}</td>'

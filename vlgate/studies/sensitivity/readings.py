@@ -13,8 +13,6 @@ from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.text.grammar import form, lemmas, singular
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
 
-# The words of a text about any image, in a base form, and which of them name things, without a parser.
-#
 # The tables of the ontology and the dictionary decide, and the article before a word. Both texts of a case are read by
 # the same rules, so that a word that is read wrongly is read wrongly in both.
 
@@ -25,8 +23,7 @@ AMOUNTS = frozenset(
         "all both couple dozen each every exactly few group just least lot many more most multiple number numerous of "
         "only several single some than there various"
     ).split()
-)
-"""Words that say how many: "a number of", "at least", "a single"; with "there", as in "there is exactly one"."""
+)  # words that say how many: "a number of", "at least", "a single"; with "there", as in "there is exactly one"
 
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 _ARTICLES = frozenset(("a", "an", "any", "the"))
@@ -50,10 +47,8 @@ _CACHED = 65_536
 
 @functools.lru_cache(maxsize=_CACHED)
 def said(text: str) -> Words:
-    """Return the words of a text in lower case and in a base form, without articles: what an intact model reads.
-
-    Forms of one word are the same word, because a foil with another number has other forms of its verb, too.
-    """
+    """Return the words of a text in lower case and in a base form, without articles: what an intact model reads."""
+    # Forms of one word are the same word, because a foil with another number has other forms of its verb, too.
     return tuple(_base(word) for word in raw(text) if word not in _ARTICLES)
 
 
@@ -69,11 +64,8 @@ def named(text: str) -> Iterator[tuple[str, bool]]:
     """
     ontology = default_ontology()
     # What an article stands before is a noun if it can be; an attribute before a noun ("metal bowl") is none.
-    told = [
-        (_base(word), is_noun(word) or (before in _ARTICLES and _may_be_noun(word)))
-        for before, word in pairwise(("", *raw(text)))
-        if word not in _ARTICLES
-    ]
+    both = [(before in _ARTICLES, word) for before, word in pairwise(("", *raw(text))) if word not in _ARTICLES]
+    told = [(_base(word), is_noun(word) or (after and _may_be_noun(word))) for after, word in both]
     words = [word for word, _ in told]
     following = pairwise((*told, ("", False)))
     nouns = [noun and not (after and word in ontology.attributes) for (word, noun), (_, after) in following]
@@ -131,8 +123,6 @@ def _may_be_noun(word: str) -> bool:
     return bool(lemmas(word, "NOUN")) and word not in AMOUNTS
 
 
-# What a text says to a model with one defect of reading, for texts of any kind and without an image.
-#
 # The reader of the drawn tasks parses its texts; captions of photographs are too free for that. Here a text is its
 # words, and a defect leaves words out, or takes one for another. If a caption and its foil say the same to a model, it
 # can only guess between them.
@@ -146,7 +136,6 @@ _THING = "thing"
 
 
 def alike(defect: str, one: str, other: str) -> bool:
-    """Return whether two texts say the same to a model with a defect, but not to an intact one."""
     read = READINGS[defect]
     return said(one) != said(other) and read(one) == read(other)
 
@@ -220,5 +209,4 @@ READINGS: Mapping[str, Callable[[str], Words]] = MappingProxyType(
         "second-operand": _first_operand,
         "ten-tokens": lambda text: said(first_tokens(text)),
     }
-)
-"""What a text says to a model with each of the defects that texts alone can show, by their names in ``SAYS``."""
+)  # what a text says to a model with each of the defects that texts alone can show, by their names in ``SAYS``

@@ -16,8 +16,6 @@ from vlgate.report.page.answer import judged_by
 from vlgate.report.page.cards import anchor
 from vlgate.studies.sensitivity.matrix import claims
 
-# All sabotages by name: the model, what is broken, and the gates that the intact model passes.
-
 _HERE = Path(__file__).parent
 
 
@@ -35,10 +33,8 @@ class Sabotage:
 
 
 def sabotages() -> Mapping[str, Sabotage]:
-    """Return all sabotages by name: defects of the reading oracle, then those of weights.
-
-    A defect that no drawn task claims to catch is left out, because the default suite cannot show it.
-    """
+    """Return all sabotages by name: defects of the reading oracle, then those of weights."""
+    # A defect that no drawn task claims to catch is left out, because the default suite cannot show it.
     known = claims()
     named = {}
     for name, says in SAYS.items():
@@ -51,8 +47,6 @@ def sabotages() -> Mapping[str, Sabotage]:
         named[name] = Sabotage(model=f"spoilt:{name}", says=spoilt.says, thresholds=own)
     return MappingProxyType(named)
 
-
-# How a demo ended: which gates caught a sabotage, and where the page shows it.
 
 _SHOWN = 5  # gates in a line
 
@@ -92,9 +86,8 @@ def closing_lines(name: str, sabotage: Sabotage, figures: Mapping[str, Any]) -> 
         there = sabotage.claimed & set(figures["tasks"])
         missing = sorted(there - caught)
         without = f"; not by {', '.join(missing)}" if missing else ""
-        lines.append(
-            f"claimed by {_counted(len(there), 'task')} of the run, and stopped by {len(there & caught)}{without}"
-        )
+        claimed = f"claimed by {_counted(len(there), 'task')} of the run"
+        lines.append(f"{claimed}, and stopped by {len(there & caught)}{without}")
     return lines
 
 
