@@ -86,13 +86,7 @@ def test_scores_that_differ_in_the_last_digit_do_not_tie():
 @pytest.mark.parametrize("no", [True, False])
 def test_a_pair_says_what_the_model_accepts_whatever_the_ranking(yes, no):
     verdict = pair(0.0, 1.0, yes=yes, no=no)
-    assert verdict.facts == {
-        "acc_r": 0.0,
-        "acc": (yes + (not no)) / 2,
-        "p_c": yes,
-        "p_f": not no,
-        "tied": 0.0,
-    }
+    assert verdict.facts == {"acc_r": 0.0, "acc": (yes + (not no)) / 2, "p_c": yes, "p_f": not no, "tied": 0.0}
     assert not verdict.right
 
 

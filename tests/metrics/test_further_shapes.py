@@ -40,11 +40,7 @@ def test_a_constant_model_chooses_nothing_right_and_credit_is_said():
     constant = np.zeros((3, 4))
     assert [
         score_rules.choice_case_metrics(constant, "x", ties)["x"].tolist() for ties in ("strict", "half", "credit")
-    ] == [
-        [0.0] * 3,
-        [0.5] * 3,
-        [1.0] * 3,
-    ]
+    ] == [[0.0] * 3, [0.5] * 3, [1.0] * 3]
 
 
 @pytest.mark.parametrize("row", [[np.nan, 1.0], [1.0, np.nan]])

@@ -43,10 +43,7 @@ def released(pairs, names, consistent, both):
     for name in dict.fromkeys(names):
         result = [pair for pair, file in zip(pairs, names, strict=True) if file == name]
     n = len(result)
-    return {
-        "cons@carets_release": sum(map(consistent, result)) / n,
-        "c_acc@carets_release": sum(map(both, result)) / n,
-    }
+    return {"cons@carets_release": sum(map(consistent, result)) / n, "c_acc@carets_release": sum(map(both, result)) / n}
 
 
 BOTH_RIGHT = lambda pair: pair[0] == pair[2] and pair[1] == pair[3]  # noqa: E731
@@ -73,10 +70,7 @@ def test_carets(tasks, same, consistent, both, data):
 
 @given(answered(same=True), answered(same=False))
 def test_the_looser_release_is_never_below_the_paper_on_its_last_file(invariant, directional):
-    for task, drawn, same in (
-        ("carets/ontological-inv", invariant, True),
-        ("carets/negation-dir", directional, False),
-    ):
+    for task, drawn, same in (("carets/ontological-inv", invariant, True), ("carets/negation-dir", directional, False)):
         seen = evidence(*drawn)
         found = measures(["carets_release"], task, seen)
         rows = found["cons@carets_release"].rows

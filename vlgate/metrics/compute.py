@@ -32,11 +32,7 @@ def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:
 
 
 def columns_of(
-    shape: Shape,
-    cases: Sequence[Case],
-    facts: Sequence[Mapping[str, float]],
-    scores: FloatArray,
-    accepted: FloatArray,
+    shape: Shape, cases: Sequence[Case], facts: Sequence[Mapping[str, float]], scores: FloatArray, accepted: FloatArray
 ) -> Columns:
     """Put n judged cases into arrays; ``scores`` and ``accepted`` are those of all requests, one after the other."""
     shared = {id(fact): fact for fact in facts}  # few, because cases share equal facts

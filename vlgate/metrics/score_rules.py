@@ -166,12 +166,7 @@ def two_true_case_metrics(scores: FloatArray, ties: Ties = "strict") -> dict[str
     first, second, false = scores.T
     won = wins(first, false, ties), wins(second, false, ties)
     tied = (first == false) | (second == false)
-    return {
-        "itt": won[0] * won[1],
-        "itt_first": won[0],
-        "itt_second": won[1],
-        "tied": tied.astype(np.float64),
-    }
+    return {"itt": won[0] * won[1], "itt_first": won[0], "itt_second": won[1], "tied": tied.astype(np.float64)}
 
 
 # Metrics of quads (Winoground §3, equations 1 to 3): two images and two captions of the same words.

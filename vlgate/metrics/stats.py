@@ -66,10 +66,7 @@ def worth(metric: Metric, confidence: float = 0.95) -> float:
 
 
 def proportion(
-    values: FloatArray,
-    groups: Clusters | None = None,
-    confidence: float = 0.95,
-    rows: NDArray[np.intp] | None = None,
+    values: FloatArray, groups: Clusters | None = None, confidence: float = 0.95, rows: NDArray[np.intp] | None = None
 ) -> Metric:
     """Compute the mean of one value per case with Wilson's interval at the effective number of cases ``n / deff``.
 
