@@ -55,6 +55,3 @@ def test_a_value_of_zero_is_zero_and_not_null(written, run):
     assert [gate[key] for key in ("value", "low", "high", "n")] == [0.0, 0.0, 0.25, 12]
 
 
-def test_equal_results_are_equal_bytes(written, run, run_again):
-    assert run_again is not run
-    assert written(run_again) == written(run)

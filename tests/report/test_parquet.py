@@ -55,7 +55,7 @@ def test_questions_have_answers_as_the_model_gave_them(cases):
 
 
 def test_a_fact_is_null_if_it_does_not_apply(cases):
-    assert one(cases, case="quad 0")["acc_r"] is None
+    assert one(cases, case="case-0")["acc_r"] is None
     assert one(cases, case="pair 0")["group"] is None
     assert one(cases, case="pair 34")["p_c"] is None
 
