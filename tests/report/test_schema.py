@@ -2,11 +2,11 @@
 
 import itertools
 import json
-from importlib.resources import files
 from typing import get_args
 
 import pytest
-from jsonschema import Draft202012Validator, ValidationError
+from builders import write_lines
+from jsonschema import Draft202012Validator
 
 from vlgate import types
 from vlgate.asking.checks.check import CheckOutcome
@@ -14,9 +14,9 @@ from vlgate.gates import records
 from vlgate.record.json_files import environment_content
 from vlgate.record.model_card import CacheUse
 from vlgate.record.options import Options
-from vlgate.record.schema import fitted
+from vlgate.record.schema import fitted, schema_of
 
-SCHEMA = json.loads(files("vlgate.record").joinpath("metrics.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema_of("metrics.json")
 VALIDATOR = Draft202012Validator(SCHEMA)
 TRUE_TEXTS = """
 class Model:
@@ -41,34 +41,26 @@ def run(pytester, monkeypatch):
     return running
 
 
-def valse_record(number):
-    return {
-        "image_file": f"v7w_{number}.jpg",
-        "caption": f"There are {number} dogs.",
-        "foil": f"There are no {number} dogs.",
-        "dataset": "visual7w",
-        "original_split": "test",
-        "linguistic_phenomena": "existence",
-        "classes": 0,
-        "classes_foil": [1],
-        "provenance_of_foils": "zero_to_something" if number % 2 else "something_to_zero",
-        "mturk": {"caption": 3, "foil": 0, "other": 0},
-    }
-
-
 @pytest.fixture
 def valse(pytester):
     """A data folder with six records of VALSE, and replies to all of them but one."""
     folder = pytester.path / "data" / "valse"
     folder.mkdir(parents=True)
-    records = {f"record_{number}": valse_record(number) for number in range(6)}
+    records = {}
+    for number in range(6):
+        texts = {"caption": f"There are {number} dogs.", "foil": f"There are no {number} dogs."}
+        origin = {"dataset": "visual7w", "original_split": "test", "linguistic_phenomena": "existence"}
+        kind = "zero_to_something" if number % 2 else "something_to_zero"
+        classes = {"classes": 0, "classes_foil": [1], "provenance_of_foils": kind}
+        votes = {"caption": 3, "foil": 0, "other": 0}
+        records[f"record_{number}"] = {"image_file": f"v7w_{number}.jpg", **texts, **origin, **classes, "mturk": votes}
     (folder / "existence.json").write_text(json.dumps(records))
     rows = [
         {"image": record["image_file"], "text": record[kind], "score": score, "match": score > 0.5}
         for record in list(records.values())[:5]
         for kind, score in (("caption", 0.75), ("foil", 0.25))
     ]
-    (pytester.path / "replies.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    write_lines(pytester.path / "replies.jsonl", rows)
     (pytester.path / "thresholds.toml").write_text('schema = 1\n[gate."*/*".acc_r]\nmin = 0.5\nwhy = "a coin"\n')
     return "--data=data"
 
@@ -81,40 +73,19 @@ def example():
     names = ("cases", "judged", "unscored", "skipped", "deselected", "images", "tied", "unread", "cut")
     counts = dict.fromkeys(names, 1)
     metric = {"value": 0.5, "low": 0.25, "high": 0.75, "n": 1}
-    task = {
-        "capability": "foil",
-        **counts,
-        "left_out": {},
-        "note": "",
-        "metrics": {"acc_r": {**metric, "deff": 1.5}},
-        "slices": {},
-    }
-    gate = {
-        "gate": "a/b:acc_r",
-        "kind": "gate",
-        **metric,
-        "min": 0.5,
-        "max": None,
-        "basis": "lower",
-        "confidence": 0.95,
-        "decision": "pass",
-        "why": "",
-        "reason": "",
-    }
+    task = {"capability": "foil", **counts, "left_out": {}, "note": "", "slices": {}}
+    threshold = {"min": 0.5, "max": None, "basis": "lower", "confidence": 0.95}
+    decision = {"kind": "gate", "decision": "pass", "why": "", "reason": ""}
     return {
         "schema": 2,
         "complete": True,
         "model": model,
         "run": {**run, "protocols": []},
-        "tasks": {"a/b": task},
+        "tasks": {"a/b": {**task, "metrics": {"acc_r": {**metric, "deff": 1.5}}}},
         "averages": {"valse:acc_r": {"value": 0.5, "tasks": 1, "of": 11}},
         "gaps": {"vl-checklist/object/size:large-small": {"value": -0.25, "tasks": 1}},
-        "gates": [gate],
+        "gates": [{"gate": "a/b:acc_r", **metric, **threshold, **decision}],
     }
-
-
-def test_the_schema_is_one():
-    Draft202012Validator.check_schema(SCHEMA)
 
 
 @pytest.mark.slow
@@ -149,10 +120,6 @@ def test_a_run_with_deselected_and_skipped_cases_fits(run, valse, pytester):
     assert task["skipped"] + task["judged"] == 2
 
 
-def test_the_example_fits(example):
-    VALIDATOR.validate(example)
-
-
 def objects_of(value, path=()):
     """All objects within a JSON value, by their paths."""
     if isinstance(value, dict):
@@ -172,13 +139,12 @@ def changed(example, path, change):
 
 @pytest.mark.parametrize("path", FIXED, ids=lambda path: "/".join(map(str, path)) or "top")
 def test_a_new_a_missing_and_a_renamed_key_are_refused(example, path):
-    for key in list(dict(objects_of(example))[path]):
-        with pytest.raises(ValidationError):
-            VALIDATOR.validate(changed(example, path, lambda found, key=key: found.pop(key)))
-        with pytest.raises(ValidationError):
-            VALIDATOR.validate(changed(example, path, lambda found, key=key: found.update({f"{key}_": found.pop(key)})))
-    with pytest.raises(ValidationError):
-        VALIDATOR.validate(changed(example, path, lambda found: found.update(new=1)))
+    VALIDATOR.validate(example)
+    for key in dict(objects_of(example))[path]:
+        assert not VALIDATOR.is_valid(changed(example, path, lambda found, key=key: found.pop(key)))
+        renamed = changed(example, path, lambda found, key=key: found.update({f"{key}_": found.pop(key)}))
+        assert not VALIDATOR.is_valid(renamed)
+    assert not VALIDATOR.is_valid(changed(example, path, lambda found: found.update(new=1)))
 
 
 @pytest.mark.parametrize(
@@ -196,8 +162,7 @@ def test_a_new_a_missing_and_a_renamed_key_are_refused(example, path):
     ],
 )
 def test_a_value_that_does_not_fit_is_refused(example, path, key, value):
-    with pytest.raises(ValidationError):
-        VALIDATOR.validate(changed(example, path, lambda found: found.update({key: value})))
+    assert not VALIDATOR.is_valid(changed(example, path, lambda found: found.update({key: value})))
 
 
 @pytest.mark.parametrize(
@@ -213,19 +178,15 @@ def test_the_schema_names_the_values_of_the_types(definition, key, literal):
     assert SCHEMA["$defs"][definition]["properties"][key]["enum"] == list(get_args(literal))
 
 
-def schema_of(name):
-    return json.loads(files("vlgate.record").joinpath(f"{name}.schema.json").read_text(encoding="utf-8"))
-
-
 @pytest.mark.parametrize("name", ["metrics", "verdict", "environment", "controls"])
 def test_each_schema_of_a_file_of_a_run_is_one(name):
-    Draft202012Validator.check_schema(schema_of(name))
+    Draft202012Validator.check_schema(schema_of(f"{name}.json"))
 
 
 def test_the_environment_of_a_run_fits_and_its_schema_has_every_option(tmp_path):
     options = Options(folder=tmp_path, thresholds=None, results=tmp_path)
     content = environment_content(options, 1, CacheUse())
-    schema = schema_of("environment")
+    schema = schema_of("environment.json")
     Draft202012Validator(schema).validate(content)
     assert list(schema["$defs"]["options"]["properties"]) == list(content["options"])
 
