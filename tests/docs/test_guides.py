@@ -27,23 +27,6 @@ FOLLOWED = [
     ROOT / "docs" / "cache.md",
     *(ROOT / "docs" / "controls" / f"{name}.md" for name in ("delivery", "look")),
 ]
-NAMES = [
-    "acuity",
-    "after-a-run",
-    "from-an-evaluation",
-    "gate-in-ci",
-    "make-cases",
-    "own-cases",
-    "own-model",
-    "prior-against-image",
-    "ray",
-    "read-the-report",
-    "reproduce-a-paper",
-    "sabotage",
-    "shards",
-    "text-shortcuts",
-    "without-a-reader",
-]
 _FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`(?P<name>[\w./-]+)`:\s*\Z")
 _SKIP = re.compile(r"<!-- skip: (?P<reason>.+?) -->\s*\Z")
@@ -121,17 +104,9 @@ def environment():
 
 def run(text, folder):
     """Run one command in a folder; what it prints is in ``stdout``."""
-    return subprocess.run(
-        ["bash", "-c", text],
-        cwd=folder,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    command = ["bash", "-c", text]
+    return subprocess.run(command, cwd=folder, env=environment(), **streams, text=True, timeout=120, check=False)
 
 
 def write(block, folder):
@@ -166,10 +141,6 @@ def hold(command, folder, guide, place):
 
 ALL = [block for guide in FOLLOWED for block in blocks(guide)]
 SKIPPED = [pytest.param(block, id=f"{block.guide}:{block.line}") for block in ALL if block.skipped]
-
-
-def test_the_guides_are_these():
-    assert [guide.stem for guide in GUIDES] == NAMES
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""metrics.json and verdict.json: their schemas, real runs held against them, their bytes, and the ladder of verdicts."""
+"""metrics.json and verdict.json: their schemas, real runs, their bytes, and the ladder of verdicts."""
 
 import itertools
 import json

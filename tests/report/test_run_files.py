@@ -32,12 +32,6 @@ def cases(run, tmp_path):
     return pq.read_table(tmp_path / "cases.parquet")
 
 
-@pytest.fixture
-def predictions(run, tmp_path):
-    write_predictions(tmp_path / "predictions.parquet", run)
-    return pq.read_table(tmp_path / "predictions.parquet")
-
-
 def one(task, **keys):
     [row] = [row for row in task.to_pylist() if all(row[key] == value for key, value in keys.items())]
     return row
@@ -56,21 +50,6 @@ def test_a_row_holds_the_requests_replies_and_verdict(cases):
     assert json.loads(row["tags"]) == {"half": "second"}
     assert row["origin"] == "existence.json, record 30"
     assert row["why"] == "the caption scores -0.25, below the foil's 0.333333"
-
-
-def test_questions_have_answers_as_the_model_gave_them(cases):
-    row = one(cases, case="questions 1")
-    assert row["texts"] == ["left or right?", "right or left?"]
-    assert row["answers"] == ["Right.", "Right."]
-    assert row["scores"] == [None, None]
-    assert row["truths"] == ["left", "left"]
-    assert (row["right"], row["cons"], row["acc_original"]) == (False, 1.0, 0.0)
-
-
-def test_a_fact_is_null_if_it_does_not_apply(cases):
-    assert one(cases, case="case-0")["acc_r"] is None
-    assert one(cases, case="pair 0")["group"] is None
-    assert one(cases, case="pair 34")["p_c"] is None
 
 
 @pytest.mark.parametrize(("case", "state"), [("pair 38", "unscored"), ("pair 39", "skipped")])
