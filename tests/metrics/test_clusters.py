@@ -14,8 +14,6 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.coverage import Setting, coverage, exact_coverage
 from vlgate.metrics.clusters import clusters, two_sided
 from vlgate.metrics.stats import area, proportion, smaller, wilson
-from vlgate.sources.reading.source import ReadOptions
-from vlgate.sources.scenes import scenes
 
 few_scores = st.integers(-2, 2).map(float)  # many ties
 images = st.integers(0, 5)
@@ -262,17 +260,6 @@ def test_the_coverage_of_independent_cases_is_summed_over_the_binomial_distribut
     assert np.mean(found) == pytest.approx(average, abs=2e-3)
 
 
-def test_the_shipped_foil_tasks_keep_the_intervals_of_independent_cases():
-    foils = ReadOptions(folders=(), seed=0, wanted=lambda name: scenes.TASK_SHAPES[name] == "pair")
-    tasks = list(scenes.read(foils))
-    assert tasks
-    for task in tasks:
-        names = [case.requests[0].image.key for case in task.cases]
-        right = np.array([float(number % 3 > 0) for number in range(len(names))])
-        metric = proportion(right, clusters(names))
-        assert (metric.low, metric.high, metric.deff) == (*wilson(metric.value, len(names)), 1.0)
-
-
 NAN = math.nan
 confidences = st.floats(0.5, 0.9999)
 
@@ -310,11 +297,6 @@ def test_a_proportion_is_the_mean_with_wilsons_interval_over_its_cases(right, co
     assert metric.value == sum(right) / len(right)
     assert metric.n == len(right)
     assert (metric.low, metric.high) == wilson(sum(right) / len(right), len(right), confidence)
-
-
-def test_the_default_confidence_is_95_percent():
-    values = np.array([1.0, 1.0, 0.0])
-    assert proportion(values) == proportion(values, confidence=0.95)
 
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=2, max_size=200))

@@ -37,8 +37,9 @@ def evidence(pairs, names):
     )
 
 
-def figures(found):
-    return {name: measure.of(None, 0.95).value for name, measure in found.items()}
+def values(task, evidence, variant="release"):
+    found = measures([variant], task, evidence)
+    return {name.partition("@")[0]: one.of(None, 0.95).value for name, one in found.items()}
 
 
 def released(pairs, names, consistent, both):
@@ -46,7 +47,7 @@ def released(pairs, names, consistent, both):
     for name in dict.fromkeys(names):
         result = [pair for pair, file in zip(pairs, names, strict=True) if file == name]
     n = len(result)
-    return {"cons@carets_release": sum(map(consistent, result)) / n, "c_acc@carets_release": sum(map(both, result)) / n}
+    return {"cons": sum(map(consistent, result)) / n, "c_acc": sum(map(both, result)) / n}
 
 
 BOTH_RIGHT = lambda pair: pair[0] == pair[2] and pair[1] == pair[3]  # noqa: E731
@@ -68,16 +69,13 @@ def test_carets(tasks, same, consistent, both, data):
     drawn = data.draw(answered(same=same))
     expected = released(*drawn, consistent, both)
     for task in tasks.split():
-        assert figures(measures(["carets_release"], f"carets/{task}", evidence(*drawn))) == pytest.approx(expected)
+        assert values(f"carets/{task}", evidence(*drawn), "carets_release") == pytest.approx(expected)
 
 
 def test_a_tie_between_choices_is_consistent_with_nothing_by_the_released_code_too():
     seen = evidence([(None, None, "yes", "no"), (None, "no", "yes", "no"), ("yes", None, "yes", "no")], ["a.json"] * 3)
     for task in ("carets/order-inv", "carets/negation-dir"):
-        assert figures(measures(["carets_release"], task, seen)) == {
-            "cons@carets_release": 0,
-            "c_acc@carets_release": 0,
-        }
+        assert values(task, seen, "carets_release") == {"cons": 0, "c_acc": 0}
 
 
 def test_the_files_come_in_the_order_of_the_release():
@@ -95,10 +93,9 @@ def test_the_files_come_in_the_order_of_the_release():
 
 @given(st.lists(st.tuples(few_scores, few_scores), min_size=1))
 def test_valse_by_its_formula(pairs):
-    captions, foils = [caption for caption, _ in pairs], [foil for _, foil in pairs]
-    expected = sum(1 for caption, foil in pairs if foil <= caption) / (len(captions) + len(foils))
-    found = measures(["valse_paper_ties"], "valse/existence", Evidence(scores=np.array(pairs)))
-    assert figures(found) == pytest.approx({"acc_r@valse_paper_ties": expected})
+    expected = sum(1 for caption, foil in pairs if foil <= caption) / (2 * len(pairs))
+    found = values("valse/existence", Evidence(scores=np.array(pairs)), "valse_paper_ties")
+    assert found == pytest.approx({"acc_r": expected})
 
 
 @given(st.lists(st.tuples(*[few_scores] * 4), min_size=1))
@@ -112,17 +109,16 @@ def test_bla_by_ranks_as_the_released_code_makes_them(sets):
         both += ranks[0] <= 2 and ranks[1] <= 2
         neither += ranks[2] <= 2 and ranks[3] <= 2
     expected = {
-        "sen_acc@bla_volta": right / (4 * len(sets)),
-        "set_acc@bla_volta": both / len(sets),
-        "set_error@bla_volta": neither / len(sets),
+        "sen_acc": right / (4 * len(sets)),
+        "set_acc": both / len(sets),
+        "set_error": neither / len(sets),
     }
-    found = measures(["bla_volta"], "bla/coordination", Evidence(scores=np.array(sets)))
-    assert figures(found) == pytest.approx(expected)
+    assert values("bla/coordination", Evidence(scores=np.array(sets)), "bla_volta") == pytest.approx(expected)
 
 
 def test_a_constant_model_has_a_set_error_of_one_by_bla_s_code():
-    found = figures(measures(["bla_volta"], "bla/active-passive", Evidence(scores=np.zeros((3, 4)))))
-    assert found == {"sen_acc@bla_volta": 0.0, "set_acc@bla_volta": 0.0, "set_error@bla_volta": 1.0}
+    found = values("bla/active-passive", Evidence(scores=np.zeros((3, 4))), "bla_volta")
+    assert found == {"sen_acc": 0.0, "set_acc": 0.0, "set_error": 1.0}
 
 
 @pytest.mark.parametrize(("variant", "task", "width"), [("valse_paper_ties", "valse/x", 2), ("bla_volta", "bla/x", 4)])
@@ -156,11 +152,6 @@ def test_each_variant_gives_the_metrics_it_names_and_they_are_those_of_the_shape
     for task in tasks:
         assert tuple(measures([variant], task, some)) == names([variant], task)
         assert {name.partition("@")[0] for name in names([variant], task)} <= set(SHAPES[shapes[task]].metrics)
-
-
-def values(task, evidence, variant="release"):
-    found = measures([variant], task, evidence)
-    return {name.partition("@")[0]: one.of(None, 0.95).value for name, one in found.items()}
 
 
 def softmax(first, second):
@@ -214,20 +205,8 @@ def test_mmvp_s_constant_model_has_nothing_and_a_tie_of_the_second_text_is_credi
     assert score_rules.quad_case_metrics(quads)["image"].tolist() == [0.0, 0.0, 0.0]
 
 
-ODD = [
-    "Yes",
-    "no",
-    "No.",
-    "NO",
-    "Not at all",
-    "not",
-    "",
-    "isn't",
-    "No, there is.",
-    "Yes, no",
-    "It is unclear. No.",
-    "no!",
-]
+ODD = ["Yes", "no", "No.", "NO", "Not at all", "not", "", "isn't", "no!"]
+ODD += ["No, there is.", "Yes, no", "It is unclear. No."]
 ANSWERS = st.sampled_from(ODD) | st.text(alphabet="noNOt ,.yes", max_size=9)
 
 
@@ -286,10 +265,7 @@ def test_what_repope_s_code_prints_for_four_answers():
 
 @pytest.mark.parametrize("answer", ["", "NO", "isn't", None, "yes"])
 def test_by_pope_s_code_a_model_that_says_nothing_is_right_for_half_of_the_questions(answer):
-    evidence = Evidence(
-        answers=np.array([[answer]] * 4, dtype=object), truths=np.array([["yes"], ["no"]] * 2, dtype=object)
-    )
-    found = values("pope/coco-random", evidence)
+    found = values("pope/coco-random", yes_no([(answer, True), (answer, False)] * 2))
     assert found == pytest.approx({"accuracy": 0.5, "precision": 0.5, "recall": 1.0, "f1": 2 / 3, "yes_share": 1.0})
 
 
@@ -301,13 +277,8 @@ WORDY = {
 
 def extracted(text, first, second):
     """1 for the first word, 0 for the second, -1 for neither: whichever stands first."""
-    places = [re.search(r"\b" + word + r"\b", text, re.IGNORECASE) for word in (first, second)]
-    one, two = (match.start() if match else -1 for match in places)
-    if one == two == -1:
-        return -1
-    if one != -1 and two != -1:
-        return int(one < two)
-    return int(two == -1)
+    word = re.search(rf"\b({first}|{second})\b", text, re.IGNORECASE)
+    return -1 if word is None else int(word[1].lower() == first)
 
 
 @pytest.mark.parametrize("task", WORDY)

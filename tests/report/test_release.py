@@ -141,12 +141,6 @@ def test_the_title_says_the_model_and_whether_the_gates_pass(summary, run, passi
     assert summary(passing, ModelCard(name="random"), options).startswith("# random: gates pass\n")
 
 
-def test_the_outcomes_are_counted_and_the_ties_and_seed_named(summary, run, passing, card, options):
-    assert "\nGates: 2 fail, 3 inconclusive, 1 not run. Ties: strict. Seed: 7.\n" in summary(run, card, options)
-    assert "\nGates: 1 pass. Ties: credit." in summary(passing, card, replace(options, ties="credit"))
-    assert "\nGates: none. " in summary(RunResult(results=run.results, decisions=()), card, options)
-
-
 def test_a_bar_in_a_cell_is_escaped(summary, run, card, options):
     [result, *_] = run.results
     odd = replace(result, task=replace(result.task, id="scenes/a|b"))

@@ -10,10 +10,10 @@ from vlgate.gates.records import Decision, Gate
 from vlgate.metrics.macro import Mean
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
-from vlgate.report.abilities import HEADING, abilities, ability_lines
+from vlgate.report.abilities import abilities, ability_lines
 from vlgate.report.ci.release import release
 from vlgate.report.remarks import Shown, average_lines, published_lines, published_lines_of
-from vlgate.report.rows import HEADINGS, chance_line, coverage_line, rows
+from vlgate.report.rows import HEADINGS, chance_line, rows
 from vlgate.report.terminal import Screen, closing_text, terminal_table
 from vlgate.types import Metric
 
@@ -35,12 +35,6 @@ def test_a_row_shows_the_interval_that_the_gate_was_judged_by(run):
     assert cell["threshold"] == ">= 0.25 and <= 0.5"
 
 
-def test_a_task_without_a_gate_on_its_headline_shows_it_without_a_decision(run):
-    cell, outcome = lines(run)["scenes/order-inv", "c_acc"]
-    assert (cell["n"], cell["value"], cell["threshold"], cell["decision"]) == ("2", "0.500", "-", "-")
-    assert outcome is None
-
-
 def test_a_gate_that_is_not_run_has_a_row_with_the_figures_of_the_task(run):
     [result] = [result for result in run.results if result.task.id == "scenes/existence"]
     [decision] = [decision for decision in run.decisions if decision.gate.id == "scenes/existence:acc_r"]
@@ -55,32 +49,6 @@ def test_a_gate_on_a_metric_that_the_model_does_not_give_has_a_row_without_figur
     [cell] = map(cells, rows(RunResult(results=run.results[:1], decisions=(silent,)))[1:])
     assert (cell["metric"], cell["n"], cell["value"], cell["interval"]) == ("auroc", "38", "-", "-")
     assert cell["decision"] == "inconclusive"
-
-
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ({"min": 0.6}, ">= 0.6"),
-        ({"max": 0.125}, "<= 0.125"),
-        ({"min": 0.0, "max": 1.0}, ">= 0 and <= 1"),
-        ({"min": 0.6, "basis": "value"}, ">= 0.6 (value)"),
-    ],
-)
-def test_a_threshold_is_shown_as_in_the_file(run, keys, said):
-    decision = replace(run.decisions[0], gate=Gate(task="scenes/existence", metric="acc_r", **keys))
-    [row] = rows(RunResult(results=run.results[:1], decisions=(decision,)))
-    assert cells(row)["threshold"] == said
-
-
-def test_the_cases_that_were_not_judged_are_described(run):
-    said = {result.task.id: coverage_line(result) for result in run.results}
-    assert said == {
-        "scenes/existence": "scenes/existence: 38 of 40 cases judged; "
-        "1 unscored, 1 skipped, 4 with a tie, 2 caption equals foil "
-        "(first: image 'missing.jpg': not found)",
-        "scenes/order-inv": "scenes/order-inv: 2 of 2 cases judged; 1 deselected",
-        "scenes/word-swap": "scenes/word-swap: 2 of 2 cases judged; 1 with a tie",
-    }
 
 
 def renamed(run, name, cases):
@@ -131,8 +99,6 @@ def test_a_published_figure_stands_with_where_it_is_from_and_how_many_cases_it_i
         "SigLIP 0.300, CLIP 0.120; published (ColorSwap, vlm_results, 300 cases): GPT-4V 0.720, LLaVA 0.420, "
         "LLaVAR 0.083"
     )
-    [line] = published_lines_of(beside("winoground/all", "quad", 29, group=0.1))
-    assert "group 0.100 here (n = 29, over fewer than 30 cases); published (Winoground, table 3): human 0.855" in line
 
 
 def test_another_metric_stands_there_if_the_headline_has_no_published_figure():
@@ -174,16 +140,6 @@ def test_a_known_limit_that_holds_says_cannot(result):
         decided = Decision(gate=limit, outcome=outcome, why="")
         run = RunResult(results=(result(0.76, 0.8, 0.85),), decisions=(decided,))
         assert [ability.word for ability in abilities(run)] == [word]
-
-
-def test_each_line_has_the_figures_and_the_question_and_what_is_lacking_comes_first(result):
-    tasks = (result(0.9, 0.95, 0.99), result(0.4, 0.5, 0.6, task="scenes/relations", blind=0.55))
-    counts, heading, first, second = ability_lines(RunResult(results=tasks, decisions=()))
-    assert counts == "2 tasks: 1 cannot, 1 can"
-    assert heading == HEADING
-    assert first.startswith("cannot   scenes/relations  0.50 (0.40-0.60), n = 60, text only 0.55  ")
-    assert second.startswith("can      scenes/existence  0.95 (0.90-0.99), n = 60, chance 0.50 ")
-    assert second.endswith("Does a drawn image show an object, or not?")
 
 
 def test_a_narrow_terminal_gets_the_figures_first_and_then_what_words_it_has_room_for(result):

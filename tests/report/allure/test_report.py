@@ -93,9 +93,6 @@ def results(folder):
     return {one["name"]: one for one in read_results(folder)}
 
 
-GATE = "thresholds.toml::scenes/occlusion-dir:c_acc"
-
-
 def labels(result, name):
     return [label["value"] for label in result["labels"] if label["name"] == name]
 
@@ -142,16 +139,6 @@ def test_two_images_are_one_file_for_the_viewer_of_differences(folder, results, 
         dark = {name: sum(opened(source).convert("L").histogram()[:128]) for name, source in images.items()}
         assert min(dark, key=dark.get) == "diff"  # what is equal is pale
         assert "where A and B differ" in shown["descriptionHtml"]
-
-
-def test_a_gate_shows_what_it_judged_outside_its_history(results):
-    gate = results[GATE]
-    assert gate["status"] == "failed"
-    assert labels(gate, "severity") == ["blocker"]
-    shown = {one["name"]: one["value"] for one in gate["parameters"]}
-    assert list(shown) == ["value", "interval (90 %)", "n", "threshold", "chance", "blind"]
-    assert (shown["n"], shown["threshold"], shown["chance"]) == ("5", ">= 0.2", "0.250")
-    assert all(one["excluded"] is True for one in gate["parameters"])
 
 
 def test_the_gates_come_first_with_the_page_of_the_run(folder, results, run):
