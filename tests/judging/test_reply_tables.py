@@ -42,10 +42,6 @@ def test_one_of_several_choices_is_read(expected, choices, aliases, reply):
     assert read_answer(reply, choices.split("|"), aliases=names) == expected
 
 
-def test_the_tables_are_as_large_as_they_should_be():
-    assert min(len(table(FOLDER / name)) for name in ("yes_no.tsv", "choices.tsv")) >= 300
-
-
 @pytest.mark.parametrize(
     ("question", "choices", "aliases"),
     [

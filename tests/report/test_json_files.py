@@ -4,25 +4,25 @@ import itertools
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
-from builders import write_lines
+from builders import json_table, write_lines
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from tests.report.page.page_runs import DIGESTS, decided
 from vlgate import types
 from vlgate.asking.checks.check import Check, CheckOutcome
 from vlgate.gates import records
-from vlgate.gates.records import Decision, Gate
-from vlgate.record.digests import Digests, rows_digest
+from vlgate.record.digests import rows_digest
 from vlgate.record.json_files import canonical, environment_content, write_verdict
 from vlgate.record.model_card import CacheUse
 from vlgate.record.options import Options
 from vlgate.record.parquet import write_cases
 from vlgate.record.replies import UNASKED
-from vlgate.record.results import RunResult
 from vlgate.record.schema import fitted, schema_of
 from vlgate.record.verdict import outcome_of
 from vlgate.report.folder import write_figures
@@ -230,14 +230,6 @@ def test_the_reader_refuses_what_the_schema_refuses_except_for_unknown_keys(exam
 
 
 VERDICT = Draft202012Validator(schema_of("verdict.json"))
-FILE, ROWS = f"sha256:{'0' * 64}", f"sha256:{'2' * 64}"
-DIGESTS = Digests(thresholds=FILE, must_hold=None, plan=f"blake2b:{'1' * 32}", rows=ROWS)
-
-
-def decided(*outcomes):
-    gates = [Gate(task="a/b", metric=f"m{number}", min=0.5) for number in range(len(outcomes))]
-    made = tuple(Decision(gate=gate, outcome=outcome, why="") for gate, outcome in zip(gates, outcomes, strict=True))
-    return RunResult(results=(), decisions=made, digests=DIGESTS)
 
 
 @pytest.fixture
@@ -253,24 +245,17 @@ def verdict_of(tmp_path, card, options):
     return write
 
 
+ROWS = json_table(Path(__file__).with_name("test_release.tsv"), "the_worst_comes_first")
 LADDER = [
-    (decided("pass"), "pass"),
-    (decided("pass", "cannot", "not run"), "pass"),
-    (decided("pass", "inconclusive"), "inconclusive"),
-    (decided("pass", "inconclusive", "fail"), "fail"),
-    (replace(decided("pass", "fail"), incomplete="stopped"), "incomplete"),
-    (replace(decided("pass", "fail"), incomplete="stopped", crashed=True), "broken"),
-    (replace(decided("pass"), crashed=True), "broken"),
-    (decided("cannot", "not run"), "not gated"),
-    (decided(), "not gated"),
-    (replace(decided("pass"), tests=1), "fail"),
-    (replace(decided("inconclusive"), tests=1), "fail"),
-    (replace(decided("not run"), tests=3), "fail"),
-    (replace(decided("pass"), tests=2, incomplete="Ctrl-C"), "incomplete"),
+    *((decided(*outcomes, tests=tests), word.lower()) for outcomes, tests, word, _ in ROWS),
+    (decided("pass", "fail", incomplete="stopped"), "incomplete"),
+    (decided("pass", "fail", incomplete="stopped", crashed=True), "broken"),
+    (decided("pass", crashed=True), "broken"),
+    (decided("pass", tests=2, incomplete="Ctrl-C"), "incomplete"),
 ]
 
 
-@pytest.mark.parametrize(("run", "expected"), LADDER, ids=[str(index) for index in range(len(LADDER))])
+@pytest.mark.parametrize(("run", "expected"), LADDER, ids=map(str, range(len(LADDER))))
 def test_the_first_word_of_the_ladder_that_applies_is_the_verdict(verdict_of, run, expected):
     found = verdict_of(run)
     assert found["verdict"] == expected
@@ -279,7 +264,7 @@ def test_the_first_word_of_the_ladder_that_applies_is_the_verdict(verdict_of, ru
 
 def test_without_a_judged_task_an_earlier_file_is_removed(verdict_of):
     assert verdict_of(decided("pass")) is not None
-    assert verdict_of(replace(decided("pass"), digests=None)) is None
+    assert verdict_of(decided("pass", digests=None)) is None
 
 
 def test_a_failed_check_of_the_model_is_broken(card):
@@ -302,9 +287,9 @@ def test_a_case_that_could_not_be_scored_is_broken_and_one_that_was_never_asked_
 
 
 def test_the_status_of_another_failed_test_is_kept(verdict_of):
-    found = verdict_of(replace(decided("pass"), tests=1))
+    found = verdict_of(decided("pass", tests=1))
     assert (found["verdict"], found["status"], found["tests"]) == ("fail", 1, 1)
-    assert verdict_of(replace(decided("pass"), incomplete="Ctrl-C", tests=2))["status"] == 2
+    assert verdict_of(decided("pass", incomplete="Ctrl-C", tests=2))["status"] == 2
     found = verdict_of(decided("fail"))
     assert (found["status"], found["tests"]) == (1, 0)
 

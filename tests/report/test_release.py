@@ -9,8 +9,8 @@ from time import monotonic, sleep
 import pytest
 from builders import json_table
 
+from tests.report.page.page_runs import decided
 from vlgate.errors import OptionError, UnknownNameError
-from vlgate.gates.records import Decision, Gate
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
 from vlgate.report.ci import trackers
@@ -24,15 +24,9 @@ TABLES = Path(__file__).with_suffix(".tsv")
 CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
 
 
-def decided(*outcomes, why="because"):
-    gates = (Gate(task=f"scenes/task-{number}", metric="acc_r") for number in range(len(outcomes)))
-    made = (Decision(gate=gate, outcome=outcome, why=why) for gate, outcome in zip(gates, outcomes, strict=True))
-    return RunResult(results=(), decisions=tuple(made))
-
-
 @pytest.mark.parametrize(("outcomes", "tests", "word", "why"), json_table(TABLES, "the_worst_comes_first"))
 def test_the_worst_comes_first(outcomes, tests, word, why):
-    found = release(replace(decided(*outcomes), tests=tests), CARD)
+    found = release(decided(*outcomes, tests=tests), CARD)
     assert (found.word, found.why) == (word, why)
 
 
@@ -47,7 +41,7 @@ def test_only_a_pass_says_that_a_model_may_be_released():
 
 
 def test_gates_that_do_not_pass_for_the_same_reason_are_one_line():
-    run = decided("inconclusive", "fail", "inconclusive", "pass", "inconclusive", "inconclusive")
+    run = decided("inconclusive", "fail", "inconclusive", "pass", "inconclusive", "inconclusive", why="because")
     assert not_passed_lines(run) == [
         "fail: scenes/task-1:acc_r: because",
         "inconclusive: scenes/task-0:acc_r, scenes/task-2:acc_r, scenes/task-4:acc_r and 1 more: because",

@@ -22,24 +22,17 @@ def cells(row):
     return dict(zip(HEADINGS, row.cells, strict=True))
 
 
-def lines(run):
-    return {(cell["task"], cell["metric"]): (cell, row.outcome) for row in rows(run) for cell in [cells(row)]}
-
-
 def test_a_row_shows_the_interval_that_the_gate_was_judged_by(run):
-    [result] = [result for result in run.results if result.task.id == "scenes/existence"]
     [decision] = [decision for decision in run.decisions if decision.gate.metric == "auroc"]
-    cell, _ = lines(run)["scenes/existence", "auroc"]
+    [cell] = [cell for cell in map(cells, rows(run)) if cell["metric"] == "auroc"]
     assert cell["interval"] == f"{decision.metric.low:.3f} - {decision.metric.high:.3f}"
-    assert decision.metric.low < result.metrics["auroc"].low
+    assert decision.metric.low < run.results[0].metrics["auroc"].low
     assert cell["threshold"] == ">= 0.25 and <= 0.5"
 
 
 def test_a_gate_that_is_not_run_has_a_row_with_the_figures_of_the_task(run):
-    [result] = [result for result in run.results if result.task.id == "scenes/existence"]
-    [decision] = [decision for decision in run.decisions if decision.gate.id == "scenes/existence:acc_r"]
-    idle = replace(decision, metric=None, outcome="not run")
-    [cell] = map(cells, rows(RunResult(results=(result,), decisions=(idle,))))
+    idle = replace(run.decisions[0], metric=None, outcome="not run")
+    [cell] = map(cells, rows(RunResult(results=run.results[:1], decisions=(idle,))))
     assert (cell["n"], cell["value"], cell["decision"]) == ("38", "0.789", "not run")
 
 
@@ -53,7 +46,7 @@ def test_a_gate_on_a_metric_that_the_model_does_not_give_has_a_row_without_figur
 
 def renamed(run, name, cases):
     """The first foil task under another name, with its figures over so many cases."""
-    [result] = [result for result in run.results if result.task.id == "scenes/existence"]
+    result = run.results[0]
     metrics = {metric: replace(found, n=cases) for metric, found in result.metrics.items()}
     return replace(result, task=replace(result.task, id=name), metrics=metrics)
 
@@ -83,17 +76,12 @@ def test_a_gate_that_guessing_reaches_says_so(run, least, warned):
 
 
 def beside(task, shape, judged, **values):
-    metrics = {
-        name: Metric(value=value, low=value - 0.05, high=value + 0.05, n=judged) for name, value in values.items()
-    }
+    metrics = {name: Metric(value=value, low=0.0, high=1.0, n=judged) for name, value in values.items()}
     return Shown(task=task, shape=shape, metrics=metrics)
 
 
-COLORS = beside("colorswap/test", "quad", 300, text=0.4, image=0.2, group=0.12)
-
-
 def test_a_published_figure_stands_with_where_it_is_from_and_how_many_cases_it_is_of():
-    [line] = published_lines_of(COLORS)
+    [line] = published_lines_of(beside("colorswap/test", "quad", 300, text=0.4, image=0.2, group=0.12))
     assert line == (
         "colorswap/test: group 0.120 here (n = 300); published (ColorSwap, abstract, 300 cases): BLIP ITM 0.870, "
         "SigLIP 0.300, CLIP 0.120; published (ColorSwap, vlm_results, 300 cases): GPT-4V 0.720, LLaVA 0.420, "
@@ -107,9 +95,6 @@ def test_another_metric_stands_there_if_the_headline_has_no_published_figure():
     [line] = published_lines_of(beside("pope/coco-popular", "single", 3000, accuracy=0.8, f1=0.8))
     assert line.startswith("pope/coco-popular: f1 0.800 here")
     assert published_lines_of(beside("mine/pairs", "pair", 30, acc_r=0.8)) == []
-
-
-TABLES = Path(__file__).with_suffix(".tsv")
 
 
 @pytest.fixture
@@ -127,7 +112,7 @@ def result(passing):
 
 @pytest.mark.parametrize(
     ("low", "value", "high", "blind", "word"),
-    json_table(TABLES, "the_middles_between_chance_or_text_alone_and_no_miss_decide"),
+    json_table(Path(__file__).with_suffix(".tsv"), "the_middles_between_chance_or_text_alone_and_no_miss_decide"),
 )
 def test_the_middles_between_chance_or_text_alone_and_no_miss_decide(result, low, value, high, blind, word):
     run = RunResult(results=(result(low, value, high, blind=blind),), decisions=())
@@ -156,10 +141,6 @@ CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
 ESCAPE = "\x1b"
 
 
-def plain(text):
-    return re.sub(r"\x1b\[[0-9;]*m", "", text)
-
-
 def shown(run, width=None, colour=False, status=1):
     return closing_text(run, release(run, CARD), "tiny-lxmert", status, Screen(width=width, colour=colour))
 
@@ -178,7 +159,8 @@ def test_a_terminal_shows_the_columns_that_it_has_room_for_and_names_the_others(
 def test_there_are_escape_codes_only_if_colour_is_asked_for(run):
     assert ESCAPE not in shown(run)
     assert ESCAPE in shown(run, colour=True)
-    assert [line.rstrip() for line in plain(shown(run, colour=True)).splitlines()] == shown(run).splitlines()
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown(run, colour=True))
+    assert [line.rstrip() for line in plain.splitlines()] == shown(run).splitlines()
 
 
 def test_a_decision_that_has_left_the_screen_is_repeated(run, passing):
@@ -193,16 +175,14 @@ def test_each_gate_that_did_not_pass_is_listed_with_its_whole_reason_on_one_line
     text = shown(run, width=40)
     assert all(decision.outcome != "pass" for decision in run.decisions)
     for decision in run.decisions:
-        assert re.search(
-            f"^{decision.outcome}: .*{re.escape(decision.gate.id)}.*: {re.escape(decision.why)}$", text, re.MULTILINE
-        )
+        gate, why = re.escape(decision.gate.id), re.escape(decision.why)
+        assert re.search(f"^{decision.outcome}: .*{gate}.*: {why}$", text, re.MULTILINE)
 
 
 def test_flaws_that_no_model_can_be_right_with_are_shown_and_others_are_not(run):
-    flaws = [
-        Flaw(name=name, count=3, examples=("case 7",), why=f"it is {name}") for name in ("equal texts", "duplicate")
-    ]
-    flawed = replace(run, results=tuple(replace(result, flaws=tuple(flaws)) for result in run.results[:2]))
+    kinds = ("equal texts", "duplicate")
+    flaws = tuple(Flaw(name=name, count=3, examples=("case 7",), why=f"it is {name}") for name in kinds)
+    flawed = replace(run, results=tuple(replace(result, flaws=flaws) for result in run.results[:2]))
     text = shown(flawed)
     both = ", ".join(result.task.id for result in run.results[:2])
     assert f"flaw of the data: 6 x equal texts in {both}: it is equal texts; for example case 7" in text.splitlines()

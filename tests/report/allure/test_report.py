@@ -105,10 +105,6 @@ def attached(folder, result):
     return {one["type"]: (folder / one["source"]).read_bytes() for one in result.get("attachments", [])}
 
 
-def opened(source):
-    return Image.open(io.BytesIO(base64.b64decode(source.partition(";base64,")[2]))).convert("RGB")
-
-
 def only(folder, pattern):
     [file] = folder.glob(pattern)
     return file
@@ -136,7 +132,8 @@ def test_two_images_are_one_file_for_the_viewer_of_differences(folder, results, 
         assert set(images) == {"expected", "actual", "diff"}
         expected, actual = (request.image.key for request in verdict.case.requests)
         assert shown["attachments"][0]["name"] == f"{expected} and {actual}"
-        dark = {name: sum(opened(source).convert("L").histogram()[:128]) for name, source in images.items()}
+        files = {name: io.BytesIO(base64.b64decode(uri.partition(";base64,")[2])) for name, uri in images.items()}
+        dark = {name: sum(Image.open(file).convert("L").histogram()[:128]) for name, file in files.items()}
         assert min(dark, key=dark.get) == "diff"  # what is equal is pale
         assert "where A and B differ" in shown["descriptionHtml"]
 

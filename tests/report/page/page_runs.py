@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from vlgate.gates.decide import decide_all
-from vlgate.gates.records import Gate
+from vlgate.gates.records import Decision, Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.record.comparison import FinishedRun, compare, read_earlier
@@ -13,7 +13,6 @@ from vlgate.record.digests import Digests
 from vlgate.record.model_card import ModelCard
 from vlgate.record.parquet import case_table
 from vlgate.record.results import RunResult, judged_tasks_of, task_metrics
-from vlgate.record.run_gates import change_decisions
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.types import Ask, Batch, Compare, Prediction
 
@@ -58,18 +57,18 @@ def gated(results, gates, more=(), **fields):
     return RunResult(results=tuple(results), decisions=(*made, *more), **fields)
 
 
-def compared(result, folder, gates=()):
-    """A run with its comparison with the run of a folder, and the decisions of these gates on it."""
-    later = FinishedRun(
-        model="newer",
-        seed=0,
-        ties="strict",
-        tasks={one.task.id: case_table(one.task, one.verdicts) for one in result.results},
-    )
-    comparison = compare(read_earlier(folder, f"--baseline {folder}"), later)
-    thresholds = Thresholds(file=Path("t.toml"), rules=(), require=(), changes=gates)
-    made = change_decisions(thresholds, comparison, judged_tasks_of(result.results))
-    return replace(result, comparison=comparison, decisions=(*result.decisions, *made))
+def decided(*outcomes, why="", **fields):
+    """A run without results, whose gates have these outcomes."""
+    gates = [Gate(task=f"scenes/task-{number}", metric="acc_r", min=0.5) for number in range(len(outcomes))]
+    made = (Decision(gate=gate, outcome=outcome, why=why) for gate, outcome in zip(gates, outcomes, strict=True))
+    return RunResult(results=(), decisions=tuple(made), **{"digests": DIGESTS, **fields})
+
+
+def compared(result, folder):
+    """A run with its comparison with the run of a folder."""
+    tables = {one.task.id: case_table(one.task, one.verdicts) for one in result.results}
+    later = FinishedRun(model="newer", seed=0, ties="strict", tasks=tables)
+    return replace(result, comparison=compare(read_earlier(folder, f"--baseline {folder}"), later))
 
 
 def write_run(result, options, tasks=(), **model):
