@@ -17,6 +17,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -41,16 +42,15 @@ _CHANGING = (
 """What may change from run to run, and what stands for it in a comparison."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """A block of code in a guide: its language and text, the file it is written to, and why it is not run."""
+class Block(NamedTuple):
+    """A block of code in a guide, the file it is written to, and why it is not run."""
 
     guide: str
     line: int
     language: str
     body: str
-    file: str = ""
-    skipped: str = ""
+    file: str
+    skipped: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,14 +68,8 @@ def blocks(guide):
     for match in _FENCE.finditer(text):
         above = text[: match.start()]
         file, skip = _FILE.search(above), _SKIP.search(above)
-        yield Block(
-            guide=guide.name,
-            line=above.count("\n") + 1,
-            language=match["language"],
-            body=match["body"],
-            file=file["name"] if file else "",
-            skipped=skip["reason"] if skip else "",
-        )
+        line, named, why = above.count("\n") + 1, file["name"] if file else "", skip["reason"] if skip else ""
+        yield Block(guide.name, line, match["language"], match["body"], named, why)
 
 
 def commands(body):

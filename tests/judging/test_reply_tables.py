@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from builders import image, judged, table, task_of
+from builders import image, json_table, judged, table, task_of
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -42,27 +42,9 @@ def test_one_of_several_choices_is_read(expected, choices, aliases, reply):
     assert read_answer(reply, choices.split("|"), aliases=names) == expected
 
 
-@pytest.mark.parametrize(
-    ("question", "choices", "aliases"),
-    [
-        ("What is it doing?\nOption: A:sleeping; B:playing;", ("a", "b"), ("sleeping", "playing")),
-        ("What is it doing? Option: A: asleep on the mat. B: at play", ("a", "b"), ("asleep on the mat", "at play")),
-        ("Which?\n(A) a red car\n(B) a blue car", ("A", "B"), ("a red car", "a blue car")),
-        ("Which? A. red\nB. blue\nC. green", ("A", "B", "C"), ("red", "blue", "green")),
-        ("Does it show (1) a cat or (2) a dog?", ("1", "2"), ("a cat", "a dog")),
-        ("Does it show (1) a cat or (2) a dog?", ("a cat", "a dog"), ("1", "2")),
-        ("Is the door (a) Open (b) Closed", ("Open", "Closed"), ("a", "b")),
-        ("Is the door (a) Closed (b) Open", ("Open", "Closed"), ("b", "a")),
-        ("Does this show (A) two ducks; one black, or (B) two ducks; one white? Choose one.", ("A", "B"),
-         ("two ducks; one black", "two ducks; one white")),
-        ("How many dogs are there?", ("2", "3"), ()),
-        ("Is there a dog?", ("yes", "no"), ()),
-        ("What does it do? Option: A:It sits; Bhe wall is red", ("a", "b"), ()),
-        ("Is it red or blue?", ("red", "blue"), ()),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("question", "choices", "aliases"), json_table(Path(__file__).with_suffix(".tsv"), "listed"))
 def test_the_question_tells_what_its_letters_mean(question, choices, aliases):
-    assert listed_aliases(question, choices) == aliases
+    assert listed_aliases(question, choices) == tuple(aliases)
 
 
 def asked(question, choices, **more):
@@ -188,24 +170,8 @@ def test_recorded_answers_are_read_as_by_eye(name, n, right, recorded, unread, d
     assert [case for case, (reading, parsed, _) in found.items() if (reading or "") != parsed] == disagreeing
 
 
-PAIRS = [  # the beginning and the end of a thought
-    ("<think>", "</think>"),
-    ("<THINK>\n", "\n</THINK>\n\n"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>\n", "\n</reasoning>\n"),
-    ("<REASONING>", "</REASONING>"),
-    ("<rationale>", "</rationale>"),
-    ("<seed:think>", "</seed:think>"),
-    ("[THINK]", "[/THINK]"),
-    ("\u25c1think\u25b7", "\u25c1/think\u25b7"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"),
-    ("<\uff5cbegin\u2581of\u2581thinking\uff5c>", "<\uff5cend\u2581of\u2581thinking\uff5c>"),
-    ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
-    ("<|channel>thought\n", "<channel|>"),
-    ("<unused94>thought\n", "<unused95>"),
-]
+PAIRS = json_table(Path(__file__).with_suffix(".tsv"), "thought")
+"""The beginning and the end of a thought."""
 
 
 @pytest.mark.parametrize(("begin", "end"), PAIRS)

@@ -1,4 +1,7 @@
+from pathlib import Path
+
 import pytest
+from builders import json_table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,33 +17,9 @@ PLACES = (
     *("relation/action", "relation/spatial"),
 )
 
+TABLES = Path(__file__).with_suffix(".tsv")
 # Tables 2, 3, 5 and 6 of the paper: a model's sub-aspects in the order of PLACES; Object, Attribute, Relation, Average.
-PUBLISHED = {
-    "LXMERT": (
-        (84.94, 82.05, 79.01, 84.56, 83.84, 79.77, 80.50, 75.60, 63.80, 62.24, 75.00, 61.47, 57.4),
-        (82.36, 71.43, 59.43, 71.07),
-    ),
-    "UNITER": (
-        (85.27, 81.12, 78.06, 85.69, 83.64, 77.84, 76.65, 70.60, 62.80, 61.52, 68.35, 69.17, 61.5),
-        (81.94, 67.98, 65.33, 71.75),
-    ),
-    "ViLT": (
-        (88.58, 85.29, 82.18, 88.61, 86.65, 86.59, 85.95, 76.85, 62.40, 63.05, 73.00, 64.57, 66.6),
-        (86.32, 72.25, 65.58, 74.72),
-    ),
-    "CLIP": (
-        (88.83, 81.99, 75.70, 88.53, 85.86, 76.66, 64.50, 58.55, 61.45, 62.27, 66.40, 73.73, 54.0),
-        (82.93, 62.63, 63.87, 69.81),
-    ),
-}
-
-# Table 4 of the VALSE paper, without its misprinted figures: the eleven instruments in the task's order, and Avg.
-VALSE_PUBLISHED = {
-    "CLIP acc_r": ((66.9, 56.2, 62.1, 62.5, 57.5, 64.3, 75.6, 68.6, 52.1, 49.7, 88.8), 64.0),
-    "LXMERT acc_r": ((78.6, 64.4, 62.2, 69.2, 42.6, 60.2, 54.8, 45.8, 46.8, 44.2, 87.1), 59.6),
-    "LXMERT min_pc_pf": ((41.6, 42.2, 50.9, 50.0, 37.3, 28.4, 35.8, 36.8, 18.4, 17.3, 69.3), 38.9),
-    "12-in-1 auroc": ((96.3, 67.4, 72.0, 77.8, 75.1, 55.8, 61.3, 55.0, 59.8, 59.6, 81.0), 69.2),
-}
+PUBLISHED = {model: published for model, *published in json_table(TABLES, "vl-checklist")}
 
 
 def filled(figures):
@@ -126,10 +105,9 @@ def test_without_values_there_are_no_rows():
     assert valse_averages({"vl-checklist/relation/spatial/vg": {"acc_r": 0.5}}, VALSE) == {}
 
 
-@pytest.mark.parametrize("name", VALSE_PUBLISHED)
-def test_the_published_averages_of_valse(name):
-    figures, expected = VALSE_PUBLISHED[name]
-    metric = name.partition(" ")[2]
+@pytest.mark.parametrize(("metric", "figures", "expected"), json_table(TABLES, "valse"))
+def test_the_published_averages_of_valse(metric, figures, expected):
+    """Table 4 of the VALSE paper, without its misprinted figures: the instruments in the task's order, and Avg."""
     rows = valse_averages({task: {metric: figure} for task, figure in zip(VALSE, figures, strict=True)}, VALSE)
     assert rows == {metric: Mean(value=pytest.approx(expected, abs=0.0501), tasks=11, of=11)}
 

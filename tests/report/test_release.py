@@ -19,12 +19,12 @@ from vlgate.report.ci.trackers import check_trackers, log_to, tracked_run
 from vlgate.report.rows import HEADINGS
 from vlgate.report.summary import write_summary
 
-TABLES = Path(__file__).with_suffix(".tsv")
-
 CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
 
 
-@pytest.mark.parametrize(("outcomes", "tests", "word", "why"), json_table(TABLES, "the_worst_comes_first"))
+@pytest.mark.parametrize(
+    ("outcomes", "tests", "word", "why"), json_table(Path(__file__).with_suffix(".tsv"), "the_worst_comes_first")
+)
 def test_the_worst_comes_first(outcomes, tests, word, why):
     found = release(decided(*outcomes, tests=tests), CARD)
     assert (found.word, found.why) == (word, why)

@@ -131,34 +131,27 @@ def test_a_page_that_cannot_be_made_does_not_cost_the_figures(tmp_path, monkeypa
     assert figures_after(KeyboardInterrupt()) == (False, UNWRITTEN, 4)  # the process ends while the page is made
 
 
-def section(name):
-    figure = {"value": 0.5, "low": 0.5, "high": 0.5, "n": 9, "chance": 0.5}
-    figures = {"capability": "foil", "metrics": {"acc_r": figure}}
-    return Section(task=name, figures=figures, headline="acc_r", tags={})
-
-
 @pytest.mark.parametrize(
     ("number", "there"), [(FEWEST_AXES - 1, False), (FEWEST_AXES, True), (MOST_AXES, True), (MOST_AXES + 1, False)]
 )
 def test_too_few_or_too_many_tasks_have_no_radar(number, there):
-    assert bool(radar([section(f"mine/{name}") for name in range(number)])) is there
+    figure = {"value": 0.5, "low": 0.5, "high": 0.5, "n": 9, "chance": 0.5}
+    figures = {"capability": "foil", "metrics": {"acc_r": figure}}
+    names = [f"mine/{name}" for name in range(number)]
+    assert bool(radar([Section(task=name, figures=figures, headline="acc_r", tags={}) for name in names])) is there
 
-
-TABLES = Path(__file__).with_suffix(".tsv")
 
 TASKS, CASES = 60, 200
 
 
-def gate(decision, name="mine/a:acc_r", kind="gate"):
-    return {"gate": name, "kind": kind, "decision": decision, "why": "the reason"}
-
-
 @pytest.mark.parametrize(
-    ("decisions", "why", "tone", "sentence", "tests"), json_table(TABLES, "the_answer_is_that_of_the_gates")
+    ("decisions", "why", "tone", "sentence", "tests"),
+    json_table(Path(__file__).with_suffix(".tsv"), "the_answer_is_that_of_the_gates"),
 )
 def test_the_answer_is_that_of_the_gates(decisions, why, tone, sentence, tests):
     outcome = RunOutcome(outcomes=tuple(decisions), unfinished=why, tests=tests)
-    said = answer({"gates": list(map(gate, decisions))}, outcome)
+    gates = [{"gate": "mine/a:acc_r", "kind": "gate", "decision": one, "why": "the reason"} for one in decisions]
+    said = answer({"gates": gates}, outcome)
     assert said.tone == tone
     assert said.sentence.endswith(sentence)
     assert len(said.reasons) == bool(why) + sum(decision in {"fail", "inconclusive"} for decision in decisions)
