@@ -15,6 +15,7 @@ from vlgate.judging.labels import listed_aliases
 from vlgate.types import Ask, Case
 
 FOLDER = Path(__file__).parent / "replies"
+TABLES = Path(__file__).with_suffix(".tsv")
 IMAGE = image("a.jpg")
 OTHER = {"yes": "no", "no": "yes", None: None}
 
@@ -42,9 +43,9 @@ def test_one_of_several_choices_is_read(expected, choices, aliases, reply):
     assert read_answer(reply, choices.split("|"), aliases=names) == expected
 
 
-@pytest.mark.parametrize(("question", "choices", "aliases"), json_table(Path(__file__).with_suffix(".tsv"), "listed"))
+@pytest.mark.parametrize(("question", "choices", "aliases"), json_table(TABLES, "listed"))
 def test_the_question_tells_what_its_letters_mean(question, choices, aliases):
-    assert listed_aliases(question, choices) == tuple(aliases)
+    assert listed_aliases(question, tuple(choices)) == tuple(aliases)
 
 
 def asked(question, choices, **more):
@@ -79,23 +80,7 @@ def test_choices_that_only_the_letter_tells_apart_are_named():
     assert told_apart_by_the_letter(("red", "Red", "blue", "red")) == [("red", "Red"), ("red", "red"), ("Red", "red")]
 
 
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        ("red", "red"),
-        ("The red one.", "The red one."),
-        ("It is blue?</think>red<|im_end|>", "red"),
-        ("<think>blue</think><answer>red</answer>", "red"),
-        ("\\boxed{red}", "red"),
-        ("Final answer: red", "red"),
-        ("It is warm. Answer: red", "red"),
-        ("red\n\nQuestion: And this?\nAnswer: blue", "red"),
-        ("", None),
-        (" . ", None),
-        ("<think>red", None),
-        ("<answer></answer>", None),
-    ],
-)
+@pytest.mark.parametrize(("reply", "answer"), json_table(TABLES, "unlimited"))
 def test_an_answer_without_choices_is_what_the_reply_says_in_the_end(reply, answer):
     assert read_reply(reply, asked("What colour is it?", ())) == answer
 
@@ -170,7 +155,7 @@ def test_recorded_answers_are_read_as_by_eye(name, n, right, recorded, unread, d
     assert [case for case, (reading, parsed, _) in found.items() if (reading or "") != parsed] == disagreeing
 
 
-PAIRS = json_table(Path(__file__).with_suffix(".tsv"), "thought")
+PAIRS = json_table(TABLES, "thought")
 """The beginning and the end of a thought."""
 
 

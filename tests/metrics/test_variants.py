@@ -54,12 +54,7 @@ BOTH_RIGHT = lambda pair: pair[0] == pair[2] and pair[1] == pair[3]  # noqa: E73
 CARETS = [
     ("rephrase-inv order-inv visual-inv", True, lambda pair: pair[0] == pair[1], BOTH_RIGHT),
     ("ontological-inv", True, lambda pair: pair[0] != pair[2] or pair[0] == pair[1], BOTH_RIGHT),
-    (
-        "negation-dir antonym-dir",
-        False,
-        lambda pair: pair[0] != pair[1],
-        lambda pair: pair[0] == pair[2] and pair[0] != pair[1],
-    ),
+    ("negation-dir antonym-dir", False, lambda pair: pair[0] != pair[1], lambda p: p[0] == p[2] and p[0] != p[1]),
 ]
 
 

@@ -30,12 +30,6 @@ def test_a_row_shows_the_interval_that_the_gate_was_judged_by(run):
     assert cell["threshold"] == ">= 0.25 and <= 0.5"
 
 
-def test_a_gate_that_is_not_run_has_a_row_with_the_figures_of_the_task(run):
-    idle = replace(run.decisions[0], metric=None, outcome="not run")
-    [cell] = map(cells, rows(RunResult(results=run.results[:1], decisions=(idle,))))
-    assert (cell["n"], cell["value"], cell["decision"]) == ("38", "0.789", "not run")
-
-
 def test_a_gate_on_a_metric_that_the_model_does_not_give_has_a_row_without_figures(run):
     [decision] = [decision for decision in run.decisions if decision.gate.metric == "auroc"]
     silent = replace(decision, metric=None, outcome="inconclusive")
