@@ -69,11 +69,8 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[V
         arrays = _with_answers(arrays, readings)
     columns = (together.rule if together else spec.rule)(arrays)
     right[rows] = columns[spec.headline] == 1.0
-    if len(rows) == len(cases):
-        facts[:] = facts_of(columns)
-    else:
-        for row, of_case in zip(rows, facts_of(columns), strict=True):
-            facts[row] = of_case
+    for row, of_case in zip(rows, facts_of(columns), strict=True):
+        facts[row] = of_case
     if not readings:
         return verdicts
     told = dict(zip(rows, _sentences(judged, readings, spec), strict=True))
@@ -100,10 +97,8 @@ def facts_of(columns: Mapping[str, FloatArray]) -> list[Mapping[str, float]]:
     which = which.reshape(-1)
     if not (values[first][which] == values).all():
         first = which = np.arange(len(values))
-    distinct = [
-        {name: value for name, value in zip(columns, row, strict=True) if value != _NO_FACT}
-        for row in values[first].tolist()
-    ]
+    pairs = (zip(columns, row, strict=True) for row in values[first].tolist())
+    distinct = [{name: value for name, value in row if value != _NO_FACT} for row in pairs]
     return [distinct[number] for number in which.tolist()]
 
 
@@ -128,12 +123,12 @@ class Reading(NamedTuple):
 def right_answers(case: Case) -> list[str]:
     """Return the right answers of a case, in normal form; of a statement ``yes`` or ``no``."""
     return [
-        normal_choice(str(truth), _choices(request)) if isinstance(truth, str) else YES if truth else "no"
+        normal_choice(str(truth), choices_of(request)) if isinstance(truth, str) else YES if truth else "no"
         for request, truth in zip(case.requests, case.truths, strict=True)
     ]
 
 
-def _choices(request: Request) -> tuple[str, ...]:
+def choices_of(request: Request) -> tuple[str, ...]:
     return request.choices if isinstance(request, Ask | Compare) else ()
 
 
@@ -163,7 +158,7 @@ def _reading(case: Case, answers: Sequence[str | None], accepted: Sequence[float
     ]
     replies = Reading([text for text, _ in read], [known for _, known in read], right_answers(case))
     pairs = range(0, len(case.requests), 2) if together else ()
-    return replies._replace(outcomes=[_outcome(replies, first, _choices(case.requests[first])) for first in pairs])
+    return replies._replace(outcomes=[_outcome(replies, first, choices_of(case.requests[first])) for first in pairs])
 
 
 def _outcome(replies: Reading, first: int, offered: tuple[str, ...]) -> str:

@@ -26,8 +26,8 @@ def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:
         shape,
         [verdict.case for verdict in verdicts],
         [verdict.facts for verdict in verdicts],
-        _array([reply.score for verdict in verdicts for reply in verdict.predictions]),
-        _array([reply.accepted for verdict in verdicts for reply in verdict.predictions]),
+        numbers([reply.score for verdict in verdicts for reply in verdict.predictions]),
+        numbers([reply.accepted for verdict in verdicts for reply in verdict.predictions]),
     )
 
 
@@ -44,7 +44,7 @@ def columns_of(
         shape=shape,
         scores=in_rows(starts, scores),
         accepted=in_rows(starts, accepted),
-        facts={name: _array([one.get(name) for one in shared.values()])[rows] for name in names},
+        facts={name: numbers([one.get(name) for one in shared.values()])[rows] for name in names},
         images=clusters(case_clusters(cases)).codes,
         groups=group_codes([case.tags for case in cases]),
     )
@@ -121,5 +121,6 @@ def in_rows(starts: Sequence[int], values: FloatArray) -> FloatArray:
     return rows
 
 
-def _array(values: Sequence[float | bool | None]) -> FloatArray:
+def numbers(values: Sequence[float | bool | None]) -> FloatArray:
+    """Return an array of floats in which None is NaN, and yes 1.0."""
     return np.array(values, dtype=np.float64)

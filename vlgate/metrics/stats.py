@@ -192,9 +192,8 @@ def separation(
     parts = np.empty(scores.size)
     parts[truths] = (_won(positive, negative) / negative.size - value) / positive.size
     parts[~truths] = (_won(-negative, -positive) / positive.size - value) / negative.size
-    independent = sum(
-        float(np.sort(part**2).sum()) * part.size / max(1, part.size - 1) for part in (parts[truths], parts[~truths])
-    )
+    both = parts[truths], parts[~truths]
+    independent = sum(float(np.sort(part**2).sum()) * part.size / max(1, part.size - 1) for part in both)
     sums = np.bincount(groups.codes, weights=parts).astype(np.float64)
     squares = parts**2
     expected = np.where(truths, squares[truths].mean(), squares[~truths].mean())

@@ -234,7 +234,6 @@ _LETTERS = 3
 _CONFIDENCE = 0.95
 _CLEARLY = 0.02  # of the cases, or one standard error if that is more
 _SMALL = 1e-12
-_TWO = 2
 
 
 def likeness(texts: Sequence[str]) -> FloatArray:
@@ -294,7 +293,7 @@ def rule_above(wins: FloatArray, guess: FloatArray, known: FloatArray) -> int | 
 def several(texts: Sequence[str], groups: Sequence[Hashable]) -> NDArray[np.bool_]:
     """Return whether the group of each text has more than two texts, shape (n,): two are as like one to the other."""
     sizes = Counter(group for group, _ in set(zip(groups, texts, strict=True)))
-    return np.array([sizes[group] > _TWO for group in groups], dtype=np.bool_)
+    return np.array([sizes[group] > 2 for group in groups], dtype=np.bool_)
 
 
 def _shared(parts: Sequence[frozenset[str]]) -> FloatArray:

@@ -67,8 +67,7 @@ def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequen
     place = folder / FOLDER
     place.mkdir(exist_ok=True)
     cases = {(task.id, case.id): case for task in tasks for case in task.cases}
-    rows = []
-    methods: dict[str, None] = {}
+    rows, methods = [], dict[str, None]()
     for number, one in enumerate(found, start=1):
         case = cases.get((one.task, one.case))
         images = () if case is None else images_of_case(case)

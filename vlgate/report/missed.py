@@ -76,6 +76,8 @@ def _of_task(task: str, headline: str, table: CaseTable) -> MissedOfTask:
     missed = table.take(missed_rows(table))
     margin, why = margins_of(headline, missed), missed.column("why")
     unread = missed.case_metrics.get("read", np.ones(len(missed))) < 1
+    columns: dict[str, Any] = {"case": missed.ids, "margin": margin.tolist(), "tags": missed.tags, "why": why}
+    columns["unread"] = unread.tolist()
     worst = np.argsort(-margin, kind="stable").tolist()
     return MissedOfTask(
         task=task,
@@ -84,16 +86,7 @@ def _of_task(task: str, headline: str, table: CaseTable) -> MissedOfTask:
         judged=table.states.count("judged"),
         unscored=table.states.count("unscored"),
         skipped=table.states.count("skipped"),
-        missed=tuple(
-            Missed(
-                case=missed.ids[row],
-                margin=float(margin[row]),
-                tags=missed.tags[row],
-                why=why[row],
-                unread=bool(unread[row]),
-            )
-            for row in worst
-        ),
+        missed=tuple(Missed(**{name: column[row] for name, column in columns.items()}) for row in worst),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
@@ -97,11 +97,8 @@ def prior_lines(run: RunResult) -> list[str]:
     return lines
 
 
-def _plain(metrics: Mapping[str, Metric]) -> dict[str, dict[str, float]]:
-    return {
-        name: {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n}
-        for name, metric in metrics.items()
-    }
+def _plain(metrics: Mapping[str, Metric]) -> dict[str, dict[str, Any]]:
+    return {name: asdict(metric) for name, metric in metrics.items()}
 
 
 def _split(task: str, part: str, metrics: Mapping[str, Mapping[str, Any]]) -> PriorSplit | None:
@@ -253,8 +250,8 @@ def _percent(share: float) -> str:
 
 
 def published_lines(run: RunResult) -> list[str]:
-    lines = []
-    for task, metrics in ((result.task, result.metrics) for result in run.results):
-        # Published figures are of one image at a time.
-        lines += published_lines_of(Shown(task=task.id, shape=task.shape, metrics={} if task.together else metrics))
-    return lines
+    shown = (
+        result for result in run.results if not result.task.together
+    )  # published figures are of one image at a time
+    tasks = [Shown(task=one.task.id, shape=one.task.shape, metrics=one.metrics) for one in shown]
+    return [line for task in tasks for line in published_lines_of(task)]

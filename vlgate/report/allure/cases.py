@@ -115,9 +115,8 @@ def search_result(name: str, batch: Batch, search: Search, at: Moment) -> Result
     if found is not None:
         page = f"<h3>unchanged</h3>{page}<h3>changed</h3>{case(found.verdict, task.shape, pictures)}"
         before, after = images_of(search.original), images_of(found.verdict)
-        attachments = tuple(
-            one for pair in zip(before, after, strict=False) if pair[0] != pair[1] for one in pictures.attached(pair)
-        )
+        changed = (pair for pair in zip(before, after, strict=False) if pair[0] != pair[1])
+        attachments = tuple(one for pair in changed for one in pictures.attached(pair))
     return Result(
         id=name,
         layer="case",

@@ -152,23 +152,14 @@ def properties(model: ModelCard, environment: dict[str, Any]) -> str:
 
 
 def figures(run: RunResult, at: Moment) -> list[dict[str, object]]:
-    metrics = []
+    metrics: list[dict[str, object]] = []
     for result in run.results:
         task, name = result.task, SHAPES[result.task.shape].headline
         if name in result.metrics:
-            metric = {
-                "id": f"{task.id}:{name}",
-                "key": f"{task.id}:{name}",
-                "title": f"{task.id} {name}",
-                "value": result.metrics[name].value,
-                "unit": "",
-                "better": "higher",
-                "group": task.capability,
-                "groupTitle": task.capability,
-                "start": at.start,
-                "stop": at.stop,
-            }
-            metrics.append(metric)
+            named = {**dict.fromkeys(("id", "key"), f"{task.id}:{name}"), "title": f"{task.id} {name}"}
+            figure = {"value": result.metrics[name].value, "unit": "", "better": "higher"}
+            group = dict.fromkeys(("group", "groupTitle"), task.capability)
+            metrics.append({**named, **figure, **group, "start": at.start, "stop": at.stop})
     return metrics
 
 

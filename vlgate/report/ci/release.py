@@ -68,14 +68,7 @@ def _counts(run: RunResult) -> str:
 
 
 BADGE = "badge.json"
-_COLOURS: Mapping[Word, str] = {
-    "pass": "brightgreen",
-    "broken": "lightgrey",
-    "fail": "red",
-    "inconclusive": "yellow",
-    "incomplete": "lightgrey",
-    "not gated": "lightgrey",
-}
+_COLOURS: Mapping[Word, str] = {"pass": "brightgreen", "fail": "red", "inconclusive": "yellow"}  # of others grey
 
 
 def badge_content(run: RunResult, model: ModelCard) -> dict[str, object]:
@@ -88,7 +81,7 @@ def badge_content(run: RunResult, model: ModelCard) -> dict[str, object]:
         "schemaVersion": 1,
         "label": "vlgate",
         "message": f"{word}{counts if run.part is None else f', {run.part}'}",
-        "color": _COLOURS[word],
+        "color": _COLOURS.get(word, "lightgrey"),
         "isError": word in {"broken", "fail", "incomplete"},
     }
 

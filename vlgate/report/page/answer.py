@@ -35,8 +35,7 @@ def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
     if outcome.verdict == "pass":
         return Answer(tone="yes", sentence=f"This release may ship: {every}.")
     if outcome.verdict == "not gated":
-        sentence = "No gate was judged, so nothing says whether this release may ship."
-        return Answer(tone="open", sentence=sentence)
+        return Answer(tone="open", sentence="No gate was judged, so nothing says whether this release may ship.")
     if outcome.test_failed and not flaws:
         before = "" if parts else f"{every if passed else 'no gate was judged'}, but "
         parts.append(before + outcome.test_failed)

@@ -178,13 +178,9 @@ def radar(sections: Sequence[Section]) -> Markup:
     """Return an axis for each task; empty for too few or too many tasks."""
     if not FEWEST_AXES <= len(sections) <= MOST_AXES:
         return Markup()
-    values = {
-        "chance": [one.figure.get("chance") for one in sections],
-        "blind": [one.blind for one in sections],
-        "baseline": [one.baseline for one in sections],
-        "model": [one.figure["value"] for one in sections],
-    }
-    lines = [(kind, [(n, v) for n, v in enumerate(value) if v is not None]) for kind, value in values.items()]
+    values = ((one.figure.get("chance"), one.blind, one.baseline, one.figure["value"]) for one in sections)
+    kinds = zip(("chance", "blind", "baseline", "model"), zip(*values, strict=True), strict=True)
+    lines = [(kind, [(n, v) for n, v in enumerate(value) if v is not None]) for kind, value in kinds]
     content = {"sections": sections, "name": _names(sections), "lines": lines, "fewest": FEWEST_AXES}
     return Markup(html("radar.html", {**content, "point": partial(_point, len(sections))}))  # noqa: S704  # likewise
 
