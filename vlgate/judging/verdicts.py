@@ -206,16 +206,10 @@ def _sentences(judged: Verdicts, readings: Sequence[Reading], spec: ShapeSpec) -
             for request, answer, read in zip(case.requests, answers, reading.read, strict=True)
             if not read and isinstance(request, Ask | Compare)
         )
-        replies = CaseReplies(
-            scores=scores[places.start : places.stop],
-            accepted=accepted,
-            said=reading.said,
-            read=reading.read,
-            truths=reading.truths,
-            unread=unparsed,
-            statement=not isinstance(case.requests[0], Ask | Compare),
-            outcomes=reading.outcomes,
-        )
+        said, read, truths, outcomes = reading
+        statement = not isinstance(case.requests[0], Ask | Compare)
+        own = scores[places.start : places.stop]
+        replies = CaseReplies(own, accepted, said, read, truths, unparsed, statement, outcomes)
         labels = spec.together.labels if spec.together and reading.outcomes else ()
         why = sentences.together(replies, labels) if reading.outcomes else spec.why(replies)
         yield why + truncated(judged.replies, places)

@@ -146,7 +146,8 @@ _IMAGE_QUAD = replace(
     voted=(),
     word_pairs=(),
 )
-_TWIN_CAPTIONS = ShapeSpec(
+_TWIN_CAPTIONS = replace(
+    _QUAD,
     name="twin_captions",
     about="Two captions of an image and of its counterfactual twin.",
     roles=(
@@ -156,7 +157,6 @@ _TWIN_CAPTIONS = ShapeSpec(
         "twin, its caption",
     ),
     metrics=score_rules.QUAD_TWIN_METRICS,
-    headline="group",
     rule=lambda replies: score_rules.quad_twin_case_metrics(replies.scores, replies.ties),
     why=sentences.twin_captions,
     definitions=(score_rules.quad_twin_case_metrics,),
@@ -173,10 +173,7 @@ _TWIN_CAPTIONS = ShapeSpec(
             "prior_rate": odds.right[1],
         },
     ),
-    contrasts=((0, 1), (3, 2)),
-    compared=_IN_A_QUAD,
-    voted=((0, 1), (3, 2)),
-    word_pairs=((0, 1),),
+    exchanged=(),
 )
 _SET = ShapeSpec(
     name="set",

@@ -107,17 +107,10 @@ def _split(task: str, part: str, metrics: Mapping[str, Mapping[str, Any]]) -> Pr
         return None
     prior, right = metrics["prior_rate"], metrics["acc_counterfactual"]["value"]
     unread = metrics["unread_rate"]["value"] if "unread_rate" in metrics else 0.0
+    shares = {"normal": metrics["acc_normal"]["value"], "right": right, "prior": prior["value"], "unread": unread}
+    other = max(0.0, 1 - right - prior["value"] - unread)
     return PriorSplit(
-        task=task,
-        part=part,
-        n=prior["n"],
-        normal=metrics["acc_normal"]["value"],
-        right=right,
-        prior=prior["value"],
-        other=max(0.0, 1 - right - prior["value"] - unread),
-        unread=unread,
-        low=prior["low"],
-        high=prior["high"],
+        task=task, part=part, other=other, **shares, **{name: prior[name] for name in ("n", "low", "high")}
     )
 
 

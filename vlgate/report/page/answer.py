@@ -135,16 +135,8 @@ def changes(
         more = "of each task the worst two and a sample; metrics.json names all of them"
         notes.append(f"{len(shown):,} of {sums['broken']:,} newly broken cases are shown: {more}.")
     notes += [f"What the earlier run replied is not shown: {problem}."] if problem else []
-    return {
-        **comparison,
-        **sums,
-        "baseline": name,
-        "fixed": sum(len(task["fixed"]) for task in tasks),
-        "cards": shown,
-        "tasks": changed,
-        "same": len(tasks) - len(changed),
-        "notes": notes,
-    }
+    counts = {**sums, "fixed": sum(len(task["fixed"]) for task in tasks), "same": len(tasks) - len(changed)}
+    return {**comparison, **counts, "baseline": name, "cards": shown, "tasks": changed, "notes": notes}
 
 
 def value_before(comparison: Mapping[str, Any] | None, task: str, metric: str, now: Mapping[str, Any]) -> float | None:

@@ -107,19 +107,12 @@ def _explained(folder: Path, case: Mapping[str, Any], cards: Collection[str]) ->
         if len(maps[drawn["attention"]]) < _MAPS:
             source = encoded_file(folder / Path(drawn["file"]).name, SIDE)
             maps[drawn["attention"]].append({**drawn, "source": source})
-    words = [
-        (finding["method"], part["word"], -part["effect"], part["turns"])
-        for finding in case["findings"]
-        for part in finding["parts"]
-        if part["word"] and part["effect"]
-    ]
-    return {
-        **case,
-        "anchor": named if named in cards else "",
-        "maps": maps[False],
-        "attention": maps[True],
-        "words": sorted(words, key=lambda word: -abs(word[2]))[:_WORDS],
-    }
+    parts = [(finding["method"], part) for finding in case["findings"] for part in finding["parts"]]
+    named_parts = [(method, part) for method, part in parts if part["word"] and part["effect"]]
+    words = [(method, part["word"], -part["effect"], part["turns"]) for method, part in named_parts]
+    words.sort(key=lambda word: -abs(word[2]))
+    shown = {"anchor": named if named in cards else "", "words": words[:_WORDS]}
+    return {**case, **shown, "maps": maps[False], "attention": maps[True]}
 
 
 def _number(value: object) -> str:
