@@ -331,23 +331,19 @@ class Cause:
 
 def causes(parts: Iterable[Sequence[Verdict]]) -> list[Cause]:
     """Return why the unscored ones of some cases have no reply, the commonest cause first."""
-    found: dict[str, list[str]] = {}
-    examples: dict[str, str] = {}
-    for part in parts:
-        for case, why in reasons(part):
-            found.setdefault(cause_of(why), []).append(why)
-            examples.setdefault(cause_of(why), case)
-    made = [Cause(reasons=tuple(whys), example=examples[cause]) for cause, whys in found.items()]
+    found: dict[str, list[tuple[str, str]]] = {}
+    for case, why in (reason for part in parts for reason in reasons(part)):
+        found.setdefault(cause_of(why), []).append((case, why))
+    made = [Cause(reasons=tuple(why for _, why in alike), example=alike[0][0]) for alike in found.values()]
     return sorted(made, key=lambda one: -len(one.reasons))
 
 
 def reasons(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
     """Return each unscored case, by its origin or id, with the reason."""
     table = verdicts_of(verdicts)
-    rows = [row for row, state in enumerate(table.states) if state == "unscored"]
+    rows = [(table.cases[row], row) for row, state in enumerate(table.states) if state == "unscored"]
     return [
-        (table.cases[row].origin or table.cases[row].id, lacking(table.replies, range(*table.starts[row : row + 2]))[1])
-        for row in rows
+        (case.origin or case.id, lacking(table.replies, range(*table.starts[row : row + 2]))[1]) for case, row in rows
     ]
 
 

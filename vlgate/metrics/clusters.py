@@ -226,11 +226,9 @@ def _top(above: dict[str, str], name: str) -> str:
 
 def ordinal(place: int) -> str:
     """Return the word for the position of a candidate, counted from 0."""
-    if place < len(_WORDS):
-        return _WORDS[place]
     number = place + 1
     ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
+    return _WORDS[place] if place < len(_WORDS) else f"{number}{ending}"
 
 
 def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:

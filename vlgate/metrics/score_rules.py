@@ -217,12 +217,8 @@ def quad_twin_case_metrics(scores: FloatArray, ties: Ties = "strict") -> dict[st
     # shape (n, 4): the normal image with its caption and the other, its twin with the normal caption and its own
     normal, other, usual, own = scores.T
     against: Ties = "half" if ties == "half" else "strict"
-    return {
-        **quad_case_metrics(scores, ties),
-        "acc_normal": wins(normal, other, ties),
-        "acc_counterfactual": wins(own, usual, ties),
-        "prior_rate": wins(usual, own, against),
-    }
+    of_each = {"acc_normal": wins(normal, other, ties), "acc_counterfactual": wins(own, usual, ties)}
+    return {**quad_case_metrics(scores, ties), **of_each, "prior_rate": wins(usual, own, against)}
 
 
 def chosen_quad_case_metrics(won: NDArray[np.bool_]) -> dict[str, FloatArray]:

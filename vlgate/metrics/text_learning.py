@@ -75,18 +75,13 @@ def stratified_folds(cases: Sequence[Case]) -> dict[str, int]:
 
 def _stratum(case: Case) -> _Stratum:
     """What distinguishes the true from the false texts of a case, or its choices, and which of them is true."""
+    pairs = list(zip(case.requests, case.truths, strict=True))
+    texts = [(asked.text, truth is True) for asked, truth in pairs if isinstance(asked, Match)]
     true, false = (
-        {
-            word
-            for asked, truth in zip(case.requests, case.truths, strict=True)
-            if isinstance(asked, Match) and (truth is True) is wanted
-            for word in asked.text.lower().split()
-        }
-        for wanted in (True, False)
+        {word for text, truth in texts if truth is kind for word in text.lower().split()} for kind in (True, False)
     )
     only, other = " ".join(sorted(true - false)), " ".join(sorted(false - true))
     choices = ["|".join(sorted(set(asked.choices))) for asked in case.requests if isinstance(asked, Ask)]
-    pairs = zip(case.requests, case.truths, strict=True)
     answers = [str(truth) for asked, truth in pairs if isinstance(asked, Ask)]
     return "\0".join([*sorted((only, other)), *choices]), "\0".join([only if only != other else "", *answers])
 

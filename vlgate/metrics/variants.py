@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -262,17 +261,15 @@ _RULES: tuple[Rule, ...] = (
 )
 
 
-def _variant(about: str, definitions: Mapping[str, Any]) -> Variant:
-    rules = {rule.__name__: rule for rule in _RULES}
-    made = {
-        pattern: Definition(metrics=tuple(row["metrics"]), rule=rules[row["rule"]], differs=row["differs"])
-        for pattern, row in definitions.items()
-    }
-    return Variant(about=about, definitions=made)
+def _definition(metrics: list[str], rule: str, differs: str) -> Definition:
+    return Definition(metrics=tuple(metrics), rule={one.__name__: one for one in _RULES}[rule], differs=differs)
 
 
 _TABLE = tomllib.loads(Path(__file__).with_name("variants.toml").read_text(encoding="utf-8"))
-VARIANTS: Mapping[str, Variant] = {name: _variant(**row) for name, row in _TABLE.items()}
+VARIANTS: Mapping[str, Variant] = {
+    name: Variant(about=row["about"], definitions={task: _definition(**of) for task, of in row["definitions"].items()})
+    for name, row in _TABLE.items()
+}
 """The variants, by the names that ``--protocol`` accepts."""
 
 

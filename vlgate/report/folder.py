@@ -97,8 +97,7 @@ def saved(write: Callable[[], object]) -> list[str]:
     try:
         write()
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        return [f"{error.filename} could not be written ({reason})"]
+        return [f"{error.filename} could not be written ({os.strerror(error.errno) if error.errno else error})"]
     return []
 
 

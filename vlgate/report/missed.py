@@ -101,9 +101,7 @@ def missed_lines(found: Sequence[MissedOfTask], most: int | None) -> list[str]:
     more = "".join(f", {number:,} {words}" for words, number in others.items() if number)
     number = f"{len(found):,} task{'s' if len(found) > 1 else ''}"
     lines = [f"{missed:,} missed of {judged:,} judged cases in {number}{more}"]
-    for task in found:
-        if not task.missed:
-            continue
+    for task in (one for one in found if one.missed):
         lines.append(f"{task.task}: {len(task.missed):,} missed of {task.judged:,} judged cases")
         for case in task.missed[:most]:
             why = f"{case.why}{' (an answer could not be read)' if case.unread else ''}"
@@ -141,16 +139,9 @@ def row_of(run: RecordedRun, name: str) -> dict[str, Any]:
 
 def card_of(run: RecordedRun, row: Mapping[str, Any]) -> Card:
     task = run.figures["tasks"][row["task"]]
-    maker = CardMaker(
-        task=row["task"],
-        capability=task["capability"],
-        headline=headline_of(task),
-        rows=_NOTHING,
-        cases={},
-        pictures=Pictures(),
-        options={"model": run.model, **run.options},
-    )
-    return maker.card(row)
+    about = {"task": row["task"], "capability": task["capability"], "headline": headline_of(task)}
+    options = {"model": run.model, **run.options}
+    return CardMaker(rows=_NOTHING, cases={}, pictures=Pictures(), options=options, **about).card(row)
 
 
 def case_lines(card: Card, *, colour: bool) -> list[str]:

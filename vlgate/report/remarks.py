@@ -131,12 +131,8 @@ def average_lines(run: RunResult) -> list[str]:
     for name, mean in run.averages.items():
         place, _, metric = name.rpartition(":")
         under = (f"{place}/", f"{place}_")
-        counts = [
-            result.metrics[metric].n
-            for result in run.results
-            if metric in result.metrics and (result.task.id == place or result.task.id.startswith(under))
-        ]
-        few = sum(count < FEW for count in counts)
+        results = [one for one in run.results if one.task.id == place or one.task.id.startswith(under)]
+        few = sum(metric in result.metrics and result.metrics[metric].n < FEW for result in results)
         within = f" (over fewer than {FEW} cases in {few} of them)" if few else ""
         lines.append(f"{name}: mean {mean.value:.3f} over {mean.tasks} of {mean.of} tasks{within}")
     return [*lines, *(f"{name}: {gap.value:+.3f} over {gap.tasks} pairs of tasks" for name, gap in run.gaps.items())]
@@ -197,9 +193,7 @@ def grouped_flaws(flaws: Mapping[str, Sequence[Flaw]]) -> list[str]:
 def unread_lines(run: RunResult) -> list[str]:
     """Return how many cases of each task have an unread answer, with the first of these answers."""
     lines = []
-    for result in run.results:
-        if not result.unread:
-            continue
+    for result in (one for one in run.results if one.unread):
         found = ((v.case.id, r.answer or "") for v in result.verdicts if v.state == "judged" for r in unread(v))
         shown = ((case, text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...") for case, text in found)
         answers = "; ".join(f"{text!r} ({case})" for case, text in islice(shown, _EXAMPLES))
@@ -223,10 +217,8 @@ def error_rate_lines(rates: ErrorRates | None) -> list[str]:
     gates, them = ("its gate", "it") if rates.gates == 1 else (f"all {rates.gates} gates", "all of them")
     after = f" (corrected after {NAMES[rates.correction]})" if rates.correction != "none" else ""
     alarms = f"sees at least one fail in {_percent(rates.threshold_fails)} of samples{after}"
-    low, share, high = (
-        min(_MOST, max(_LEAST, round(100 * share)))
-        for share in (rates.unchanged_passes_low, rates.unchanged_passes, rates.unchanged_passes_high)
-    )
+    ends = rates.unchanged_passes_low, rates.unchanged_passes, rates.unchanged_passes_high
+    low, share, high = (min(_MOST, max(_LEAST, round(100 * end))) for end in ends)
     passes = f"about {share} % ({low} to {high} %)" if low < high else _percent(rates.unchanged_passes)
     fails = _percent(rates.unchanged_fails)
     return [

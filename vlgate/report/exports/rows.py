@@ -164,8 +164,6 @@ def yaml_lines(found: list[dict[str, object]]) -> Iterator[str]:
     for entry in found:
         for number, (key, value) in enumerate(entry.items()):
             begin = "- " if number == 0 else "  "
-            if isinstance(value, dict):
-                yield f"{begin}{key}:\n"
-                yield from (f"    {name}: {json.dumps(inner)}\n" for name, inner in value.items())
-            else:
-                yield f"{begin}{key}: {json.dumps(value)}\n"
+            inner = value if isinstance(value, dict) else {}
+            yield f"{begin}{key}:\n" if inner else f"{begin}{key}: {json.dumps(value)}\n"
+            yield from (f"    {name}: {json.dumps(one)}\n" for name, one in inner.items())

@@ -178,8 +178,7 @@ class CardMaker:
         )
 
     def _lines(self, row: Row, names: list[str], before: Row | None) -> tuple[Line, ...]:
-        texts, lowest = row["texts"], self.rows.lowest
-        span = self.rows.highest - lowest
+        texts, lowest, span = row["texts"], self.rows.lowest, self.rows.highest - self.rows.lowest
         asked_apart = self.headline == "c_acc" and len(texts) == len(_FACTS_OF_ANSWERS)
         lines = []
         for number, other in enumerate(beside(self.headline, len(texts))):

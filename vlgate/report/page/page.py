@@ -108,10 +108,8 @@ def _grouped(sections: Sequence[Section]) -> dict[str, list[Section]]:
 
 def _counts(tasks: Mapping[str, Any], sections: Sequence[Section] | None) -> str:
     judged, unscored, skipped = (sum(task[key] for task in tasks.values()) for key in ("judged", "unscored", "skipped"))
-    parts = []
-    if sections is not None:
-        missed = sum(one.missed for one in sections)
-        parts = [f"{judged - missed:,} right", f"{missed:,} missed"]
+    missed = sum(one.missed for one in sections or ())
+    parts = [] if sections is None else [f"{judged - missed:,} right", f"{missed:,} missed"]
     parts += [f"{unscored:,} not scored"] if unscored else []
     parts += [f"{skipped:,} skipped"] if skipped else []
     return f"{judged + unscored + skipped:,} cases of {len(tasks):,} tasks: {', '.join(parts)}"
