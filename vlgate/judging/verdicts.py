@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vlgate.judging.answers import normal_answer, normal_choice, read_reply
 from vlgate.judging.judged import Verdicts, lacking, replies_to, truncated
@@ -182,18 +181,10 @@ def _outcome(replies: Reading, first: int, offered: tuple[str, ...]) -> str:
 def _with_answers(arrays: ShapeReplies, readings: Sequence[Reading]) -> ShapeReplies:
     # a prior: the second pair of replies gives the right answers of the first pair
     prior = [all(reading.read[2:4]) and reading.said[2:4] == reading.truths[:2] for reading in readings]
-
-    def texts(rows: list[Sequence[str | None]]) -> NDArray[np.object_]:
-        return np.array(rows, dtype=object)
-
-    return replace(
-        arrays,
-        said=texts([reading.said for reading in readings]),
-        read=np.array([reading.read for reading in readings], dtype=np.bool_),
-        truths=texts([reading.truths for reading in readings]),
-        outcomes=texts([reading.outcomes for reading in readings]),
-        prior=np.array(prior, dtype=np.bool_),
-    )
+    said, read, truths, outcomes = zip(*readings, strict=True)
+    texts = {"said": said, "truths": truths, "outcomes": outcomes}
+    arrays = replace(arrays, read=np.array(read, dtype=np.bool_), prior=np.array(prior, dtype=np.bool_))
+    return replace(arrays, **{name: np.array(rows, dtype=object) for name, rows in texts.items()})
 
 
 def _sentences(judged: Verdicts, readings: Sequence[Reading], spec: ShapeSpec) -> Iterator[str]:

@@ -197,13 +197,9 @@ def quad_case_metrics(scores: FloatArray, ties: Ties = "strict") -> dict[str, Fl
     text = wins(i0c0, i0c1, ties) * wins(i1c1, i1c0, ties)
     image = wins(i0c0, i1c0, ties) * wins(i1c1, i0c1, ties)
     tied = (i0c0 == i0c1) | (i0c0 == i1c0) | (i1c1 == i1c0) | (i1c1 == i0c1)
-    return {
-        "text": text,
-        "image": image,
-        "group": text * image,
-        "group_match": wins(i0c0 + i1c1, i0c1 + i1c0, ties),
-        "tied": tied.astype(np.float64),
-    }
+    match = wins(i0c0 + i1c1, i0c1 + i1c0, ties)
+    found = {"text": text, "image": image, "group": text * image, "group_match": match}
+    return {**found, "tied": tied.astype(np.float64)}
 
 
 def quad_twin_case_metrics(scores: FloatArray, ties: Ties = "strict") -> dict[str, FloatArray]:

@@ -239,9 +239,5 @@ def guess_twins_together(odds: Odds) -> dict[str, FloatArray]:
 def guess_crossings(p: FloatArray) -> dict[str, FloatArray]:
     """The chance of crossed questions, from the probability of each right answer, shape (4, n)."""
     first, second, third, fourth = p
-    return {
-        "g_acc": p.prod(axis=0),
-        "q_acc": (first * third + second * fourth) / 2,
-        "i_acc": (first * second + third * fourth) / 2,
-        "q_image_acc": p.mean(axis=0),
-    }
+    questions, images = (first * third + second * fourth) / 2, (first * second + third * fourth) / 2
+    return {"g_acc": p.prod(axis=0), "q_acc": questions, "i_acc": images, "q_image_acc": p.mean(axis=0)}

@@ -241,14 +241,9 @@ def likeness(texts: Sequence[str]) -> FloatArray:
     spaced = [f" {' '.join(text.casefold().split())} " for text in texts]
     letters = [frozenset(text[at : at + _LETTERS] for at in range(max(1, len(text) - _LETTERS + 1))) for text in spaced]
     places = {text: index for index, text in enumerate(sorted(set(texts)))}
-    columns = (
-        shared,
-        -differing,
-        _shared(letters) / np.array([len(some) for some in letters]),
-        np.array([len(text) for text in texts], dtype=np.float64),
-        np.array([places[text] for text in texts], dtype=np.float64),
-    )
-    return np.stack(columns, axis=1)
+    share = _shared(letters) / np.array([len(some) for some in letters])
+    size_and_place = np.array([(len(text), places[text]) for text in texts], dtype=np.float64)
+    return np.column_stack([shared, -differing, share, size_and_place])
 
 
 def by_rules(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:

@@ -294,7 +294,5 @@ def _said_twice(evidence: Evidence, *, same: bool) -> BoolArray:
 
 def _of_last_file(evidence: Evidence, consistent: BoolArray, both: BoolArray) -> dict[str, Measure]:
     rows = np.flatnonzero(evidence.files == evidence.files[-1])
-    return {
-        "cons": mean_of(consistent[rows].astype(np.float64), rows),
-        "c_acc": mean_of(both[rows].astype(np.float64), rows),
-    }
+    named = (("cons", consistent), ("c_acc", both))
+    return {name: mean_of(held[rows].astype(np.float64), rows) for name, held in named}

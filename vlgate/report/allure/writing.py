@@ -103,10 +103,8 @@ def write_overview(folder: Path, run: RunResult, model: ModelCard, options: Opti
     name = titled(model.name, model.weights)
     environment = environment_content(options, 1, model.cache)
     write_file(folder / "environment.properties", properties(model, environment).encode("latin-1", "backslashreplace"))
-    categories: list[dict[str, object]] = [
-        {"name": category, "matchedStatuses": [status], "messageRegex": message}
-        for category, status, message in CATEGORIES
-    ]
+    keys = ("name", "matchedStatuses", "messageRegex")
+    categories = [dict(zip(keys, (kind, [status], regex), strict=True)) for kind, status, regex in CATEGORIES]
     _write_json(folder / "categories.json", categories)
     _write_json(_new(folder, "perf", at), figures(run, at))
     # A user may copy ``allurerc.mjs``: it needs no other file.
@@ -114,14 +112,10 @@ def write_overview(folder: Path, run: RunResult, model: ModelCard, options: Opti
     config = written.replace(empty, f"const categories = {json.dumps(categories, indent=1)};")
     write_file(folder / CONFIG, config.encode())
     if _ours(folder / "executor.json"):  # one of continuous integration is kept
-        device = f" on {model.device}" if model.device else ""
-        executor = {
-            "name": f"vlgate {environment['packages'].get('vlgate', '')}".strip(),
-            "type": _OURS,
-            "reportName": f"{name}: {headline(run, model)}",
-            "buildName": f"{name} {model.fingerprint[:12]}{device}",
-        }
-        _write_json(folder / "executor.json", executor)
+        build = f"{name} {model.fingerprint[:12]}{f' on {model.device}' if model.device else ''}"
+        ours = {"name": f"vlgate {environment['packages'].get('vlgate', '')}".strip(), "type": _OURS}
+        report = {"reportName": f"{name}: {headline(run, model)}", "buildName": build}
+        _write_json(folder / "executor.json", {**ours, **report})
 
 
 def write_globals(folder: Path, run: RunResult, model: ModelCard, pages: tuple[Attachment, ...], at: Moment) -> None:

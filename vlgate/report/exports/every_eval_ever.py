@@ -34,16 +34,13 @@ def files(run: Exported) -> Iterator[tuple[str, str]]:
         uuid = UUID(bytes=blake2b(identity.encode(), digest_size=16).digest(), version=4)
         stem = f"data/{'/'.join(part or 'unknown' for part in parts)}/{uuid}"
         named = f"{benchmark}/{run.model_id}/{int(run.time.timestamp())}"
-        instances = "".join(
-            json.dumps(_instance(run, named, headline_of(task), row)) + "\n"
-            for name, task in own.items()
-            for row in run.rows(name)
-        )
+        rows = ((headline_of(task), row) for name, task in own.items() for row in run.rows(name))
+        instances = "".join(json.dumps(_instance(run, named, headline, row)) + "\n" for headline, row in rows)
         results = [_result(name, task, metric) for name, task in own.items() for metric in task["metrics"]]
         details = {"format": "jsonl", "file_path": f"{stem}_samples.jsonl", "hash_algorithm": "sha256"}
         counted = {"checksum": sha256(instances.encode()).hexdigest(), "total_rows": instances.count("\n")}
-        figures = {"evaluation_results": results, "detailed_evaluation_results": {**details, **counted}}
-        figures = {**_head(run, named), **figures}
+        figures = {**_head(run, named), "evaluation_results": results}
+        figures["detailed_evaluation_results"] = {**details, **counted}
         yield f"{stem}.json", json.dumps(figures, indent=2) + "\n"
         yield f"{stem}_samples.jsonl", instances
 

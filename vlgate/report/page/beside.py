@@ -69,11 +69,9 @@ def analyses(folder: Path) -> str:
             return _problem(f"{ANALYSES} has schema {content['schema']!r}, expected {_SCHEMA_OF_ANALYSES}")
         papers = []
         for paper in content["analyses"]:
-            tables = [
-                {**table, "rows": table["rows"][:MOST_ROWS], "left": max(0, len(table["rows"]) - MOST_ROWS)}
-                for table in paper["tables"]
-                if table["rows"]
-            ]
+            filled = [(table, table["rows"]) for table in paper["tables"] if table["rows"]]
+            cut = [(table, rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS)) for table, rows in filled]
+            tables = [{**table, "rows": rows, "left": left} for table, rows, left in cut]
             few = any(row["small"] for table in tables for row in table["rows"])
             papers.append({**paper, "tables": tables, "few": few})
         problems = [f"{name}: {why}" for name, why in content["lacking"].items()]

@@ -128,9 +128,8 @@ def _remarks(figures: Mapping[str, Any]) -> Iterator[str]:
 
 def _tags(sections: Sequence[Section]) -> dict[str, tuple[str, ...]]:
     counts: dict[str, Counter[str]] = {}
-    for card in (card for one in sections for card in one.cards):
-        for tag, value in card.tags.items():
-            counts.setdefault(tag, Counter())[value] += 1
+    for tag, value in (item for one in sections for card in one.cards for item in card.tags.items()):
+        counts.setdefault(tag, Counter())[value] += 1
     return {tag: tuple(sorted(value for value, _ in found.most_common(_TAGS))) for tag, found in sorted(counts.items())}
 
 
