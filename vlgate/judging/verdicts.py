@@ -55,12 +55,9 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[V
     for place in np.flatnonzero(np.isnan(judged.replies.scores)).tolist():
         if not isinstance(judged.replies.requests[place], Ask | Compare):
             raise ValueError(f"a judged reply has no score: {judged.replies.at(place)!r}")  # noqa: TRY004  # it is missing
-    arrays = ShapeReplies(
-        scores=in_rows(judged.starts, judged.replies.scores),
-        accepted=in_rows(judged.starts, judged.replies.accepted),
-        ties=batch.ties,
-        stays=batch.task.capability == "invariance",
-    )
+    scores, accepted = (in_rows(judged.starts, got) for got in (judged.replies.scores, judged.replies.accepted))
+    stays = batch.task.capability == "invariance"
+    arrays = ShapeReplies(scores=scores, accepted=accepted, ties=batch.ties, stays=stays)
     together = spec.together if batch.task.together else None
     readings: list[Reading] = []
     if spec.answered or together:

@@ -22,13 +22,10 @@ def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:
     if any(verdict.state != "judged" for verdict in verdicts):
         states = sorted({verdict.state for verdict in verdicts})
         raise ValueError(f"verdicts in the states {states}: expected judged ones only; leave out the others")
-    return columns_of(
-        shape,
-        [verdict.case for verdict in verdicts],
-        [verdict.facts for verdict in verdicts],
-        numbers([reply.score for verdict in verdicts for reply in verdict.predictions]),
-        numbers([reply.accepted for verdict in verdicts for reply in verdict.predictions]),
-    )
+    replies = [reply for verdict in verdicts for reply in verdict.predictions]
+    scores, accepted = numbers([reply.score for reply in replies]), numbers([reply.accepted for reply in replies])
+    cases, facts = [verdict.case for verdict in verdicts], [verdict.facts for verdict in verdicts]
+    return columns_of(shape, cases, facts, scores, accepted)
 
 
 def columns_of(

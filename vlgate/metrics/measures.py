@@ -138,11 +138,7 @@ class Columns:
 
     def take(self, rows: NDArray[np.intp]) -> Columns:
         """Return the columns with these rows only."""
-        return Columns(
-            shape=self.shape,
-            scores=self.scores[rows],
-            accepted=self.accepted[rows],
-            facts={name: values[rows] for name, values in self.facts.items()},
-            images=self.images[rows],
-            groups={name: codes[rows] for name, codes in self.groups.items()},
-        )
+        facts = {name: values[rows] for name, values in self.facts.items()}
+        groups = {name: codes[rows] for name, codes in self.groups.items()}
+        scores, accepted = self.scores[rows], self.accepted[rows]
+        return replace(self, scores=scores, accepted=accepted, facts=facts, images=self.images[rows], groups=groups)

@@ -79,15 +79,9 @@ def _of_task(task: str, headline: str, table: CaseTable) -> MissedOfTask:
     columns: dict[str, Any] = {"case": missed.ids, "margin": margin.tolist(), "tags": missed.tags, "why": why}
     columns["unread"] = unread.tolist()
     worst = np.argsort(-margin, kind="stable").tolist()
-    return MissedOfTask(
-        task=task,
-        headline=headline,
-        cases=len(table),
-        judged=table.states.count("judged"),
-        unscored=table.states.count("unscored"),
-        skipped=table.states.count("skipped"),
-        missed=tuple(Missed(**{name: column[row] for name, column in columns.items()}) for row in worst),
-    )
+    cases = tuple(Missed(**{name: column[row] for name, column in columns.items()}) for row in worst)
+    counts = {state: table.states.count(state) for state in ("judged", "unscored", "skipped")}
+    return MissedOfTask(task=task, headline=headline, cases=len(table), missed=cases, **counts)
 
 
 def missed_lines(found: Sequence[MissedOfTask], most: int | None) -> list[str]:

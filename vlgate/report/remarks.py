@@ -159,11 +159,8 @@ def shortcut_lines(run: RunResult) -> list[str]:
 
 
 def flaw_lines(run: RunResult) -> list[str]:
-    return [
-        f"{result.task.id}: {flaw.count} x {flaw.name} ({flaw.why}), for example {flaw.examples[0]}"
-        for result in run.results
-        for flaw in result.flaws
-    ]
+    flaws = ((result.task.id, flaw) for result in run.results for flaw in result.flaws)
+    return [f"{task}: {one.count} x {one.name} ({one.why}), for example {one.examples[0]}" for task, one in flaws]
 
 
 def fatal_lines(run: RunResult) -> list[str]:

@@ -214,9 +214,7 @@ def command(task: str, case: str, capability: str, options: Mapping[str, Any]) -
     words = ["pytest", "--pyargs", f"tests_vl.test_{capability}::test_{capability}[{item}]", "--items=pair"]
     words += [f"--suite={task}", f"--model={options.get('model', '')}"]
     words += [f"--data={folder}" for folder in options.get("data", ())]
-    for name, default in _ASKED_BY:
-        if options.get(name, default) != default:
-            words.append(f"--{name}={options[name]}")
+    words += [f"--{name}={options[name]}" for name, default in _ASKED_BY if options.get(name, default) != default]
     words += [f"--protocol={name}" for name in options.get("protocols", ())]
     return shlex.join(words)
 

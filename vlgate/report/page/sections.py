@@ -148,9 +148,8 @@ _COUNTED = {
 def _health(name: str, task: TaskFigures) -> Iterator[str]:
     counts = [f"{task[key]:,} {words}" for key, words in _COUNTED.items() if task[key]]
     counts += [f"every reply is {YES_OR_NO}"] if "yes_or_no" in task else []
-    corrected = task.get("disputed", {}).get("corrected", 0)
-    counts += [f"{corrected:,} corrected because of a dispute"] if corrected else []
-    counts += [f"{count:,} {reason}" for reason, count in task["left_out"].items() if count]
+    others = {"corrected because of a dispute": task.get("disputed", {}).get("corrected", 0), **task["left_out"]}
+    counts += [f"{count:,} {reason}" for reason, count in others.items() if count]
     after = f"; {', '.join(counts)}" if counts else ""
     yield f"{task['judged']:,} of {task['cases']:,} cases judged, {task['images']:,} images{after}"
     if task.get("ask") == "together":
