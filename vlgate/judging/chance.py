@@ -9,7 +9,6 @@ from math import prod
 from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vlgate.judging.answers import normal_choice
 from vlgate.judging.verdicts import choices_of, right_answers
@@ -72,18 +71,16 @@ def _odds(cases: Sequence[Case], capability: Capability, orders: int) -> Odds:
 
 
 def _grouped(cases: Sequence[Case], right: FloatArray) -> dict[str, float]:
-    groups = group_codes([case.tags for case in cases])
-    return {metric: _of_groups(metric, right, codes) for metric, codes in groups.items() if (codes >= 0).any()}
-
-
-def _of_groups(metric: str, right: FloatArray, codes: NDArray[np.int64]) -> float:
-    """The chance of a metric over groups whose cases are guessed independently."""
-    grouped: dict[int, list[float]] = {}
-    for code, level in zip(codes.tolist(), right.tolist(), strict=True):
-        if code >= 0:
+    """The chance of the metrics over groups, whose cases are guessed independently."""
+    found = {}
+    for metric, codes in group_codes([case.tags for case in cases]).items():
+        grouped: dict[int, list[float]] = {}
+        for code, level in zip(codes.tolist(), right.tolist(), strict=True):
             grouped.setdefault(code, []).append(level)
-    of_group = prod if GROUPED[metric] == "all" else fmean
-    return fmean(map(of_group, grouped.values()))
+        grouped.pop(-1, None)
+        of_group = prod if GROUPED[metric] == "all" else fmean
+        found |= {metric: fmean(map(of_group, grouped.values()))} if grouped else {}
+    return found
 
 
 @lru_cache(maxsize=4096)

@@ -83,10 +83,8 @@ def unread(verdict: Verdict) -> list[Prediction]:
 
 
 def facts_of(columns: Mapping[str, FloatArray]) -> list[Mapping[str, float]]:
-    """Return the facts of each case, from the columns of a rule; a fact that is NaN does not apply to a case.
-
-    Cases with equal facts share them, because there are few different ones.
-    """
+    """Return the facts of each case, from the columns of a rule; a fact that is NaN does not apply to a case."""
+    # Cases with equal facts share them, because there are few different ones.
     values = np.stack(list(columns.values()), axis=1)
     values[np.isnan(values)] = _NO_FACT
     _, first, which = np.unique(values @ _WEIGHTS[: len(columns)], return_index=True, return_inverse=True)

@@ -140,8 +140,6 @@ def _crossed(evidence: Evidence, words: tuple[str, str]) -> dict[str, Measure]:
     return {name: _mean(facts[name]) for name in answer_rules.QUESTION_QUAD_METRICS if name != "read"}
 
 
-# Other definitions of some metrics, from released code or printed formulas; they are off by default.
-#
 # Published figures use these definitions, so ``--protocol`` can ask for them. The name of such a metric says where its
 # definition comes from, as in ``cons@carets_release``, so that it cannot be mistaken for the metric itself.
 

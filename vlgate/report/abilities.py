@@ -43,8 +43,7 @@ def abilities(run: RunResult) -> list[Ability]:
     found = []
     for result in run.results:
         name = SHAPES[result.task.shape].headline
-        metric = result.metrics.get(name)
-        if metric is None:
+        if (metric := result.metrics.get(name)) is None:
             continue
         known = [decision.gate for decision in run.decisions if decision.outcome == "cannot"]
         limits = tuple(limit_words(gate.max, gate.why) for gate in known if gate.task == result.task.id)
@@ -90,8 +89,7 @@ def ability(
         word = "can"
     beside = f"chance {chance:.2f}" if chance is not None and floor == chance else f"text only {floor:.2f}"
     value, n = f"{metric.value:.2f}", f"n = {metric.n:,}, {beside}"
-    figures = doubt or f"{value} ({metric.low:.2f}-{metric.high:.2f}), {n}"
-    short = doubt or f"{value}, {n}"
+    figures, short = doubt or f"{value} ({metric.low:.2f}-{metric.high:.2f}), {n}", doubt or f"{value}, {n}"
     return Ability(task=task, word=word, figures=figures, short=short, question=measures(task), limits=limits)
 
 

@@ -47,10 +47,7 @@ class MissedOfTask:
 
 
 def missed_cases(run: RecordedRun, pattern: str = "*", part: str = "") -> list[MissedOfTask]:
-    """Return the missed cases by task: the task with the largest share of misses first.
-
-    ``pattern`` names the wanted tasks; ``part`` is ``tag=value`` for the cases of one slice, empty for all cases.
-    """
+    """Return the missed cases by task, the one with the largest share first; ``part`` is ``tag=value`` of a slice."""
     wanted = [task for task in run.figures["tasks"] if fnmatchcase(task, pattern)]
     if not wanted:
         raise UnknownNameError("task in --task", pattern, run.figures["tasks"])

@@ -15,10 +15,7 @@ _UNLIMITED = 10_000  # characters; wider than any line, so that nothing is cut o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows with a cell per heading; the columns in ``numbers`` stand to the right.
-
-    ``outcomes`` has a word for each row; its style colours the row if colours are shown.
-    """
+    """Rows with a cell per heading; columns in ``numbers`` stand to the right, ``outcomes`` has a word for each row."""
 
     headings: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]

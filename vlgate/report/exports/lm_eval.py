@@ -42,6 +42,8 @@ def _results(run: Exported, sanitized: str) -> dict[str, Any]:
     configs = {name: {"task": name, **asked, "metadata": metadata} for name, metadata in about.items()}
     samples = {name: {"original": t["cases"] + t["deselected"], "effective": t["judged"]} for name, t in tasks.items()}
     higher = {name: {metric: metric not in LOWER_IS_BETTER for metric in t["metrics"]} for name, t in tasks.items()}
+    arguments = {"model": model["name"], "weights": model["weights"]}
+    config = {"model": "vlgate", "model_args": arguments, "model_sha": model["fingerprint"]}
     return {
         "results": {name: _metrics(name, task, run.tasks[name]) for name, task in tasks.items()},
         "group_subtasks": {name: [] for name in tasks},
@@ -50,13 +52,7 @@ def _results(run: Exported, sanitized: str) -> dict[str, Any]:
         "n-shot": dict.fromkeys(tasks, 0),
         "higher_is_better": higher,
         "n-samples": samples,
-        "config": {
-            "model": "vlgate",
-            "model_args": {"model": model["name"], "weights": model["weights"]},
-            "model_sha": model["fingerprint"],
-            "limit": settings["limit"],
-            "random_seed": settings["seed"],
-        },
+        "config": {**config, "limit": settings["limit"], "random_seed": settings["seed"]},
         "date": run.time.timestamp(),
         "model_source": "vlgate",
         "model_name": run.model_id,

@@ -54,15 +54,10 @@ def decided(gate: Mapping[str, Any], tasks: Mapping[str, Any]) -> dict[str, Any]
     task, metric = judged_by(gate)
     value, interval, n, counts = _changed(gate)
     words = threshold_words(gate["kind"], gate["min"], gate["max"], gate["basis"])
-    return {
-        **gate,
-        "gate": gate["gate"].removeprefix("limit:"),
-        "threshold": words.replace(">=", "≥").replace("<=", "≤"),
-        "cells": {"value": value, "interval": interval, "n": n},
-        "counts": counts,
-        "warning": "" if task not in tasks else _warning(gate["min"], tasks[task]["metrics"].get(metric, {})),
-        "anchor": anchor(task) if task in tasks else "",
-    }
+    warning = _warning(gate["min"], tasks[task]["metrics"].get(metric, {})) if task in tasks else ""
+    named = {"gate": gate["gate"].removeprefix("limit:"), "anchor": anchor(task) if task in tasks else ""}
+    cells = {"cells": {"value": value, "interval": interval, "n": n}, "counts": counts, "warning": warning}
+    return {**gate, **named, **cells, "threshold": words.replace(">=", "≥").replace("<=", "≤")}
 
 
 def judged_by(gate: Mapping[str, Any]) -> tuple[str, str]:
@@ -117,11 +112,9 @@ def quota(comparison: Mapping[str, Any] | None) -> int:
 def changes(
     comparison: Mapping[str, Any], name: str, cards: Mapping[str, Sequence[Card]], problem: str
 ) -> dict[str, Any]:
-    """Return ``baseline`` of ``metrics.json`` with its sums, notes and cards.
-
-    ``tasks`` are those in which a verdict changed, the most newly broken cases first. ``cards`` are the worst newly
-    broken case of each task, then the second one of each, and so on. ``problem`` says why replies are not shown.
-    """
+    """Return ``baseline`` of ``metrics.json`` with its sums, notes and cards; ``problem`` says why replies lack."""
+    # ``tasks`` are those in which a verdict changed, the most newly broken cases first; ``cards`` the worst newly
+    # broken case of each task, then the second one of each, and so on.
     tasks = [_task(task, change) for task, change in comparison["tasks"].items()]
     changed = [task for task in tasks if task["broken"] or task["fixed"]]
     changed.sort(key=lambda task: (-task["broken"], -len(task["fixed"])))
@@ -150,12 +143,7 @@ def _task(name: str, change: Mapping[str, Any]) -> dict[str, Any]:
     headline = next((metric for metric in known if metric in change["differences"]), "")
     found = change["differences"].get(headline)
     value, interval = difference_words(found["value"], found["low"], found["high"]) if found else ("", "")
-    broken = len(change["broken"])
-    return {
-        **change,
-        "task": name,
-        "anchor": anchor(name),
-        "broken": broken,
-        "unchanged": change["n"] - broken - len(change["fixed"]) - change["still_wrong"],
-        "difference": f"{headline} {value} ({interval})" if found else "",
-    }
+    broken, difference = len(change["broken"]), f"{headline} {value} ({interval})" if found else ""
+    unchanged = change["n"] - broken - len(change["fixed"]) - change["still_wrong"]
+    named = {"task": name, "anchor": anchor(name), "difference": difference}
+    return {**change, **named, "broken": broken, "unchanged": unchanged}

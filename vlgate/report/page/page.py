@@ -38,14 +38,9 @@ _CENTRE, _RADIUS = 320, 180  # of the radar, which is 640 wide
 def write_page(
     run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), outcome: RunOutcome | None = None
 ) -> dict[str, Any]:
-    """Write ``report.html`` into the folder of a run and return what the template is filled with.
-
-    Args:
-        run: the run.
-        tasks: the tasks of the run with their images; a case that is not among them is shown without images.
-        earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
-        outcome: how the run ended; None for what the files of its folder say.
-    """
+    """Write ``report.html`` into the folder of a run and return what the template is filled with."""
+    # A case that is not among ``tasks`` is shown without images. ``earlier`` are folders of runs, the oldest first, by
+    # default the baseline alone; ``outcome`` is None for what the files of the folder say.
     content = page_content(run, tasks, earlier, outcome)
     write_whole(run.folder / PAGE, html("page.html", content))
     return content
