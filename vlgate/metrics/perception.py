@@ -143,10 +143,9 @@ def _grid(places: tuple[float, ...]) -> Grid:
     prior = np.broadcast_to(np.gradient(_BESTS), (len(_THRESHOLDS), len(_SPREADS), len(_BESTS))).ravel()
     at = np.array(places)
     shares = share(at[:, None], *axes)
-    known = dict(zip(("thresholds", "spreads", "bests"), axes, strict=True)) | {
-        "log_prior": np.log(prior / prior.sum())
-    }
-    return Grid(places=at, shares=shares, log_right=np.log(shares), log_wrong=np.log1p(-shares), **known)
+    known = dict(zip(("thresholds", "spreads", "bests"), axes, strict=True))
+    known |= {"log_prior": np.log(prior / prior.sum()), "log_right": np.log(shares), "log_wrong": np.log1p(-shares)}
+    return Grid(places=at, shares=shares, **known)
 
 
 def grid(places: FloatArray) -> Grid:

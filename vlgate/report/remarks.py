@@ -109,9 +109,8 @@ def _split(task: str, part: str, metrics: Mapping[str, Mapping[str, Any]]) -> Pr
     unread = metrics["unread_rate"]["value"] if "unread_rate" in metrics else 0.0
     shares = {"normal": metrics["acc_normal"]["value"], "right": right, "prior": prior["value"], "unread": unread}
     other = max(0.0, 1 - right - prior["value"] - unread)
-    return PriorSplit(
-        task=task, part=part, other=other, **shares, **{name: prior[name] for name in ("n", "low", "high")}
-    )
+    shares |= {name: prior[name] for name in ("n", "low", "high")}
+    return PriorSplit(task=task, part=part, other=other, **shares)
 
 
 # what the error rates of the gates stand on
@@ -232,8 +231,6 @@ def _percent(share: float) -> str:
 
 
 def published_lines(run: RunResult) -> list[str]:
-    shown = (
-        result for result in run.results if not result.task.together
-    )  # published figures are of one image at a time
-    tasks = [Shown(task=one.task.id, shape=one.task.shape, metrics=one.metrics) for one in shown]
+    apart = (one for one in run.results if not one.task.together)  # as published: of one image at a time
+    tasks = [Shown(task=one.task.id, shape=one.task.shape, metrics=one.metrics) for one in apart]
     return [line for task in tasks for line in published_lines_of(task)]

@@ -55,10 +55,10 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     for ability in abilities(run):
         figures = f"- **{ability.word}** `{ability.task}`: {ability.figures}. {ability.question}"
         lines.append(" ".join((figures, *ability.limits)).rstrip())
+    rates = remarks.error_rate_lines(run.error_rates)
     sections = {
         "Compared with an earlier run": [] if run.comparison is None else comparison_lines(run.comparison, None),
-        "Error rates of the gates": remarks.error_rate_lines(run.error_rates)
-        + [remarks.ASSUMED] * bool(run.error_rates),
+        "Error rates of the gates": [*rates, remarks.ASSUMED] if rates else [],
         "Smallest changes that break the model": shrunk_lines(run.shrunk),
         "Prior against image": remarks.prior_lines(run),
         "Why cases were missed": explained_lines(run.explained),

@@ -64,7 +64,7 @@ def _counts(run: RunResult) -> str:
 
 
 BADGE = "badge.json"
-_COLOURS: Mapping[Word, str] = {"pass": "brightgreen", "fail": "red", "inconclusive": "yellow"}  # of others grey
+_COLOURS: Mapping[Word, str] = {"pass": "brightgreen", "fail": "red", "inconclusive": "yellow"}  # others are grey
 
 
 def badge_content(run: RunResult, model: ModelCard) -> dict[str, object]:
