@@ -177,9 +177,9 @@ def _with_answers(arrays: ShapeReplies, readings: Sequence[Reading]) -> ShapeRep
     # a prior: the second pair of replies gives the right answers of the first pair
     prior = [all(reading.read[2:4]) and reading.said[2:4] == reading.truths[:2] for reading in readings]
     said, read, truths, outcomes = zip(*readings, strict=True)
-    texts = {"said": said, "truths": truths, "outcomes": outcomes}
+    texts = [np.array(rows, dtype=object) for rows in (said, truths, outcomes)]
     arrays = replace(arrays, read=np.array(read, dtype=np.bool_), prior=np.array(prior, dtype=np.bool_))
-    return replace(arrays, **{name: np.array(rows, dtype=object) for name, rows in texts.items()})
+    return replace(arrays, said=texts[0], truths=texts[1], outcomes=texts[2])
 
 
 def _sentences(judged: Verdicts, readings: Sequence[Reading], spec: ShapeSpec) -> Iterator[str]:

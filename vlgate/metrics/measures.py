@@ -100,9 +100,14 @@ def group_codes(tags: Sequence[Mapping[str, str]]) -> dict[str, NDArray[np.int64
 
 
 def group_measure(name: str, values: FloatArray, codes: NDArray[np.int64]) -> Measure | None:
-    """Return a metric over groups; None if no case counts."""
-    # ``values``, shape (n,), says whether each case is right, NaN for one that does not count; ``codes`` numbers the
-    # groups, -1 for none. Shares of groups that are all right leave out groups with a case that does not count.
+    """Return a metric over groups.
+
+    - ``values``: shape (n,), whether each case is right, in 0..1; NaN for a case that does not count.
+    - ``codes``: shape (n,), the numbers of the groups; -1 for a case that is in none.
+
+    Returns: the measure; None if no case counts. The shares of groups whose cases are all right leave out groups with a
+        case that does not count or is not there.
+    """
     known = np.isfinite(values)
     if GROUPED[name] == "mean":
         rows = np.flatnonzero(known & (codes >= 0))
