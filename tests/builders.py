@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.predictor import ModelPredictor
@@ -22,21 +23,13 @@ def image(key):
 
 def coloured(key, colour=(200, 30, 30), size=(8, 6)):
     """An image of one colour."""
-
-    def load():
-        from PIL import Image
-
-        return Image.new("RGB", size, colour)
-
-    return LazyImage(key=str(key), load=load, where=str(key))
+    return LazyImage(key=str(key), load=lambda: Image.new("RGB", size, colour), where=str(key))
 
 
 def noise(seed, size=(8, 8)):
     """An image of random pixels, the same for a seed."""
 
     def load():
-        from PIL import Image
-
         return Image.fromarray(np.random.default_rng(seed).integers(0, 256, (*size, 3), dtype=np.uint8))
 
     return LazyImage(key=f"{seed}.jpg", load=load, where=f"{seed}.jpg")
@@ -110,33 +103,34 @@ def _tuples(value):
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
+def _numbered(rows, name):
+    return [
+        Case(id=f"{name}{number}", requests=tuple(requests), truths=tuple(truths))
+        for number, (requests, truths) in enumerate(rows)
+    ]
+
+
 def texts_task(*rows, shape="pair", truths=None, name="x/pairs", case="case-"):
     """A task of texts: rows of the key of an image, a true text and false ones, or texts of the ``truths``."""
-    cases = []
-    for number, (key, *texts) in enumerate(rows):
-        requests = tuple(Match(image=image(key), text=text) for text in texts)
-        cases.append(
-            Case(id=f"{case}{number}", requests=requests, truths=truths or (True, *[False] * (len(texts) - 1)))
-        )
-    return task_of(cases, name, shape=shape)
+    asked = [[Match(image=image(key), text=text) for text in texts] for key, *texts in rows]
+    cases = [(requests, truths or (True, *[False] * (len(requests) - 1))) for requests in asked]
+    return task_of(_numbered(cases, case), name, shape=shape)
 
 
 def quads_task(*rows, name="x/quads"):
     """A task of two images and two captions: rows of two keys and two texts, each true of one image."""
-    cases = []
-    for number, (one, other, *texts) in enumerate(rows):
-        requests = tuple(Match(image=image(key), text=text) for key in (one, other) for text in texts)
-        cases.append(Case(id=f"case-{number}", requests=requests, truths=(True, False, False, True)))
-    return task_of(cases, name, "compositional", "quad")
+    asked = [[Match(image=image(key), text=text) for key in row[:2] for text in row[2:]] for row in rows]
+    cases = [(requests, (True, False, False, True)) for requests in asked]
+    return task_of(_numbered(cases, "case-"), name, "compositional", "quad")
 
 
 def asked_task(*rows, shape="questions", choices=("yes", "no"), name="x/questions", case="case-"):
     """A task of questions: rows of the key of an image, a question, its answer, perhaps another question and answer."""
-    cases = []
-    for number, (key, *asked) in enumerate(rows):
-        requests = tuple(Ask(image=image(key), question=text, choices=choices) for text in asked[::2])
-        cases.append(Case(id=f"{case}{number}", requests=requests, truths=tuple(asked[1::2])))
-    return task_of(cases, name, "invariance", shape)
+    cases = [
+        ([Ask(image=image(key), question=text, choices=choices) for text in asked[::2]], asked[1::2])
+        for key, *asked in rows
+    ]
+    return task_of(_numbered(cases, case), name, "invariance", shape)
 
 
 def model(**parts):

@@ -1,17 +1,16 @@
-"""Small functions by one plain example each."""
+"""Every example in a docstring runs and prints what it says; small functions by one plain example each."""
+
+import doctest
+import importlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from vlgate import errors, seeds
-from vlgate.judging.announced import announced, announced_lines, conclusions, first_sentence, own_turn, without_reasons
-from vlgate.judging.answers import normal_choice
 from vlgate.judging.judged import cause_of
-from vlgate.judging.labels import labels_of
 from vlgate.metrics import clusters, paired, stats, text_learning, variants
-from vlgate.metrics.measures import group_codes, wins
 from vlgate.metrics.perception import FACULTIES, share
-from vlgate.metrics.score_rules import chosen_quad_case_metrics
 from vlgate.probes.controls.canaries import follows
 from vlgate.probes.controls.look import describes
 from vlgate.probes.controls.registry import chosen
@@ -43,21 +42,8 @@ EXAMPLES = [
     (seeds.seed_of("0:limit:valse/existence"), 15501234389643715180),
     (seeds.generator("0/a").random(), seeds.generator("0/a").random()),
     (seeds.quick_generator("0/a").random(), seeds.quick_generator("0/a").random()),
-    (own_turn("<|im_start|>assistant\nNo<|im_end|>\n<|im_start|>user\nIs there a cat?"), "No"),
-    (own_turn("No\n\nQuestion: Is there a cat?\nAnswer: Yes"), "No"),
-    (announced("<reasoning>At first, no.</reasoning><answer>Yes</answer>"), "Yes"),
-    ((announced(r"So it is \boxed{B}."), announced("Yes.")), ("B", None)),
-    (announced_lines("It barks, yes.\nConclusion: no\nIt is a seal."), [("no", "no\nIt is a seal.")]),
-    (conclusions("A red car stands by a blue truck. Therefore, the answer is red."), ["red"]),
-    (first_sentence("Red. The truck next to it is blue."), ("Red", ["The truck next to it is blue."])),
-    (without_reasons("No. Explanation: one could think, yes, it barks."), "No."),
-    ([normal_choice(one, ("C", "C!")) for one in ("C!", "C")], ["C!", "C"]),
     (cause_of("image 'a.jpg': not found; looked in data/a.jpg"), "image *: not found; looked in *"),
     (cause_of("the service answers 429: busy"), "the service answers 429: busy"),
-    (
-        (labels_of(("red", "blue"), ("a", "b"))["2"], labels_of(("A", "B"), ())["b"], labels_of(("2", "3"), ())),
-        (1, 1, {}),
-    ),
     (
         [clusters.photograph(one) for one in ("2.jpg#1,2,3,4", "2.jpg", "shot#1.png#blur")],
         ["2.jpg", "2.jpg", "shot#1.png"],
@@ -65,17 +51,13 @@ EXAMPLES = [
     (clusters.connected([["a.jpg", "b.jpg"], ["c.jpg"], ["b.jpg#0,0,9,9", "d.jpg"]])["d.jpg"], "a.jpg"),
     (clusters.recorded_clusters("12", [["b | a"], ["c | b#0,0,9,9"]], together=True), ("a", "a")),
     ([clusters.ordinal(place) for place in (0, 9, 10, 21)], ["first", "tenth", "11th", "22nd"]),
-    (clusters.clusters(["a.jpg", "b.jpg", "a.jpg"]).sizes.tolist(), [2.0, 1.0]),
     (clusters.image_of(Compare(images=(A, B), question="")), "a.jpg | b.jpg"),
-    (wins(array(2, 1, 1), array(1, 1, 2)).tolist(), [1.0, 0.0, 0.0]),
-    (group_codes([{"macro": "on"}, {}, {"macro": "under"}])["macro"].tolist(), [0, -1, 1]),
     (round(paired.score(7, 1, 21, 0.0), 3), -2.121),
     (round(paired.worth_of_difference(Difference(value=-6 / 21, n=21, broken=7, fixed=1, **TANGO)), 3), 21.0),
     ((paired.cases_for_margin(0.05, 0.10), paired.cases_for_margin(0.02, 0.10)), (350, 2005)),
     ((paired.cases_for_bound(0.60, 0.50), paired.cases_for_bound(0.5, 0.5)), (194, None)),
     (FACULTIES["noun"].at(array(0.0, 0.2, 1.0)).round(3).tolist(), [4.0, 8.0, 128.0]),
     (share(array(0.0, 0.5, 1.0), array(0.5), array(0.01), array(0.9)).tolist(), [0.5, 0.7, 0.9]),
-    (chosen_quad_case_metrics(np.array([[True, True, True, False]]))["text"].tolist(), [1.0]),
     (stats.mean(array(0.1, 0.1, 0.1)), 0.1),  # numpy says 0.10000000000000002
     (round(stats.worth(Metric(value=0.669, low=0.627, high=0.709, n=505))), 503),
     (text_learning.likeness(["a red cup", "a blue cup", "a red ball"])[:, 0].tolist(), [4.0, 3.0, 3.0]),
@@ -112,3 +94,31 @@ EXAMPLES = [
 @pytest.mark.parametrize(("result", "expected"), EXAMPLES)
 def test_an_example(result, expected):
     assert result == expected
+
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = {"vlgate": "vlgate", "perturb": "vlgate.perturb", "fixtures": "vlgate.fixtures"}
+
+
+def with_examples():
+    """The modules whose text holds an example, by the names under which they are imported."""
+    for folder, prefix in FOLDERS.items():
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            parts = file.relative_to(ROOT / folder).with_suffix("").parts
+            twice = folder == "vlgate" and parts[0] in {"perturb", "fixtures"}  # links to the other two folders
+            if not twice and ">>>" in file.read_text(encoding="utf-8"):
+                yield ".".join([prefix, *(part for part in parts if part != "__init__")])
+
+
+MODULES = list(with_examples())
+
+
+def test_examples_are_found():
+    assert len(MODULES) > 20
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_a_module_run(name):
+    ended = doctest.testmod(importlib.import_module(name))
+    assert ended.attempted
+    assert not ended.failed

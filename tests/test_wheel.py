@@ -44,15 +44,14 @@ def test_the_top_level_is_ours_alone(wheel):
     with zipfile.ZipFile(wheel) as content:
         names = content.namelist()
     assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"tests_vl", "vlgate"}
-    assert "vlgate/__main__.py" in names
-    assert "vlgate/thresholds.toml" in names
+    assert {"vlgate/__main__.py", "vlgate/thresholds.toml", "vlgate/sources/published/valse.toml"} <= set(names)
     assert {"vlgate/perturb/text/rewriting.py", "vlgate/perturb/word_lists.tsv"} <= set(names)
-    assert "vlgate/sources/published/valse.toml" in names
     assert {f"vlgate/cli/ci/{name}.yml" for name in ("action", "workflow", "gitlab")} <= set(names)
     assert {f"vlgate/report/page/page.{kind}" for kind in ("html", "css", "js")} <= set(names)
-    assert "vlgate/fixtures/session.py" in names
-    assert "vlgate/fixtures/checkpoints/tiny-lxmert/model.safetensors" in names
-    assert "vlgate/fixtures/checkpoints/tiny-clip/open_clip_model.safetensors" in names
+    checkpoints = ("tiny-lxmert/model.safetensors", "tiny-clip/open_clip_model.safetensors")
+    assert {"session.py", *(f"checkpoints/{name}" for name in checkpoints)} <= {
+        name.removeprefix("vlgate/fixtures/") for name in names
+    }
     assert not [name for name in names if name.endswith("conftest.py")]
     assert len(names) == len(set(names))
 
@@ -67,19 +66,11 @@ def test_the_suite_runs_from_the_wheel_alone(wheel, tmp_path):
     (work / "my_model.py").write_text(MODEL)
     command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "--model=my_model:build", "--results=out"]
     environment = {**os.environ, "PYTHONPATH": str(site)}
-    done = subprocess.run(
-        [*command, "--suite=scenes/foil-it", "-q"],
-        cwd=work,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    shared = {"cwd": work, "env": environment, "capture_output": True, "text": True}
+    done = subprocess.run([*command, "--suite=scenes/foil-it", "-q"], **shared, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "FAILED thresholds.toml::scenes/foil-it:acc_r" in done.stdout
     assert "This release may not ship" in (work / "out" / "report.html").read_text(encoding="utf-8")
     where = "import vlgate.fixtures.scenes, tests_vl; print(vlgate.__file__, tests_vl.__file__)"
-    placed = subprocess.run(
-        [sys.executable, "-c", where], cwd=work, env=environment, capture_output=True, text=True, check=True
-    )
+    placed = subprocess.run([sys.executable, "-c", where], **shared, check=True)
     assert placed.stdout.count(str(site)) == 2

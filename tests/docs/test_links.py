@@ -1,13 +1,15 @@
-"""Links of the Markdown files lead somewhere, and commands name options that exist."""
+"""Links of the Markdown files lead somewhere, commands name options that exist, the site needs no other server."""
 
 import contextlib
 import io
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -15,8 +17,6 @@ from vlgate.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
-PRESENT = [file for file in PAGES if file.name != "CHANGELOG.md"]
-"""The pages that say how things are; a list of changes may name an option that is gone."""
 FENCE = re.compile(r"^ *(```|~~~)(?P<language>[\w-]*)[^\n]*\n(?P<text>.*?)^ *\1 *$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]+`")
 LINK = re.compile(r"\[[^\[\]]*\]\(\s*(?P<target>[^()\s]+)(?:\s+\"[^\"]*\")?\s*\)")
@@ -27,32 +27,24 @@ SHORT = {"--co", "--ff", "--junitxml", "--lf", "--nf", "--sw"}
 
 
 def slug(heading):
-    """The anchor of a heading, as code hosting sites and the site of docs/ make it."""
-    text = re.sub(r"[^\w\s-]", "", heading.strip().lower())
-    return re.sub(r"\s", "-", text.strip())
-
-
-def plain(heading):
-    """A heading without the marks of links, code and emphasis."""
+    """The anchor of a heading, as code hosting sites and the site of docs/ make it: no links, code and emphasis."""
     text = re.sub(r"\[([^\[\]]*)\]\([^()]*\)", r"\1", heading)
-    return re.sub(r"[`*]|\s#+$|\{[^}]*\}$", "", text).replace("\\_", "_")
+    plain = re.sub(r"[`*]|\s#+$|\{[^}]*\}$", "", text).replace("\\_", "_")
+    return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", plain.strip().lower()).strip())
 
 
 @cache
 def anchors(file):
     text = FENCE.sub("", file.read_text(encoding="utf-8"))
-    headings = [slug(plain(line)) for line in re.findall(r"^#{1,6} +(.+)$", text, re.MULTILINE)]
-    again = [
-        f"{heading}-{headings[:index].count(heading)}"
-        for index, heading in enumerate(headings)
-        if heading in headings[:index]
-    ]
+    headings = [slug(line) for line in re.findall(r"^#{1,6} +(.+)$", text, re.MULTILINE)]
+    earlier = [headings[:index].count(heading) for index, heading in enumerate(headings)]
+    again = [f"{heading}-{count}" for heading, count in zip(headings, earlier, strict=True) if count]
     return {*headings, *again, *re.findall(r"<a (?:id|name)=\"([^\"]+)\"", text)}
 
 
 def links(text):
-    without_code = CODE.sub("`code`", FENCE.sub("", text))
-    return [match["target"] for pattern in (LINK, REFERENCE) for match in pattern.finditer(without_code)]
+    text = CODE.sub("`code`", FENCE.sub("", text))
+    return [match["target"] for pattern in (LINK, REFERENCE) for match in pattern.finditer(text)]
 
 
 def broken(file, text):
@@ -121,22 +113,14 @@ def unknown_options(words):
 
 
 @pytest.mark.parametrize("file", PAGES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_every_relative_link_leads_to_a_file_and_every_anchor_to_a_heading(file):
-    assert list(broken(file, file.read_text(encoding="utf-8"))) == []
-
-
-@pytest.mark.parametrize("file", PAGES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_every_command_names_options_that_exist(file):
-    found = commands(file.read_text(encoding="utf-8"))
-    assert [(" ".join(words), wrong) for words in found if (wrong := unknown_options(words))] == []
-
-
-@pytest.mark.parametrize("file", PRESENT, ids=lambda file: str(file.relative_to(ROOT)))
-def test_every_option_in_running_text_exists(file):
-    text = FENCE.sub("", file.read_text(encoding="utf-8"))
-    named = {option for code in CODE.findall(text) if code.startswith("`--") for option in OPTION.findall(code)}
-    known = options_of_pytest().union(*map(options_of_command, ["", *COMMANDS]))
-    assert named - known == set()
+def test_every_link_leads_somewhere_and_every_option_exists(file):
+    """But a list of changes may name an option that is gone."""
+    text = file.read_text(encoding="utf-8")
+    assert list(broken(file, text)) == []
+    assert [(" ".join(words), wrong) for words in commands(text) if (wrong := unknown_options(words))] == []
+    code = [] if file.name == "CHANGELOG.md" else CODE.findall(FENCE.sub("", text))
+    named = {option for words in code if words.startswith("`--") for option in OPTION.findall(words)}
+    assert named - options_of_pytest().union(*map(options_of_command, ["", *COMMANDS])) == set()
 
 
 @pytest.mark.parametrize(
@@ -155,9 +139,8 @@ def test_a_broken_link_is_found(text, problem):
 
 
 def test_a_link_in_code_is_not_a_link():
-    assert (
-        list(broken(ROOT / "README.md", "`[a](b.md)`\n\n```text\n[a](b.md)\n```\n[ok](ARCHITECTURE.md#layers)")) == []
-    )
+    text = "`[a](b.md)`\n\n```text\n[a](b.md)\n```\n[ok](ARCHITECTURE.md#layers)"
+    assert list(broken(ROOT / "README.md", text)) == []
 
 
 @pytest.mark.parametrize(
@@ -175,3 +158,76 @@ def test_a_link_in_code_is_not_a_link():
 def test_an_option_that_does_not_exist_is_found(line, wrong):
     found = [option for words in commands(f"```console\n{line}\n```\n") for option in unknown_options(words)]
     assert found == wrong
+
+
+BUILD = """
+import logging
+import sys
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+logging.basicConfig(level=logging.WARNING)
+docs, site, config = sys.argv[1:]
+build(load_config(config, docs_dir=docs, site_dir=site, strict=True))
+"""
+LOADED = re.compile(
+    r"<(?:script|img|iframe)[^>]* src=\"?(https?:)?//|<link[^>]* href=\"?(https?:)?//(?![^>]*canonical)"
+)
+
+
+def build(docs, site):
+    """Build the site as `make docs` does, with any proxy out of reach."""
+    unreachable = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    command = [sys.executable, "-c", BUILD, str(docs), str(site), str(ROOT / "mkdocs.yml")]
+    environment = {**os.environ, **unreachable, "NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    done = build(ROOT / "docs", folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.mark.slow
+def test_the_site_loads_nothing_from_another_server(site):
+    pages = sorted(site.rglob("*.html"))
+    assert site / "index.html" in pages
+    assert [str(page) for page in pages if LOADED.search(page.read_text(encoding="utf-8"))] == []
+    styles = [file for file in site.rglob("*.css") if re.search(r"(?:url\(|@import )\"?https?:", file.read_text())]
+    assert styles == []
+
+
+def test_the_pages_at_the_root_of_the_repository_are_on_the_site(site):
+    page = (site / "ARCHITECTURE.html").read_text(encoding="utf-8")
+    assert 'href="decisions.html"' in page
+    assert 'href="docs/' not in page
+    assert 'id="layers"' in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("link", ["nowhere.md", "concepts.md#nowhere", "../nowhere.md", "/concepts.md"])
+def test_a_broken_link_stops_the_build(link, tmp_path):
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    with (tmp_path / "docs" / "index.md").open("a", encoding="utf-8") as index:
+        index.write(f"\n[broken]({link})\n")
+    done = build(tmp_path / "docs", tmp_path / "site")
+    assert done.returncode != 0
+    assert link.rpartition("#")[2] in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("written", "on_the_site"),
+    [
+        ("[a](../../ARCHITECTURE.md#layers)", "[a](../ARCHITECTURE.md#layers)"),
+        ("[`a`](../../vlgate/types.py), [b](../index.md)", "`a`, [b](../index.md)"),
+        ("`[a](../../vlgate/types.py)`", "`[a](../../vlgate/types.py)`"),
+        ("[a](../../nowhere.py) [b](https://example.org/c.md)", "[a](../../nowhere.py) [b](https://example.org/c.md)"),
+    ],
+)
+def test_a_link_of_the_repository_is_a_link_of_the_site_or_text(written, on_the_site, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    from site_links import for_site
+
+    assert for_site(written, PurePosixPath("docs/guides")) == on_the_site

@@ -1,22 +1,19 @@
-"""The pages of docs/reference are what the code says."""
+"""The pages of docs/reference are what the code says, and how its docstrings become Markdown."""
 
+import doctest
+import importlib
+import re
 import subprocess
 import sys
-from itertools import permutations
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from vlgate.metrics import score_rules, stats
-from vlgate.metrics.measures import GROUPED
-from vlgate.metrics.shapes import SHAPES
 from vlgate.plugin.parse_options import read
 from vlgate.record.options import SETTINGS
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "write_reference.py"
-ORDERS = np.array(list(permutations([1.0, 2.0, 4.0, 8.0])))
 
 
 @pytest.mark.slow
@@ -27,29 +24,11 @@ def test_the_reference_pages_are_what_the_code_says():
 
 def test_every_option_has_a_section():
     page = (ROOT / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
-    assert [line.removeprefix("## --") for line in page.splitlines() if line.startswith("## --")] == [
-        setting.name for setting in SETTINGS.values()
-    ]
+    assert re.findall("^## --(.*)$", page, re.MULTILINE) == [setting.name for setting in SETTINGS.values()]
 
 
-IN_WORDS = {
-    "baseline",
-    "disputes",
-    "require-gates",
-    "suite",
-    "data",
-    "limit",
-    "thresholds",
-    "results",
-    "shard",
-    "controls",
-    "controls-limit",
-    "protocol",
-    "log-to",
-    "cache",
-}
-
-
+IN_WORDS = "baseline disputes require-gates suite data limit thresholds results shard controls controls-limit".split()
+IN_WORDS += ["protocol", "log-to", "cache"]
 PLAIN = [setting for setting in SETTINGS.values() if setting.name not in IN_WORDS]
 
 
@@ -62,39 +41,91 @@ def test_an_option_with_its_documented_default_changes_nothing(setting, pytester
     assert given == left_out
 
 
-def mean_facts(shape):
-    """The mean of each fact over all orders of the scores of a case."""
-    yes_or_no = np.array([[a, b] for a in (0.0, 1.0) for b in (0.0, 1.0)])
-    rules = {
-        "pair": lambda: score_rules.pair_case_metrics(
-            np.repeat([[1.0, 2.0], [2.0, 1.0]], 4, axis=0), np.tile(yes_or_no, (2, 1))
-        ),
-        "quad": lambda: score_rules.quad_case_metrics(ORDERS),
-        "image_quad": lambda: score_rules.quad_case_metrics(ORDERS),
-        "two_true": lambda: score_rules.two_true_case_metrics(np.array(list(permutations([1.0, 2.0, 3.0])))),
-        "set": lambda: score_rules.set_case_metrics(ORDERS, SHAPES["set"].metrics),
-        "active_passive_set": lambda: score_rules.set_case_metrics(ORDERS, SHAPES["active_passive_set"].metrics),
-    }
-    return {name: values.mean() for name, values in rules[shape]().items()}
+@pytest.fixture
+def markdown(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    return importlib.import_module("reference.markdown")
 
 
-@pytest.mark.parametrize("shape", ["pair", "quad", "image_quad", "set", "active_passive_set", "two_true"])
-def test_a_chance_level_is_the_mean_over_all_orders_of_the_scores(shape):
-    found = mean_facts(shape)
-    assert {name: found[name] for name in SHAPES[shape].chance if name in found} == pytest.approx(
-        {name: value for name, value in SHAPES[shape].chance.items() if name in found}
-    )
-    assert set(SHAPES[shape].chance) - set(found) <= {"auroc", "macro", "macro_all"}
-    assert {SHAPES[shape].chance[name] for name in set(SHAPES[shape].chance) & GROUPED.keys()} <= {
-        SHAPES[shape].chance[SHAPES[shape].headline]
-    }
+def documented(first, *, second: int = 2, **others: str) -> None:
+    """Do ``first`` with *stars*, <tags> and a_name.
+
+    A list:
+
+    - ``one``: 1 | 2;
+    - two.
+
+    Args:
+        first: what it is, over
+            two lines.
+        second: a number.
+
+    Returns: ``None``, always;
+        and no more.
+    Raises: ValueError if it cannot.
+
+    >>> 1 + 1
+    2
+
+    >>> [1]
+    [1]
+    """
 
 
-def test_the_chance_level_of_auroc_is_its_mean_over_all_orders():
-    scores = ORDERS.reshape(-1, 2, 2)
-    found = [stats.area(score[:, 0], score[:, 1]).value for score in scores]
-    assert np.mean(found) == pytest.approx(SHAPES["pair"].chance["auroc"])
+EXPECTED = r"""
+Do `first` with \*stars\*, &lt;tags> and a\_name.
+
+A list:
+
+- `one`: 1 | 2;
+- two.
+
+**Args**
+
+- `first`: what it is, over two lines.
+- `second`: a number.
+
+**Returns** `None`, always; and no more.
+
+**Raises** ValueError if it cannot.
+
+```pycon
+>>> 1 + 1
+2
+```
+
+```pycon
+>>> [1]
+[1]
+```
+"""
 
 
-def test_every_shape_has_its_chance_levels_among_its_metrics():
-    assert all(set(SHAPES[shape].chance) <= set(SHAPES[shape].metrics) for shape in SHAPES)
+def test_a_docstring_in_googles_style_is_markdown(markdown):
+    assert markdown.prose(documented) == EXPECTED.strip()
+
+
+def test_a_description_ends_before_arguments_results_errors_and_examples(markdown):
+    assert markdown.description(documented) == EXPECTED.partition("**Args**")[0].strip()
+
+
+def test_a_signature_is_as_in_the_source(markdown):
+    assert markdown.signature(documented) == "documented(first, *, second: int = 2, **others: str) -> None"
+
+
+def test_a_long_signature_has_an_argument_per_line(markdown):
+    lines = markdown.signature(documented, name="d" * 60).splitlines()
+    assert lines[1:] == ["    first,", "    *,", "    second: int = 2,", "    **others: str,", ") -> None"]
+
+
+def test_a_bar_in_a_cell_does_not_end_it(markdown):
+    assert markdown.table(["a"], [["x|y"]]).splitlines()[-1] == r"| x\|y |"
+
+
+@pytest.mark.parametrize("name", ["reference.markdown", "site_links"])
+def test_the_examples_of_the_scripts_run(name, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    ended = doctest.testmod(importlib.import_module(name))
+    assert ended.attempted
+    assert not ended.failed
+    assert Path(sys.modules[name].__file__).is_relative_to(ROOT / "scripts")

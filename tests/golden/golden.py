@@ -1,6 +1,6 @@
 """Golden runs: every output of the project, digested, so that a change that should change nothing is seen to.
 
-``python tests/golden/golden.py write [GROUP ...]`` runs the groups of commands of ``golden_runs.py`` (all, if none is
+``python tests/golden/golden.py write [GROUP ...]`` runs the groups of commands of ``golden_runs.toml`` (all, if none is
 named) and puts a digest of each file that they write into ``digests.txt``. Run it before a change.
 ``python tests/golden/golden.py compare [GROUP ...]`` runs them again and names each file that differs, with the first
 lines that do; its exit status is 1 if one does. Run it after the change. ``list`` lists the groups and their commands.
@@ -23,11 +23,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from golden_normal import allure, digest, masked, normal, rounded, words
-from golden_runs import GROUPS, INPUTS, SHARED, Group
 
 ROOT = Path(__file__).parents[2]
 DIGESTS = Path(__file__).parent / "digests.txt"
@@ -36,6 +37,28 @@ _APART = {"allure", "data", "home", "parses"}  # folders whose files are not out
 _WEIGHED = {"tiny-lxmert", "tiny-clip"}  # their fingerprints come from weights
 _SHOWN = 12  # lines of a difference
 _WIDE = 300  # characters of a shown line
+INPUTS = Path(__file__).parent / "inputs"
+SHARED = ROOT.parent / "shared/data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Commands in one empty folder with the files of ``inputs`` and the data; LABEL.out has output and exit status."""
+
+    commands: dict[str, str]
+    real: bool = False
+    wordnet: bool = False
+    neural: bool = False
+    quick: bool = False
+    varying: tuple[str, ...] = ()
+
+
+_TABLE = tomllib.loads(Path(__file__).with_name("golden_runs.toml").read_text("utf-8"))
+_SHORT = _TABLE.pop("names")
+GROUPS = {
+    name: Group(**{**group, "commands": {label: one.format(**_SHORT) for label, one in group["commands"].items()}})
+    for name, group in _TABLE.items()
+}
 
 
 def environment(home: Path, lexicon: Path) -> dict[str, str]:
@@ -51,12 +74,8 @@ def with_wordnet(lexicon: Path) -> None:
     """Read Open English Wordnet into a database of wn, once: it takes 12 seconds."""
     if not any(lexicon.glob("*")):
         added = f"import wn; wn.add({str(SHARED / 'wordnet/oewn.xml.gz')!r}, progress_handler=None)"
-        subprocess.run(
-            [sys.executable, "-c", added],
-            env=os.environ | {"WN_DATA_DIR": str(lexicon)},
-            check=True,
-            capture_output=True,
-        )
+        variables = os.environ | {"WN_DATA_DIR": str(lexicon)}
+        subprocess.run([sys.executable, "-c", added], env=variables, check=True, capture_output=True)
 
 
 def run(group: Group, folder: Path, lexicon: Path) -> None:
@@ -188,10 +207,10 @@ def compare(names: list[str], out: Path) -> int:
         for path in sorted(before | now):
             if path not in now or path not in before:
                 print(f"{'not written any more' if path in before else 'new'}: {path}")
-            elif now[path][0] == before[path][0] or (now[path][1] == before[path][1] and not same_processor):
-                continue
-            else:
+            elif now[path][0] != before[path][0] and (same_processor or now[path][1] != before[path][1]):
                 print(f"differs: {path}\n{difference(out, path, before[path][0])}")
+            else:
+                continue
             differing += 1
     versions = [f"{key} {facts.get(key)} -> {value}" for key, value in here().items() if facts.get(key) != value]
     if versions:

@@ -7,37 +7,11 @@ from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
 
-VOLATILE = {
-    "time",
-    "python",
-    "platform",
-    "cpus",
-    "packages",
-    "uuid",
-    "start",
-    "stop",
-    "timestamp",
-    "created",
-    "date",
-    "seal",
-}
+VOLATILE = {"python", "platform", "cpus", "packages", "uuid", "seal"}
+VOLATILE |= {"time", "start", "stop", "timestamp", "created", "date"}
 """Keys of JSON objects whose values are times, versions, host facts, random names, or digests of a whole with these."""
-TEXTS = {
-    ".csv",
-    ".html",
-    ".jsonl",
-    ".md",
-    ".mjs",
-    ".out",
-    ".py",
-    ".svg",
-    ".toml",
-    ".tsv",
-    ".txt",
-    ".xml",
-    ".yaml",
-    ".yml",
-}
+TEXTS = {".csv", ".jsonl", ".out", ".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml"}
+TEXTS |= {".html", ".md", ".mjs", ".py", ".svg"}
 PICTURES = {".jpeg", ".jpg", ".png", ".webp"}
 _CHANGING = (
     (re.compile(r"20\d\d-\d\d-\d\d([T ]\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?(\+00[:-]00|Z)?)?"), "<date>"),

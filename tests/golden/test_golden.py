@@ -8,8 +8,8 @@ from functools import cache
 
 import golden
 import pytest
+from golden import GROUPS, Group
 from golden_normal import masked, normal, rounded
-from golden_runs import GROUPS, Group
 
 SLOW = pytest.mark.skipif(
     "SLOW" not in os.environ, reason="minutes: set SLOW=1, or call tests/golden/golden.py compare"

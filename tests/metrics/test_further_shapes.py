@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
+from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score, roc_auc_score
 
 from vlgate.metrics import answer_rules, score_rules
 from vlgate.metrics.clusters import numbered
@@ -40,11 +40,7 @@ def test_a_constant_model_chooses_nothing_right_and_credit_is_said():
     constant = np.zeros((3, 4))
     assert [
         score_rules.choice_case_metrics(constant, "x", ties)["x"].tolist() for ties in ("strict", "half", "credit")
-    ] == [
-        [0.0] * 3,
-        [0.5] * 3,
-        [1.0] * 3,
-    ]
+    ] == [[0.0] * 3, [0.5] * 3, [1.0] * 3]
 
 
 @pytest.mark.parametrize("row", [[np.nan, 1.0], [1.0, np.nan]])
@@ -62,11 +58,6 @@ def test_two_true_captions_both_score_above_the_false_one(scores):
         assert (one, two, itt) == (first > false, second > false, first > false and second > false)
 
 
-def test_chance_of_two_true_captions_is_a_third():
-    scores = np.random.default_rng(0).random((200_000, 3))
-    assert score_rules.two_true_case_metrics(scores)["itt"].mean() == pytest.approx(1 / 3, abs=0.005)
-
-
 @given(arrays(np.bool_, (8, 4)), arrays(np.bool_, (8, 4)))
 def test_crossed_questions(right, read):
     found = answer_rules.question_quad_case_metrics(right, read)
@@ -78,32 +69,26 @@ def test_crossed_questions(right, read):
         assert found["read"][row] == sum(read[row].tolist()) / 4
 
 
-def test_an_answer_that_ignores_the_image_gets_no_crossed_question():
-    truths = np.array([True, False, False, True])
-    alike = np.array([[first, second, first, second] for first in (True, False) for second in (True, False)])
-    found = answer_rules.question_quad_case_metrics(alike == truths, np.ones((4, 4), dtype=np.bool_))
-    assert found["g_acc"].tolist() == found["q_acc"].tolist() == [0.0] * 4
-    assert found["q_image_acc"].tolist() == [0.5] * 4
-
-
 ANSWERS = st.lists(st.tuples(st.sampled_from([1.0, 0.0, np.nan]), st.booleans()), min_size=1, max_size=30)
+
+
+def single_values(said, truths):
+    statistics = answer_rules.single_statistics(said, truths, np.full(len(said), np.nan))
+    return {name: statistic.of(None, 0.95).value for name, statistic in statistics.items()}
 
 
 @given(ANSWERS)
 def test_single_questions_against_scikit_learn(answers):
     said = np.array([answer for answer, _ in answers])
     truths = np.array([truth for _, truth in answers])
-    found = {
-        name: single_statistic.of(None, 0.95)
-        for name, single_statistic in answer_rules.single_statistics(said, truths, np.full(len(said), np.nan)).items()
-    }
+    found = single_values(said, truths)
     yes = (said == 1.0) | (np.isnan(said) & ~truths)  # what says neither yes nor no counts as the wrong answer
     assert ("precision" in found) == bool(yes.any())
     assert ("recall" in found) == bool(truths.any())
     assert ("f1" in found) == bool(yes.any() or truths.any())
     for name, of in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
         if name in found:
-            assert found[name].value == pytest.approx(of(truths, yes, zero_division=0.0))
+            assert found[name] == pytest.approx(of(truths, yes, zero_division=0.0))
     facts = answer_rules.single_case_metrics(said, truths, ~np.isnan(said))
     assert facts["accuracy"].tolist() == [float(one == truth) for one, truth in zip(said, truths, strict=True)]
     assert facts["yes_share"].tolist() == (said == 1.0).tolist()
@@ -124,10 +109,7 @@ def test_the_figures_that_others_print_for_pope(counts, printed):
     said = np.repeat([1.0, 1.0, 0.0, 0.0], [tp, fp, tn, fn])
     truths = np.repeat([True, False, False, True], [tp, fp, tn, fn])
     facts = answer_rules.single_case_metrics(said, truths, np.ones(len(said), dtype=np.bool_))
-    found = {
-        name: single_statistic.of(None, 0.95).value
-        for name, single_statistic in answer_rules.single_statistics(said, truths, np.full(len(said), np.nan)).items()
-    }
+    found = single_values(said, truths)
     values = (facts["accuracy"].mean(), found["precision"], found["recall"], found["f1"], facts["yes_share"].mean())
     for value, expected in zip(values, printed, strict=True):
         assert expected is None or round(100 * value, 2) == pytest.approx(expected, abs=0.011)
@@ -201,3 +183,82 @@ def test_cases_of_one_image_widen_the_interval_of_a_macro_mean():
     alone = macro(values, classes)
     grouped = macro(values, classes, numbered(np.arange(120) // 20))
     assert grouped.high - grouped.low > 1.5 * (alone.high - alone.low)
+
+
+def slow_question(right, prior, read):
+    """One case at a time, in words."""
+    if right[1]:
+        error = None
+    elif not read:
+        error = "unread_rate"
+    else:
+        error = "prior_rate" if prior else "other_rate"
+    found = dict.fromkeys(("prior_rate", "other_rate", "unread_rate"), 0.0)
+    return found | ({error: 1.0} if error else {}) | {"acc": sum(right) / 2, "c_acc": float(sum(right) == 2)}
+
+
+def test_questions_against_a_slow_reference():
+    random = np.random.default_rng(3)
+    right, prior, read = random.random((200, 2)) < 0.5, random.random(200) < 0.5, random.random((200, 2)) < 0.7
+    found = answer_rules.question_twin_case_metrics(right, prior, read)
+    assert set(found) == {*answer_rules.QUESTION_TWIN_METRICS, "read"}
+    assert found["read"].tolist() == [sum(pair) / 2 for pair in read.tolist()]
+    for index in range(200):
+        for name, value in slow_question(right[index].tolist(), prior[index], read[index, 1]).items():
+            assert found[name][index] == value, (index, name)
+    total = found["acc_counterfactual"] + found["prior_rate"] + found["other_rate"] + found["unread_rate"]
+    assert total.tolist() == [1.0] * 200
+
+
+@pytest.mark.parametrize(("ties", "right", "prior"), [("strict", 0.0, 0.0), ("half", 0.5, 0.5), ("credit", 1.0, 0.0)])
+def test_captions(ties, right, prior):
+    scores = np.random.default_rng(4).integers(0, 3, (300, 4)).astype(float)
+    found = score_rules.quad_twin_case_metrics(scores, ties)
+    assert {name: found[name].tolist() for name in ("group", "text")} == {
+        name: score_rules.quad_case_metrics(scores, ties)[name].tolist() for name in ("group", "text")
+    }
+    for (normal, other, usual, own), *measured in zip(
+        scores.tolist(), found["acc_normal"], found["acc_counterfactual"], found["prior_rate"], strict=True
+    ):
+        first = right if normal == other else float(normal > other)
+        second = right if own == usual else float(own > usual)
+        assert measured == [first, second, prior if own == usual else float(usual > own)]
+
+
+answers = st.sampled_from(["yes", "no", "left"])
+pairs = st.lists(st.tuples(answers, answers, answers, answers), min_size=1, max_size=40)
+
+
+def of(drawn, *, same):
+    """Drawn as (first answer, second answer, first truth, second truth)."""
+    right = np.array([(first == one, second == two) for first, second, one, two in drawn])
+    consistent = np.array([(first == second) == same for first, second, _, _ in drawn])
+    read = np.array([(first != "left", second != "left") for first, second, _, _ in drawn])
+    found = answer_rules.question_pair_case_metrics(right, consistent, read)
+    return {name: float(values.mean()) for name, values in found.items()}
+
+
+@given(pairs, st.booleans())
+def test_the_metrics_are_plain_counts_of_answers(drawn, same):
+    metrics = of(drawn, same=same)
+    said = [answer for first, second, _, _ in drawn for answer in (first, second)]
+    truth = [answer for _, _, one, two in drawn for answer in (one, two)]
+    n = len(drawn)
+    expected = {
+        "acc": accuracy_score(truth, said),
+        "cons": sum((first == second) == same for first, second, _, _ in drawn) / n,
+        "c_acc": sum(first == one and second == two for first, second, one, two in drawn) / n,
+        "acc_original": accuracy_score(truth[::2], said[::2]),
+        "acc_perturbed": accuracy_score(truth[1::2], said[1::2]),
+        "read": 1 - said.count("left") / (2 * n),
+    }
+    assert tuple(metrics) == answer_rules.QUESTION_PAIR_METRICS
+    assert metrics == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_constant_model_is_consistent_if_answers_should_be_equal_and_never_otherwise(same):
+    truths = [("yes", "yes"), ("no", "no")] if same else [("yes", "no"), ("no", "yes")]
+    expected = dict.fromkeys(answer_rules.QUESTION_PAIR_METRICS, 0.5) | {"read": 1.0, "cons": float(same)}
+    expected["c_acc"] = 0.5 if same else 0.0
+    assert of([("yes", "yes", *pair) for pair in truths], same=same) == expected

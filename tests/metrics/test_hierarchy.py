@@ -1,4 +1,7 @@
+from pathlib import Path
+
 import pytest
+from builders import json_table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,54 +10,21 @@ from vlgate.sources.registry import shapes_of
 
 VALSE, CHECKLIST = shapes_of("valse", ()), shapes_of("vl-checklist", ())
 
-PLACES = {
-    "large": "object/size/large",
-    "medium": "object/size/medium",
-    "small": "object/size/small",
-    "center": "object/location/center",
-    "mid": "object/location/mid",
-    "margin": "object/location/margin",
-    "color": "attribute/color",
-    "material": "attribute/material",
-    "size": "attribute/size",
-    "state": "attribute/state",
-    "act": "attribute/action",
-    "action": "relation/action",
-    "spatial": "relation/spatial",
-}
+PLACES = (
+    *(f"object/size/{size}" for size in ("large", "medium", "small")),
+    *(f"object/location/{place}" for place in ("center", "mid", "margin")),
+    *(f"attribute/{name}" for name in ("color", "material", "size", "state", "action")),
+    *("relation/action", "relation/spatial"),
+)
 
+TABLES = Path(__file__).with_suffix(".tsv")
 # Tables 2, 3, 5 and 6 of the paper: a model's sub-aspects in the order of PLACES; Object, Attribute, Relation, Average.
-PUBLISHED = {
-    "LXMERT": (
-        (84.94, 82.05, 79.01, 84.56, 83.84, 79.77, 80.50, 75.60, 63.80, 62.24, 75.00, 61.47, 57.4),
-        (82.36, 71.43, 59.43, 71.07),
-    ),
-    "UNITER": (
-        (85.27, 81.12, 78.06, 85.69, 83.64, 77.84, 76.65, 70.60, 62.80, 61.52, 68.35, 69.17, 61.5),
-        (81.94, 67.98, 65.33, 71.75),
-    ),
-    "ViLT": (
-        (88.58, 85.29, 82.18, 88.61, 86.65, 86.59, 85.95, 76.85, 62.40, 63.05, 73.00, 64.57, 66.6),
-        (86.32, 72.25, 65.58, 74.72),
-    ),
-    "CLIP": (
-        (88.83, 81.99, 75.70, 88.53, 85.86, 76.66, 64.50, 58.55, 61.45, 62.27, 66.40, 73.73, 54.0),
-        (82.93, 62.63, 63.87, 69.81),
-    ),
-}
-
-# Table 4 of the VALSE paper, without its misprinted figures: the eleven instruments in the task's order, and Avg.
-VALSE_PUBLISHED = {
-    "CLIP acc_r": ((66.9, 56.2, 62.1, 62.5, 57.5, 64.3, 75.6, 68.6, 52.1, 49.7, 88.8), 64.0),
-    "LXMERT acc_r": ((78.6, 64.4, 62.2, 69.2, 42.6, 60.2, 54.8, 45.8, 46.8, 44.2, 87.1), 59.6),
-    "LXMERT min_pc_pf": ((41.6, 42.2, 50.9, 50.0, 37.3, 28.4, 35.8, 36.8, 18.4, 17.3, 69.3), 38.9),
-    "12-in-1 auroc": ((96.3, 67.4, 72.0, 77.8, 75.1, 55.8, 61.3, 55.0, 59.8, 59.6, 81.0), 69.2),
-}
+PUBLISHED = {model: published for model, *published in json_table(TABLES, "vl-checklist")}
 
 
 def filled(figures):
     """Every task of the benchmark, with its sub-aspect's published figure: equal tasks do not move a mean."""
-    places = dict(zip((f"vl-checklist/{place}/" for place in PLACES.values()), figures, strict=True))
+    places = dict(zip((f"vl-checklist/{place}/" for place in PLACES), figures, strict=True))
     return {task: next(value for place, value in places.items() if task.startswith(place)) for task in CHECKLIST}
 
 
@@ -64,7 +34,7 @@ def test_the_published_means_follow_from_the_published_sub_aspects(model):
     rows = checklist_rows(filled(figures), CHECKLIST)
     found = [rows[f"vl-checklist/{aspect}"].value for aspect in ("object", "attribute", "relation")]
     assert [*found, rows["vl-checklist"].value] == pytest.approx(expected, abs=0.0101)
-    for name, figure in zip(PLACES.values(), figures, strict=True):
+    for name, figure in zip(PLACES, figures, strict=True):
         assert rows[f"vl-checklist/{name}"].value == pytest.approx(figure)
 
 
@@ -76,32 +46,24 @@ def test_the_published_gaps():
     assert gaps["LXMERT"]["vl-checklist/object/location:center-margin"].value == pytest.approx(84.56 - 79.77)
 
 
+def by_task(sets):
+    return {f"vl-checklist/{place}/{name}": value for place, of in sets.items() for name, value in of.items()}
+
+
 def test_files_then_datasets_then_levels():
-    values = {
-        "vl-checklist/object/location/center/swig_agent": 0.2,
-        "vl-checklist/object/location/center/swig_tool": 0.4,
-        "vl-checklist/object/location/center/vg_obj": 0.5,
-        "vl-checklist/object/location/center/vg_subj": 0.9,
-        "vl-checklist/object/location/center/hake": 0.8,
-        "vl-checklist/object/location/mid/hake": 0.6,
-        "vl-checklist/object/size/large/hake": 0.4,
-        "vl-checklist/attribute/color/vg": 1.0,
-        "vl-checklist/attribute/color/vaw": 0.5,
-    }
+    values = by_task(
+        {
+            "object/location/center": {"swig_agent": 0.2, "swig_tool": 0.4, "vg_obj": 0.5, "vg_subj": 0.9, "hake": 0.8},
+            "object/location/mid": {"hake": 0.6},
+            "object/size/large": {"hake": 0.4},
+            "attribute/color": {"vg": 1.0, "vaw": 0.5},
+        }
+    )
     center = (0.3 + 0.7 + 0.8) / 3
     location = (center + 0.6) / 2
     rows = checklist_rows(values | {"valse/existence": 0.0}, CHECKLIST)
-    assert list(rows) == [
-        "vl-checklist",
-        "vl-checklist/attribute",
-        "vl-checklist/attribute/color",
-        "vl-checklist/object",
-        "vl-checklist/object/location",
-        "vl-checklist/object/location/center",
-        "vl-checklist/object/location/mid",
-        "vl-checklist/object/size",
-        "vl-checklist/object/size/large",
-    ]
+    assert len(rows) == 9
+    assert list(rows) == sorted(rows)
     assert rows["vl-checklist/object/location/center"] == Mean(value=pytest.approx(center), tasks=5, of=7)
     assert rows["vl-checklist/object/location"] == Mean(value=pytest.approx(location), tasks=6, of=21)
     assert rows["vl-checklist/object"] == Mean(value=pytest.approx((location + 0.4) / 2), tasks=7, of=42)
@@ -125,18 +87,14 @@ def test_rows_are_within_their_values_and_count_them(values):
 
 
 def test_a_gap_is_over_what_both_ends_have():
-    values = {
-        "vl-checklist/object/location/center/swig_agent": 0.9,
-        "vl-checklist/object/location/center/swig_tool": 0.5,
-        "vl-checklist/object/location/center/vg_obj": 1.0,
-        "vl-checklist/object/location/center/hake": 0.75,
-        "vl-checklist/object/location/margin/swig_agent": 0.5,
-        "vl-checklist/object/location/margin/swig_tool": 0.25,
-        "vl-checklist/object/location/margin/hake": 0.25,
-        "vl-checklist/object/location/margin/vg_subj": 0.0,
-        "vl-checklist/object/size/large/hake": 1.0,
-        "vl-checklist/object/size/small/vg_obj": 0.0,
-    }
+    values = by_task(
+        {
+            "object/location/center": {"swig_agent": 0.9, "swig_tool": 0.5, "vg_obj": 1.0, "hake": 0.75},
+            "object/location/margin": {"swig_agent": 0.5, "swig_tool": 0.25, "hake": 0.25, "vg_subj": 0.0},
+            "object/size/large": {"hake": 1.0},
+            "object/size/small": {"vg_obj": 0.0},
+        }
+    )
     expected = Gap(value=pytest.approx((0.7 + 0.75) / 2 - (0.375 + 0.25) / 2), tasks=3)
     assert checklist_gaps(values) == {"vl-checklist/object/location:center-margin": expected}
 
@@ -147,10 +105,9 @@ def test_without_values_there_are_no_rows():
     assert valse_averages({"vl-checklist/relation/spatial/vg": {"acc_r": 0.5}}, VALSE) == {}
 
 
-@pytest.mark.parametrize("name", VALSE_PUBLISHED)
-def test_the_published_averages_of_valse(name):
-    figures, expected = VALSE_PUBLISHED[name]
-    metric = name.partition(" ")[2]
+@pytest.mark.parametrize(("metric", "figures", "expected"), json_table(TABLES, "valse"))
+def test_the_published_averages_of_valse(metric, figures, expected):
+    """Table 4 of the VALSE paper, without its misprinted figures: the instruments in the task's order, and Avg."""
     rows = valse_averages({task: {metric: figure} for task, figure in zip(VALSE, figures, strict=True)}, VALSE)
     assert rows == {metric: Mean(value=pytest.approx(expected, abs=0.0501), tasks=11, of=11)}
 

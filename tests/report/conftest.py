@@ -2,97 +2,51 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from builders import asked_task, image, judged, pair_case, quads_task, task_of
 
-from vlgate.gates.decide import decide_all, idle
+from tests.report.page.page_runs import gated
+from vlgate.gates.decide import idle
 from vlgate.gates.records import Gate
-from vlgate.gates.thresholds import Thresholds
-from vlgate.judging.verdicts import judge
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.results import RunResult, judged_tasks_of, task_metrics
-from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
+from vlgate.record.results import task_metrics
 
-BROKEN = "image 'broken.jpg': it is cut off; download it again"
-MISSING = "image 'missing.jpg': not found; put it there"
-
-
-def never():
-    raise AssertionError("a report decoded an image")
-
-
-def image(key):
-    return LazyImage(key=key, load=never)
-
-
-def verdicts_of(task, replies):
-    """Judge the first cases of a task by one list per case, with one keyword dictionary per request."""
-    predictions = {
-        request: Prediction(request=request, **reply)
-        for case, said in zip(task.cases, replies, strict=False)
-        for request, reply in zip(case.requests, said, strict=True)
-    }
-    return judge(Batch(task=task, positions=tuple(range(len(replies)))), predictions)
+RIGHT = [{"score": 0.75, "accepted": True}, {"score": 0.1, "accepted": False}]
+WRONG = [{"score": -0.25, "accepted": False}, {"score": 1 / 3, "accepted": False}]
+BROKEN = {"problem": "image 'broken.jpg': it is cut off; download it again"}
+MISSING = {"problem": "image 'missing.jpg': not found; put it there", "skipped": True}
 
 
 def foils():
     """40 pairs: 30 right, 4 wrong, 4 tied, one unscored, one skipped."""
-    keys = [f"{number}.jpg" for number in range(38)] + ["broken.jpg", "missing.jpg"]
-    cases = tuple(
-        Case(
-            id=f"pair {number}",
-            requests=(Match(image=image(key), text="a red cup"), Match(image=image(key), text="a red cat")),
-            truths=(True, False),
+    keys = [*(f"{number}.jpg" for number in range(38)), "broken.jpg", "missing.jpg"]
+    cases = [
+        pair_case(
+            number,
+            picture=image(key),
             tags={"half": "first" if number < 20 else "second"},
             origin=f"existence.json, record {number}",
         )
         for number, key in enumerate(keys)
-    )
-    task = Task(
-        id="scenes/existence", capability="foil", shape="pair", cases=cases, left_out={"caption equals foil": 2}
-    )
-    right = [{"score": 0.75, "accepted": True}, {"score": 0.1, "accepted": False}]
-    wrong = [{"score": -0.25, "accepted": False}, {"score": 1 / 3, "accepted": False}]
-    tied = [{"score": 0.5}, {"score": 0.5}]
-    replies = [right] * 30 + [wrong] * 4 + [tied] * 4
-    replies += [[{"problem": BROKEN}] * 2, [{"problem": MISSING, "skipped": True}] * 2]
-    return task, verdicts_of(task, replies)
+    ]
+    task = task_of(cases, "scenes/existence", left_out={"caption equals foil": 2})
+    replies = [RIGHT] * 30 + [WRONG] * 4 + [[{"score": 0.5}] * 2] * 4 + [[BROKEN] * 2, [MISSING] * 2]
+    return task, judged(task, replies)
 
 
 def swaps():
     """Two quads, one right."""
-    cases = tuple(
-        Case(
-            id=f"quad {number}",
-            requests=tuple(
-                Match(image=image(f"ex_{number}_img_{place}"), text=f"caption {number}{caption}")
-                for place in (0, 1)
-                for caption in (0, 1)
-            ),
-            truths=(True, False, False, True),
-        )
-        for number in range(2)
-    )
-    task = Task(id="scenes/word-swap", capability="compositional", shape="quad", cases=cases)
-    replies = [[{"score": score} for score in scores] for scores in ((0.9, 0.1, 0.2, 0.8), (0.3, 0.4, 0.3, 0.4))]
-    return task, verdicts_of(task, replies)
+    rows = [(f"ex_{n}_img_0", f"ex_{n}_img_1", f"caption {n}0", f"caption {n}1") for n in range(2)]
+    task = quads_task(*rows, name="scenes/word-swap")
+    scores = (0.9, 0.1, 0.2, 0.8), (0.3, 0.4, 0.3, 0.4)
+    return task, judged(task, [[{"score": score} for score in row] for row in scores])
 
 
 def orders():
     """Three question pairs; two are asked, with equal answers, and both answers of the first are right."""
-    cases = tuple(
-        Case(
-            id=f"questions {number}",
-            requests=tuple(
-                Ask(image=image(f"{number}.jpg"), question=f"{words}?", choices=("left", "right"))
-                for words in ("left or right", "right or left")
-            ),
-            truths=("left", "left"),
-            tags={"odd": "a|b"},
-        )
-        for number in range(3)
-    )
-    task = Task(id="scenes/order-inv", capability="invariance", shape="questions", cases=cases)
-    return task, verdicts_of(task, [[{"answer": answer}] * 2 for answer in ("left", "Right.")])
+    rows = [(f"{number}.jpg", "left or right?", "left", "right or left?", "left") for number in range(3)]
+    task = asked_task(*rows, choices=("left", "right"), name="scenes/order-inv", case="questions ")
+    return task, judged(task, [[{"answer": answer}] * 2 for answer in ("left", "Right.")])
 
 
 GATES = (
@@ -104,25 +58,14 @@ GATES = (
 )
 
 
-def make_run():
+@pytest.fixture(scope="session")
+def run():
+    """A run with gates that fail, are inconclusive, and are not run."""
     (task, verdicts), *others = foils(), swaps(), orders()
     results = [task_metrics(task, verdicts, verdicts[30:34], "strict")]
     results += [task_metrics(some, said, (), "strict") for some, said in others]
     results.sort(key=lambda result: result.task.id)
-    made = decide_all(Thresholds(file=Path("t.toml"), rules=GATES, require=()), judged_tasks_of(results))
-    return RunResult(results=tuple(results), decisions=(*made, idle(Gate(task="valse/*", metric="acc_r", min=0.5))))
-
-
-@pytest.fixture(scope="session")
-def run():
-    """A run with gates that fail, are inconclusive, and are not run."""
-    return make_run()
-
-
-@pytest.fixture
-def run_again():
-    """The same figures, computed again."""
-    return make_run()
+    return gated(results, GATES, [idle(Gate(task="valse/*", metric="acc_r", min=0.5))])
 
 
 @pytest.fixture(scope="session")
@@ -131,20 +74,13 @@ def passing():
     task, verdicts = foils()
     task = replace(task, cases=task.cases[:34], left_out={})
     result = task_metrics(task, verdicts[:34], (), "strict")
-    rules = (Gate(task="scenes/existence", metric="acc_r", min=0.6),)
-    made = decide_all(Thresholds(file=Path("t.toml"), rules=rules, require=()), judged_tasks_of([result]))
-    return RunResult(results=(result,), decisions=made)
+    return gated([result], (Gate(task="scenes/existence", metric="acc_r", min=0.6),))
 
 
 @pytest.fixture
 def card():
-    return ModelCard(
-        name="lxmert",
-        weights="unc-nlp/lxmert",
-        fingerprint="0a1b",
-        adapters={"Match": "match(): scores pairs together", "Ask": "answer()"},
-        notes=("3 texts were cut at the model's context length",),
-    )
+    adapters = {"Match": "match(): scores pairs together", "Ask": "answer()"}
+    return ModelCard(name="lxmert", weights="unc-nlp/lxmert", fingerprint="0a1b", adapters=adapters)
 
 
 @pytest.fixture

@@ -1,98 +1,183 @@
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from builders import json_table
 
-from vlgate.gates.records import Gate
+from vlgate.audit.flaws import Flaw
+from vlgate.gates.records import Decision, Gate
+from vlgate.metrics.macro import Mean
+from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
-from vlgate.report.rows import HEADINGS, coverage_line, rows
+from vlgate.report.abilities import abilities, ability_lines
+from vlgate.report.ci.release import release
+from vlgate.report.remarks import Shown, average_lines, published_lines, published_lines_of
+from vlgate.report.rows import HEADINGS, chance_line, rows
+from vlgate.report.terminal import Screen, closing_text, terminal_table
+from vlgate.types import Metric
 
 
 def cells(row):
     return dict(zip(HEADINGS, row.cells, strict=True))
 
 
-def lines(run):
-    return {(cell["task"], cell["metric"]): (cell, row.outcome) for row in rows(run) for cell in [cells(row)]}
-
-
-def test_a_row_has_the_figures_of_its_metric_and_the_decision_of_its_gate(run):
-    [result] = [result for result in run.results if result.task.id == "scenes/existence"]
-    for name in ("acc_r", "p_c"):
-        cell, _ = lines(run)["scenes/existence", name]
-        metric = result.metrics[name]
-        assert cell["n"] == str(metric.n)
-        assert cell["value"] == f"{metric.value:.3f}"
-        assert cell["interval"] == f"{metric.low:.3f} - {metric.high:.3f}"
-    cell, outcome = lines(run)["scenes/existence", "acc_r"]
-    assert (cell["n"], cell["value"], cell["threshold"]) == ("38", "0.789", ">= 0.5")
-    assert (cell["decision"], outcome) == ("inconclusive", "inconclusive")
-    cell, outcome = lines(run)["scenes/existence", "p_c"]
-    assert (cell["n"], cell["value"], cell["threshold"]) == ("34", "0.882", ">= 0.99 (value)")
-    assert (cell["decision"], outcome) == ("fail", "fail")
-
-
 def test_a_row_shows_the_interval_that_the_gate_was_judged_by(run):
-    [result] = [result for result in run.results if result.task.id == "scenes/existence"]
     [decision] = [decision for decision in run.decisions if decision.gate.metric == "auroc"]
-    cell, _ = lines(run)["scenes/existence", "auroc"]
+    [cell] = [cell for cell in map(cells, rows(run)) if cell["metric"] == "auroc"]
     assert cell["interval"] == f"{decision.metric.low:.3f} - {decision.metric.high:.3f}"
-    assert decision.metric.low < result.metrics["auroc"].low
+    assert decision.metric.low < run.results[0].metrics["auroc"].low
     assert cell["threshold"] == ">= 0.25 and <= 0.5"
-
-
-def test_a_task_without_a_gate_on_its_headline_shows_it_without_a_decision(run):
-    cell, outcome = lines(run)["scenes/order-inv", "c_acc"]
-    assert (cell["n"], cell["value"], cell["threshold"], cell["decision"]) == ("2", "0.500", "-", "-")
-    assert outcome is None
-
-
-def test_a_gate_that_is_not_run_has_a_row_with_the_figures_of_the_task(run):
-    [result] = [result for result in run.results if result.task.id == "scenes/existence"]
-    idle = [
-        replace(decision, metric=None, outcome="not run")
-        for decision in run.decisions
-        if decision.gate.metric == "acc_r"
-    ]
-    [row] = rows(RunResult(results=(result,), decisions=tuple(idle)))
-    cell = cells(row)
-    assert (cell["n"], cell["value"], cell["decision"]) == ("38", "0.789", "not run")
 
 
 def test_a_gate_on_a_metric_that_the_model_does_not_give_has_a_row_without_figures(run):
     [decision] = [decision for decision in run.decisions if decision.gate.metric == "auroc"]
     silent = replace(decision, metric=None, outcome="inconclusive")
-    [row] = rows(RunResult(results=run.results[:1], decisions=(silent,)))[1:]
-    cell = cells(row)
+    [cell] = map(cells, rows(RunResult(results=run.results[:1], decisions=(silent,)))[1:])
     assert (cell["metric"], cell["n"], cell["value"], cell["interval"]) == ("auroc", "38", "-", "-")
     assert cell["decision"] == "inconclusive"
 
 
+def renamed(run, name, cases):
+    """The first foil task under another name, with its figures over so many cases."""
+    result = run.results[0]
+    metrics = {metric: replace(found, n=cases) for metric, found in result.metrics.items()}
+    return replace(result, task=replace(result.task, id=name), metrics=metrics)
+
+
+@pytest.mark.parametrize(("cases", "marked"), [(29, True), (30, False)])
+def test_a_figure_over_few_cases_beside_a_published_one_is_marked(run, cases, marked):
+    [line] = published_lines(RunResult(results=(renamed(run, "valse/existence", cases),), decisions=()))
+    assert ("over fewer than 30 cases" in line) == marked
+
+
+def test_an_average_says_how_many_of_its_tasks_have_few_cases(run):
+    results = [renamed(run, f"valse/{name}", n) for name, n in (("existence", 29), ("plurality", 30), ("foil-it", 4))]
+    averages = {"valse:acc_r": Mean(value=0.5, tasks=3, of=11), "vl-checklist:acc_r": Mean(value=0.5, tasks=1, of=40)}
+    first, second = average_lines(RunResult(results=tuple(results), decisions=(), averages=averages))
+    assert first.endswith("over 3 of 11 tasks (over fewer than 30 cases in 2 of them)")
+    assert second.endswith("over 1 of 40 tasks")
+
+
+@pytest.mark.parametrize(("least", "warned"), [(0.49, True), (0.5, True), (0.51, False), (None, False)])
+def test_a_gate_that_guessing_reaches_says_so(run, least, warned):
+    gate = Gate(task="scenes/existence", metric="acc_r", min=least, max=0.9)
+    line = chance_line(run, replace(run.decisions[0], gate=gate))
+    assert (line is not None) == warned
+    if line is not None:
+        assert line.startswith("scenes/existence:acc_r: ")
+        assert "not above chance, 0.500" in line
+
+
+def beside(task, shape, judged, **values):
+    metrics = {name: Metric(value=value, low=0.0, high=1.0, n=judged) for name, value in values.items()}
+    return Shown(task=task, shape=shape, metrics=metrics)
+
+
+def test_a_published_figure_stands_with_where_it_is_from_and_how_many_cases_it_is_of():
+    [line] = published_lines_of(beside("colorswap/test", "quad", 300, text=0.4, image=0.2, group=0.12))
+    assert line == (
+        "colorswap/test: group 0.120 here (n = 300); published (ColorSwap, abstract, 300 cases): BLIP ITM 0.870, "
+        "SigLIP 0.300, CLIP 0.120; published (ColorSwap, vlm_results, 300 cases): GPT-4V 0.720, LLaVA 0.420, "
+        "LLaVAR 0.083"
+    )
+
+
+def test_another_metric_stands_there_if_the_headline_has_no_published_figure():
+    [line] = published_lines_of(beside("aro/relation", "pair", 23937, acc_r=0.6, macro=0.59))
+    assert line.startswith("aro/relation: macro 0.590 here (n = 23937); published (ARO, issue 33): NegCLIP 0.802, CLIP")
+    [line] = published_lines_of(beside("pope/coco-popular", "single", 3000, accuracy=0.8, f1=0.8))
+    assert line.startswith("pope/coco-popular: f1 0.800 here")
+    assert published_lines_of(beside("mine/pairs", "pair", 30, acc_r=0.8)) == []
+
+
+@pytest.fixture
+def result(passing):
+    """The result of a pair task, which has the chance level 0.5, with figures of the test's choice."""
+
+    def made(low, value, high, task="scenes/existence", blind=None):
+        [one] = passing.results
+        figures = {"acc_r": Metric(value=value, low=low, high=high, n=60)}
+        text_only = {} if blind is None else {"acc_r": Metric(value=blind, low=0.0, high=1.0, n=60)}
+        return replace(one, task=replace(one.task, id=task), metrics=figures, blind=text_only, chance={"acc_r": 0.5})
+
+    return made
+
+
 @pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ({"min": 0.6}, ">= 0.6"),
-        ({"max": 0.125}, "<= 0.125"),
-        ({"min": 0.0, "max": 1.0}, ">= 0 and <= 1"),
-        ({"min": 0.6, "basis": "value"}, ">= 0.6 (value)"),
-    ],
+    ("low", "value", "high", "blind", "word"),
+    json_table(Path(__file__).with_suffix(".tsv"), "the_middles_between_chance_or_text_alone_and_no_miss_decide"),
 )
-def test_a_threshold_is_shown_as_in_the_file(run, keys, said):
-    decision = replace(run.decisions[0], gate=Gate(task="scenes/existence", metric="acc_r", **keys))
-    [row] = rows(RunResult(results=run.results[:1], decisions=(decision,)))
-    assert cells(row)["threshold"] == said
+def test_the_middles_between_chance_or_text_alone_and_no_miss_decide(result, low, value, high, blind, word):
+    run = RunResult(results=(result(low, value, high, blind=blind),), decisions=())
+    assert [ability.word for ability in abilities(run)] == [word]
 
 
-def test_the_cases_that_were_not_judged_are_described(run):
-    said = {result.task.id: coverage_line(result) for result in run.results}
-    assert said == {
-        "scenes/existence": "scenes/existence: 38 of 40 cases judged; "
-        "1 unscored, 1 skipped, 4 with a tie, 2 caption equals foil "
-        "(first: image 'missing.jpg': not found)",
-        "scenes/order-inv": "scenes/order-inv: 2 of 2 cases judged; 1 deselected",
-        "scenes/word-swap": "scenes/word-swap: 2 of 2 cases judged; 1 with a tie",
-    }
+def test_a_known_limit_that_holds_says_cannot(result):
+    limit = Gate(task="scenes/existence", metric="acc_r", max=0.9, kind="limit")
+    for outcome, word in (("cannot", "cannot"), ("not run", "can")):
+        decided = Decision(gate=limit, outcome=outcome, why="")
+        run = RunResult(results=(result(0.76, 0.8, 0.85),), decisions=(decided,))
+        assert [ability.word for ability in abilities(run)] == [word]
 
 
-def test_a_task_that_was_judged_without_a_tie_has_no_line(passing):
-    [result] = passing.results
-    assert coverage_line(result) is None
+def test_a_narrow_terminal_gets_the_figures_first_and_then_what_words_it_has_room_for(result):
+    run = RunResult(results=(result(0.9, 0.95, 0.99),), decisions=())
+    shown = {width: ability_lines(run, width)[-1] for width in (52, 80, 90, 200)}
+    assert shown[52] == "can      scenes/existence  0.95, n = 60, chance 0.50"
+    assert shown[80] == "can      scenes/existence  0.95 (0.90-0.99), n = 60, chance 0.50"
+    assert shown[90].endswith("chance 0.50  Does a drawn image ...")
+    assert shown[200].endswith("chance 0.50  Does a drawn image show an object, or not?")
+    assert all(len(line) <= width for width in shown for line in ability_lines(run, width))
+
+
+CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
+ESCAPE = "\x1b"
+
+
+def shown(run, width=None, colour=False, status=1):
+    return closing_text(run, release(run, CARD), "tiny-lxmert", status, Screen(width=width, colour=colour))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_a_terminal_shows_the_columns_that_it_has_room_for_and_names_the_others(run, width):
+    head, *body = terminal_table(run, Screen(width=width)).splitlines()
+    missing = [heading for heading in HEADINGS if heading not in head.split()]
+    if missing:
+        assert body.pop() == f"(in summary.md only: {', '.join(missing)})"
+    assert max(map(len, (head, *body))) <= width
+    assert bool(missing) == (width < 110)
+    assert {"task", "value", "threshold", "decision"} <= set(head.split())
+
+
+def test_there_are_escape_codes_only_if_colour_is_asked_for(run):
+    assert ESCAPE not in shown(run)
+    assert ESCAPE in shown(run, colour=True)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown(run, colour=True))
+    assert [line.rstrip() for line in plain.splitlines()] == shown(run).splitlines()
+
+
+def test_a_decision_that_has_left_the_screen_is_repeated(run, passing):
+    long = shown(replace(run, notes=tuple(f"note {number}" for number in range(30)))).splitlines()
+    assert long[0] == long[-1]
+    short = shown(passing, status=0).splitlines()
+    assert short[0] == "PASS: tiny-lxmert may be released: 1 of 1 gate passes (exit status 0)"
+    assert short.count(short[0]) == 1
+
+
+def test_each_gate_that_did_not_pass_is_listed_with_its_whole_reason_on_one_line(run):
+    text = shown(run, width=40)
+    assert all(decision.outcome != "pass" for decision in run.decisions)
+    for decision in run.decisions:
+        gate, why = re.escape(decision.gate.id), re.escape(decision.why)
+        assert re.search(f"^{decision.outcome}: .*{gate}.*: {why}$", text, re.MULTILINE)
+
+
+def test_flaws_that_no_model_can_be_right_with_are_shown_and_others_are_not(run):
+    kinds = ("equal texts", "duplicate")
+    flaws = tuple(Flaw(name=name, count=3, examples=("case 7",), why=f"it is {name}") for name in kinds)
+    flawed = replace(run, results=tuple(replace(result, flaws=flaws) for result in run.results[:2]))
+    text = shown(flawed)
+    both = ", ".join(result.task.id for result in run.results[:2])
+    assert f"flaw of the data: 6 x equal texts in {both}: it is equal texts; for example case 7" in text.splitlines()
+    assert "duplicate" not in text

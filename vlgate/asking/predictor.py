@@ -21,7 +21,8 @@ from vlgate.asking.batching import Asking, Call, Caller, Problem, chain, truncat
 from vlgate.asking.dedupe import Arranged, arranged, asked_the_same, keys_of
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.errors import ModelReplyError, NotRememberedError
-from vlgate.judging.judged import Replies, numbers
+from vlgate.judging.judged import Replies
+from vlgate.metrics.compute import numbers
 from vlgate.seeds import generator
 from vlgate.types import (
     TIED,

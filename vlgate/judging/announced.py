@@ -59,8 +59,6 @@ def has_thought(text: str) -> bool:
     return bool(_END.search(text) or _BEGIN.search(text))
 
 
-# The part of a reply that gives the answer: after its thoughts, in its own turn, and announced if it is.
-#
 # A reply may hold special tokens of a tokenizer, a run-on into the next question, and reasoning around an answer that
 # it announces: in a tag (``<answer>``, ``<CONCLUSION>``), in a box, in JSON, or on a line such as "Final answer: no".
 

@@ -14,18 +14,8 @@ from functools import lru_cache
 from itertools import combinations
 
 from vlgate.judging.announced import announced, announced_lines, conclusions, first_sentence, own_turn, without_reasons
-from vlgate.judging.labels import MARK, labels_of, listed_aliases, mark_capitals, replace_labels
-from vlgate.judging.mentions import (
-    SPOKEN,
-    STOPS,
-    Mention,
-    Tokens,
-    folded,
-    named_choice,
-    tokens_of,
-    without_marks,
-    words_of,
-)
+from vlgate.judging.labels import MARK, labels_of, listed_aliases, mark_capitals, replace_labels, words_of
+from vlgate.judging.mentions import SPOKEN, STOPS, Mention, Tokens, folded, named_choice, tokens_of, without_marks
 from vlgate.perturb.text.grammar import either_number, plural, regular_singular, singular
 from vlgate.types import Ask, Compare
 
@@ -74,8 +64,7 @@ def read_reply(answer: str, question: Ask | Compare) -> str | None:
         text = lines.pop() or text if len(lines) == 1 else text
         return text if normal_answer(text) else None
     aliases = question.aliases if isinstance(question, Ask) else ()
-    exact = _reader(question.choices, aliases).plain.get(answer)
-    if exact is not None:
+    if (exact := _reader(question.choices, aliases).plain.get(answer)) is not None:
         return exact
     return read_answer(answer, question.choices, aliases=aliases or listed_aliases(question.question, question.choices))
 
@@ -148,11 +137,9 @@ class _ChoiceParser:
 
     def read(self, reply: str) -> str | None:
         exact = self._spelled(reply)
-        if exact is not None:
-            return exact
-        text = own_turn(without_marks(reply))
+        text = own_turn(without_marks(reply)) if exact is None else None
         if not text:
-            return None
+            return exact
         inner = announced(text)
         return self._read(text if inner is None else inner)
 
@@ -204,8 +191,7 @@ class _ChoiceParser:
         if len(text) > self.longest:
             return None
         for rule, choices in zip(_SPELLINGS, self.spellings, strict=True):
-            spelling = rule(text)
-            if spelling in choices:
+            if (spelling := rule(text)) in choices:
                 choice = choices[spelling]
                 labelled = self.labels.get(spelling) if spelling != text else None
                 return choice if labelled is None or self.choices[labelled] == choice else None
@@ -296,12 +282,8 @@ def _forms(choices: Sequence[str], aliases: Sequence[str]) -> dict[tuple[str, ..
     # that before an alias.
     given, others = ([_words(text) for text in texts] for texts in (choices, aliases))
     found: dict[tuple[str, ...], int] = {}
-    for given_forms in (
-        [{words} for words in given],
-        [{_bare(words)} for words in given],
-        [_inflected(words) for words in given],
-        [{words, _bare(words)} for words in others],
-    ):
+    plain, bare = [{words} for words in given], [{_bare(words)} for words in given]
+    for given_forms in (plain, bare, map(_inflected, given), [{words, _bare(words)} for words in others]):
         here: dict[tuple[str, ...], int] = {}
         for number, forms in enumerate(given_forms):
             for form in forms:

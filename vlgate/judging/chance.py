@@ -9,14 +9,13 @@ from math import prod
 from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vlgate.judging.answers import normal_choice
-from vlgate.judging.verdicts import right_answers
+from vlgate.judging.verdicts import choices_of, right_answers
 from vlgate.metrics.measures import GROUPED, group_codes
 from vlgate.metrics.shape_rules import YES, Odds
 from vlgate.metrics.shapes import SHAPES
-from vlgate.types import Ask, Capability, Case, Compare, FloatArray, Shape
+from vlgate.types import Capability, Case, Compare, FloatArray, Shape
 
 
 def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[str, float]:
@@ -52,7 +51,7 @@ def _odds(cases: Sequence[Case], capability: Capability, orders: int) -> Odds:
         sizes=[len(case.requests) for case in cases],
         yes=sum(right_answers(case)[0] == YES for case in cases) / len(cases),
     )
-    offered = [[_choices(case, index) for index in range(len(case.requests))] for case in cases]
+    offered = [[_normal(choices_of(request)) for request in case.requests] for case in cases]
     if not all(map(all, offered)):
         return odds
     right = [
@@ -60,39 +59,28 @@ def _odds(cases: Sequence[Case], capability: Capability, orders: int) -> Odds:
         for case, row in zip(cases, offered, strict=True)
     ]
     agree = [len(row[0] & row[-1]) / (len(row[0]) * len(row[-1])) for row in offered]
+    pairs = [[prod(row[start : start + orders]) for start in range(0, len(row), orders)] for row in right]
+    prior = [(right_answers(case)[0] in row[-1]) / len(row[-1]) for case, row in zip(cases, offered, strict=True)]
     return replace(
         odds,
         offered=np.array([list(map(len, row)) for row in offered], dtype=np.float64).T,
-        right=np.array(
-            [[prod(row[start : start + orders]) for start in range(0, len(row), orders)] for row in right],
-            dtype=np.float64,
-        ).T,
+        right=np.array(pairs, dtype=np.float64).T,
         agree=np.array([equal if capability == "invariance" else 1 - equal for equal in agree], dtype=np.float64),
-        prior=np.array(
-            [(right_answers(case)[0] in row[-1]) / len(row[-1]) for case, row in zip(cases, offered, strict=True)],
-            dtype=np.float64,
-        ),
+        prior=np.array(prior, dtype=np.float64),
     )
 
 
 def _grouped(cases: Sequence[Case], right: FloatArray) -> dict[str, float]:
-    groups = group_codes([case.tags for case in cases])
-    return {metric: _of_groups(metric, right, codes) for metric, codes in groups.items() if (codes >= 0).any()}
-
-
-def _of_groups(metric: str, right: FloatArray, codes: NDArray[np.int64]) -> float:
-    """The chance of a metric over groups whose cases are guessed independently."""
-    grouped: dict[int, list[float]] = {}
-    for code, level in zip(codes.tolist(), right.tolist(), strict=True):
-        if code >= 0:
+    """The chance of the metrics over groups, whose cases are guessed independently."""
+    found: dict[str, float] = {}
+    for metric, codes in group_codes([case.tags for case in cases]).items():
+        grouped: dict[int, list[float]] = {}
+        for code, level in zip(codes.tolist(), right.tolist(), strict=True):
             grouped.setdefault(code, []).append(level)
-    of_group = prod if GROUPED[metric] == "all" else fmean
-    return fmean(map(of_group, grouped.values()))
-
-
-def _choices(case: Case, place: int) -> frozenset[str]:
-    request = case.requests[place]
-    return _normal(request.choices) if isinstance(request, Ask | Compare) else frozenset()
+        grouped.pop(-1, None)
+        of_group = prod if GROUPED[metric] == "all" else fmean
+        found |= {metric: fmean(map(of_group, grouped.values()))} if grouped else {}
+    return found
 
 
 @lru_cache(maxsize=4096)

@@ -14,7 +14,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.compute import columns_of, starts_of
+from vlgate.metrics.compute import columns_of, numbers, starts_of
 from vlgate.metrics.measures import Columns
 from vlgate.metrics.sentences import CaseReplies
 from vlgate.metrics.shapes import SHAPES
@@ -130,14 +130,12 @@ def joined(parts: Sequence[Replies]) -> Replies:
         return replies_of(())
     starts = np.cumsum([0, *(len(part.requests) for part in parts)]).tolist()
     spread = list(zip(starts, parts, strict=False))
-    answered = any(part.answers for part in parts)
+    answers = [answer for part in parts for answer in part.answers or [None] * len(part.requests)]
     return Replies(
         requests=[request for part in parts for request in part.requests],
         scores=np.concatenate([part.scores for part in parts]),
         accepted=np.concatenate([part.accepted for part in parts]),
-        answers=[answer for part in parts for answer in part.answers or [None] * len(part.requests)]
-        if answered
-        else (),
+        answers=answers if any(part.answers for part in parts) else (),
         problems={start + place: problem for start, part in spread for place, problem in part.problems.items()},
         cut=frozenset(start + place for start, part in spread for place in part.cut),
         neither=frozenset(start + place for start, part in spread for place in part.neither),
@@ -147,11 +145,6 @@ def joined(parts: Sequence[Replies]) -> Replies:
 
 def _first_places(requests: Sequence[Request]) -> dict[Request, int]:
     return dict(zip(reversed(requests), range(len(requests) - 1, -1, -1), strict=True))
-
-
-def numbers(values: Sequence[float | bool | None]) -> FloatArray:
-    """Return an array of floats in which None is NaN, and yes 1.0."""
-    return np.array(values, dtype=np.float64)
 
 
 def plain(column: FloatArray) -> list[float | None]:
@@ -338,23 +331,19 @@ class Cause:
 
 def causes(parts: Iterable[Sequence[Verdict]]) -> list[Cause]:
     """Return why the unscored ones of some cases have no reply, the commonest cause first."""
-    found: dict[str, list[str]] = {}
-    examples: dict[str, str] = {}
-    for part in parts:
-        for case, why in reasons(part):
-            found.setdefault(cause_of(why), []).append(why)
-            examples.setdefault(cause_of(why), case)
-    made = [Cause(reasons=tuple(whys), example=examples[cause]) for cause, whys in found.items()]
+    found: dict[str, list[tuple[str, str]]] = {}
+    for case, why in (reason for part in parts for reason in reasons(part)):
+        found.setdefault(cause_of(why), []).append((case, why))
+    made = [Cause(reasons=tuple(why for _, why in alike), example=alike[0][0]) for alike in found.values()]
     return sorted(made, key=lambda one: -len(one.reasons))
 
 
 def reasons(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
     """Return each unscored case, by its origin or id, with the reason."""
     table = verdicts_of(verdicts)
-    rows = [row for row, state in enumerate(table.states) if state == "unscored"]
+    rows = [(table.cases[row], row) for row, state in enumerate(table.states) if state == "unscored"]
     return [
-        (table.cases[row].origin or table.cases[row].id, lacking(table.replies, range(*table.starts[row : row + 2]))[1])
-        for row in rows
+        (case.origin or case.id, lacking(table.replies, range(*table.starts[row : row + 2]))[1]) for case, row in rows
     ]
 
 

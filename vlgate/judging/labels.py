@@ -9,8 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from string import ascii_lowercase
 
+
+def words_of(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 WORDS: Mapping[str, frozenset[str]] = {
-    name: frozenset(words.split())
+    name: words_of(words)
     for name, words in tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")).items()
 }
 MARK = "\ue000"  # stands before the number of an option; a private character, which replies do not contain

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from string import ascii_lowercase
 
-from vlgate.judging.labels import MARK, WORDS
+from vlgate.judging.labels import MARK, WORDS, words_of
 
 STOPS = frozenset(".,;!?\n|-\u2013\u2014\u2026\u3001\u3002")  # the tokens that end a clause
 _OPEN = "("  # what follows in brackets is another clause, but "not (red)" is one
@@ -21,11 +21,6 @@ _TOKEN = re.compile(
     r"|\w+(?:['-]\w+)*(?:[+#]+(?!\w))?|[.,;!?\n|(\u2013\u2014\u2026\u3001\u3002]|\s-\s"
 )
 _SECTION = re.compile(r"(?:^|(?<=[,;] ))([^\w\n]{0,8}[a-z]+(?: [a-z\d]+)?[^\w\n:]{0,8}):", re.MULTILINE)
-
-
-def words_of(words: str) -> frozenset[str]:
-    """Return the words of a text as a set."""
-    return frozenset(words.split())
 
 
 _LEADS = WORDS["leads"]
@@ -122,9 +117,8 @@ def named_choice(tokens: Tokens) -> int | None:
         return None
     asked = _asked(tokens)
     named = [one for one in free if not asked[one.place] and _affirmed(one, tokens)]
-    if len({mention.choice for mention in named}) != 1 or named[0].choice < 0:
-        return None
-    if any(one.place in together for one in named):
+    several = len({mention.choice for mention in named}) != 1 or any(one.place in together for one in named)
+    if several or named[0].choice < 0:
         return None
     # "Yes" or "no" as the wrong answer says nothing certain about the other one.
     others = [mention for mention in mentions if mention not in named and _is_answer_word(mention.words)]

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vlgate.judging.answers import normal_answer, normal_choice, read_reply
 from vlgate.judging.judged import Verdicts, lacking, replies_to, truncated
@@ -56,12 +55,9 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[V
     for place in np.flatnonzero(np.isnan(judged.replies.scores)).tolist():
         if not isinstance(judged.replies.requests[place], Ask | Compare):
             raise ValueError(f"a judged reply has no score: {judged.replies.at(place)!r}")  # noqa: TRY004  # it is missing
-    arrays = ShapeReplies(
-        scores=in_rows(judged.starts, judged.replies.scores),
-        accepted=in_rows(judged.starts, judged.replies.accepted),
-        ties=batch.ties,
-        stays=batch.task.capability == "invariance",
-    )
+    scores, accepted = (in_rows(judged.starts, got) for got in (judged.replies.scores, judged.replies.accepted))
+    stays = batch.task.capability == "invariance"
+    arrays = ShapeReplies(scores=scores, accepted=accepted, ties=batch.ties, stays=stays)
     together = spec.together if batch.task.together else None
     readings: list[Reading] = []
     if spec.answered or together:
@@ -69,11 +65,8 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[V
         arrays = _with_answers(arrays, readings)
     columns = (together.rule if together else spec.rule)(arrays)
     right[rows] = columns[spec.headline] == 1.0
-    if len(rows) == len(cases):
-        facts[:] = facts_of(columns)
-    else:
-        for row, of_case in zip(rows, facts_of(columns), strict=True):
-            facts[row] = of_case
+    for row, of_case in zip(rows, facts_of(columns), strict=True):
+        facts[row] = of_case
     if not readings:
         return verdicts
     told = dict(zip(rows, _sentences(judged, readings, spec), strict=True))
@@ -90,20 +83,16 @@ def unread(verdict: Verdict) -> list[Prediction]:
 
 
 def facts_of(columns: Mapping[str, FloatArray]) -> list[Mapping[str, float]]:
-    """Return the facts of each case, from the columns of a rule; a fact that is NaN does not apply to a case.
-
-    Cases with equal facts share them, because there are few different ones.
-    """
+    """Return the facts of each case, from the columns of a rule; a fact that is NaN does not apply to a case."""
+    # Cases with equal facts share them, because there are few different ones.
     values = np.stack(list(columns.values()), axis=1)
     values[np.isnan(values)] = _NO_FACT
     _, first, which = np.unique(values @ _WEIGHTS[: len(columns)], return_index=True, return_inverse=True)
     which = which.reshape(-1)
     if not (values[first][which] == values).all():
         first = which = np.arange(len(values))
-    distinct = [
-        {name: value for name, value in zip(columns, row, strict=True) if value != _NO_FACT}
-        for row in values[first].tolist()
-    ]
+    pairs = (zip(columns, row, strict=True) for row in values[first].tolist())
+    distinct = [{name: value for name, value in row if value != _NO_FACT} for row in pairs]
     return [distinct[number] for number in which.tolist()]
 
 
@@ -128,12 +117,12 @@ class Reading(NamedTuple):
 def right_answers(case: Case) -> list[str]:
     """Return the right answers of a case, in normal form; of a statement ``yes`` or ``no``."""
     return [
-        normal_choice(str(truth), _choices(request)) if isinstance(truth, str) else YES if truth else "no"
+        normal_choice(str(truth), choices_of(request)) if isinstance(truth, str) else YES if truth else "no"
         for request, truth in zip(case.requests, case.truths, strict=True)
     ]
 
 
-def _choices(request: Request) -> tuple[str, ...]:
+def choices_of(request: Request) -> tuple[str, ...]:
     return request.choices if isinstance(request, Ask | Compare) else ()
 
 
@@ -163,7 +152,7 @@ def _reading(case: Case, answers: Sequence[str | None], accepted: Sequence[float
     ]
     replies = Reading([text for text, _ in read], [known for _, known in read], right_answers(case))
     pairs = range(0, len(case.requests), 2) if together else ()
-    return replies._replace(outcomes=[_outcome(replies, first, _choices(case.requests[first])) for first in pairs])
+    return replies._replace(outcomes=[_outcome(replies, first, choices_of(case.requests[first])) for first in pairs])
 
 
 def _outcome(replies: Reading, first: int, offered: tuple[str, ...]) -> str:
@@ -187,18 +176,10 @@ def _outcome(replies: Reading, first: int, offered: tuple[str, ...]) -> str:
 def _with_answers(arrays: ShapeReplies, readings: Sequence[Reading]) -> ShapeReplies:
     # a prior: the second pair of replies gives the right answers of the first pair
     prior = [all(reading.read[2:4]) and reading.said[2:4] == reading.truths[:2] for reading in readings]
-
-    def texts(rows: list[Sequence[str | None]]) -> NDArray[np.object_]:
-        return np.array(rows, dtype=object)
-
-    return replace(
-        arrays,
-        said=texts([reading.said for reading in readings]),
-        read=np.array([reading.read for reading in readings], dtype=np.bool_),
-        truths=texts([reading.truths for reading in readings]),
-        outcomes=texts([reading.outcomes for reading in readings]),
-        prior=np.array(prior, dtype=np.bool_),
-    )
+    said, read, truths, outcomes = zip(*readings, strict=True)
+    texts = [np.array(rows, dtype=object) for rows in (said, truths, outcomes)]
+    arrays = replace(arrays, read=np.array(read, dtype=np.bool_), prior=np.array(prior, dtype=np.bool_))
+    return replace(arrays, said=texts[0], truths=texts[1], outcomes=texts[2])
 
 
 def _sentences(judged: Verdicts, readings: Sequence[Reading], spec: ShapeSpec) -> Iterator[str]:
@@ -211,16 +192,10 @@ def _sentences(judged: Verdicts, readings: Sequence[Reading], spec: ShapeSpec) -
             for request, answer, read in zip(case.requests, answers, reading.read, strict=True)
             if not read and isinstance(request, Ask | Compare)
         )
-        replies = CaseReplies(
-            scores=scores[places.start : places.stop],
-            accepted=accepted,
-            said=reading.said,
-            read=reading.read,
-            truths=reading.truths,
-            unread=unparsed,
-            statement=not isinstance(case.requests[0], Ask | Compare),
-            outcomes=reading.outcomes,
-        )
+        said, read, truths, outcomes = reading
+        statement = not isinstance(case.requests[0], Ask | Compare)
+        own = scores[places.start : places.stop]
+        replies = CaseReplies(own, accepted, said, read, truths, unparsed, statement, outcomes)
         labels = spec.together.labels if spec.together and reading.outcomes else ()
         why = sentences.together(replies, labels) if reading.outcomes else spec.why(replies)
         yield why + truncated(judged.replies, places)

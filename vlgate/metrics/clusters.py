@@ -23,10 +23,8 @@ _MANY = 100  # above, the expansion is exact to 1e-9 for confidences up to 0.999
 def two_sided(confidence: float, freedom: int) -> float:
     """Return the t between whose negative and itself Student's distribution holds ``confidence``."""
     if freedom < 1 or not 0.0 < confidence < 1.0:
-        raise ValueError(
-            f"two_sided(confidence={confidence!r}, freedom={freedom!r}): expected a confidence between 0 and 1, and at "
-            "least 1 degree of freedom"
-        )
+        expected = "expected a confidence between 0 and 1, and at least 1 degree of freedom"
+        raise ValueError(f"two_sided(confidence={confidence!r}, freedom={freedom!r}): {expected}")
     if freedom > _MANY:
         x = NormalDist().inv_cdf(0.5 + confidence / 2)
         # the Cornish-Fisher expansion (Abramowitz, Stegun 1964, 26.7.5)
@@ -51,9 +49,7 @@ def _central(angle: float, freedom: int) -> float:
     for step in range(freedom // 2):
         total += term
         term *= cos(angle) ** 2 * (2 * step + 1 + odd) / (2 * step + 2 + odd)
-    if not odd:
-        return sin(angle) * total
-    return 2 / pi * (angle + sin(angle) * cos(angle) * total)
+    return 2 / pi * (angle + sin(angle) * cos(angle) * total) if odd else sin(angle) * total
 
 
 # Cases of one image are not independent: the design effect says how many independent cases they are worth.
@@ -230,11 +226,9 @@ def _top(above: dict[str, str], name: str) -> str:
 
 def ordinal(place: int) -> str:
     """Return the word for the position of a candidate, counted from 0."""
-    if place < len(_WORDS):
-        return _WORDS[place]
     number = place + 1
     ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
+    return _WORDS[place] if place < len(_WORDS) else f"{number}{ending}"
 
 
 def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:

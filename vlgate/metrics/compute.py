@@ -22,21 +22,14 @@ def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:
     if any(verdict.state != "judged" for verdict in verdicts):
         states = sorted({verdict.state for verdict in verdicts})
         raise ValueError(f"verdicts in the states {states}: expected judged ones only; leave out the others")
-    return columns_of(
-        shape,
-        [verdict.case for verdict in verdicts],
-        [verdict.facts for verdict in verdicts],
-        _array([reply.score for verdict in verdicts for reply in verdict.predictions]),
-        _array([reply.accepted for verdict in verdicts for reply in verdict.predictions]),
-    )
+    replies = [reply for verdict in verdicts for reply in verdict.predictions]
+    scores, accepted = numbers([reply.score for reply in replies]), numbers([reply.accepted for reply in replies])
+    cases, facts = [verdict.case for verdict in verdicts], [verdict.facts for verdict in verdicts]
+    return columns_of(shape, cases, facts, scores, accepted)
 
 
 def columns_of(
-    shape: Shape,
-    cases: Sequence[Case],
-    facts: Sequence[Mapping[str, float]],
-    scores: FloatArray,
-    accepted: FloatArray,
+    shape: Shape, cases: Sequence[Case], facts: Sequence[Mapping[str, float]], scores: FloatArray, accepted: FloatArray
 ) -> Columns:
     """Put n judged cases into arrays; ``scores`` and ``accepted`` are those of all requests, one after the other."""
     shared = {id(fact): fact for fact in facts}  # few, because cases share equal facts
@@ -48,7 +41,7 @@ def columns_of(
         shape=shape,
         scores=in_rows(starts, scores),
         accepted=in_rows(starts, accepted),
-        facts={name: _array([one.get(name) for one in shared.values()])[rows] for name in names},
+        facts={name: numbers([one.get(name) for one in shared.values()])[rows] for name in names},
         images=clusters(case_clusters(cases)).codes,
         groups=group_codes([case.tags for case in cases]),
     )
@@ -125,5 +118,6 @@ def in_rows(starts: Sequence[int], values: FloatArray) -> FloatArray:
     return rows
 
 
-def _array(values: Sequence[float | bool | None]) -> FloatArray:
+def numbers(values: Sequence[float | bool | None]) -> FloatArray:
+    """Return an array of floats in which None is NaN, and yes 1.0."""
     return np.array(values, dtype=np.float64)

@@ -128,14 +128,11 @@ def checklist_rows(values: Mapping[str, float], known: Collection[str]) -> dict[
     """
     parts = [task.split("/")[:-1] for task in values if _under(_CHECKLIST, task)]
     places = {"/".join(part[:depth]) for part in parts for depth in range(1, len(part) + 1)}
-    return {
-        place: Mean(
-            value=_mean(_group(values, place)),
-            tasks=sum(_under(place, task) for task in values),
-            of=sum(_under(place, task) for task in known),
-        )
-        for place in sorted(places)
-    }
+    found = {}
+    for place in sorted(places):
+        tasks, of = (sum(_under(place, task) for task in some) for some in (values, known))
+        found[place] = Mean(value=_mean(_group(values, place)), tasks=tasks, of=of)
+    return found
 
 
 def checklist_gaps(values: Mapping[str, float]) -> dict[str, Gap]:
@@ -172,11 +169,8 @@ def _under(place: str, task: str) -> bool:
 
 
 def _group(values: Mapping[str, float], place: str) -> dict[_Path, float]:
-    return {
-        tuple(task.removeprefix(f"{place}/").replace("_", "/").split("/")): value
-        for task, value in values.items()
-        if _under(place, task)
-    }
+    below = {task.removeprefix(f"{place}/"): value for task, value in values.items() if _under(place, task)}
+    return {tuple(task.replace("_", "/").split("/")): value for task, value in below.items()}
 
 
 def _mean(leaves: Mapping[_Path, float]) -> float:

@@ -92,10 +92,9 @@ def group_codes(tags: Sequence[Mapping[str, str]]) -> dict[str, NDArray[np.int64
         given = [tag.get(name) for tag in tags]
         there = Counter(given)
         sizes = {one: re.match(r"(\d+) of ", one) for one in there if one is not None}
-        whole = {
-            one: GROUPED[name] == "mean" or size is None or there[one] >= int(size[1]) for one, size in sizes.items()
-        }
-        codes = [-1 if one is None or not whole[one] else numbers.setdefault(one, len(numbers)) for one in given]
+        small = {one for one, size in sizes.items() if size is not None and there[one] < int(size[1])}
+        without = {None, *(() if GROUPED[name] == "mean" else small)}
+        codes = [-1 if one is None or one in without else numbers.setdefault(one, len(numbers)) for one in given]
         found[name] = np.array(codes, dtype=np.int64)
     return found
 
@@ -139,11 +138,7 @@ class Columns:
 
     def take(self, rows: NDArray[np.intp]) -> Columns:
         """Return the columns with these rows only."""
-        return Columns(
-            shape=self.shape,
-            scores=self.scores[rows],
-            accepted=self.accepted[rows],
-            facts={name: values[rows] for name, values in self.facts.items()},
-            images=self.images[rows],
-            groups={name: codes[rows] for name, codes in self.groups.items()},
-        )
+        facts = {name: values[rows] for name, values in self.facts.items()}
+        groups = {name: codes[rows] for name, codes in self.groups.items()}
+        scores, accepted = self.scores[rows], self.accepted[rows]
+        return replace(self, scores=scores, accepted=accepted, facts=facts, images=self.images[rows], groups=groups)

@@ -111,10 +111,8 @@ def difference(
     widening = min(widening, parts * whole)  # parts that always change together are no fewer than whole changes
     lost, won = (float(np.sort(np.maximum(0.0, sign * units)).sum()) for sign in (-1, 1))
     low, high = tango(lost / widening, won / widening, units.size / widening, confidence)
-    broken, fixed = int((change < 0).sum()), int((change > 0).sum())
-    return Difference(
-        value=value, low=min(low, value), high=max(high, value), n=n, broken=broken, fixed=fixed, deff=deff
-    )
+    counts = {"broken": int((change < 0).sum()), "fixed": int((change > 0).sum())}
+    return Difference(value=value, low=min(low, value), high=max(high, value), n=n, deff=deff, **counts)
 
 
 def worth_of_difference(found: Difference, part: float = 1.0, confidence: float = 0.95) -> float:

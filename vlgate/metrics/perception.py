@@ -139,21 +139,13 @@ def share(places: FloatArray, threshold: FloatArray, spread: FloatArray, best: F
 
 @lru_cache(maxsize=16)
 def _grid(places: tuple[float, ...]) -> Grid:
-    thresholds, spreads, bests = (axis.ravel() for axis in np.meshgrid(_THRESHOLDS, _SPREADS, _BESTS, indexing="ij"))
-    weights = np.gradient(_BESTS)
-    prior = np.broadcast_to(weights, (len(_THRESHOLDS), len(_SPREADS), len(_BESTS))).ravel()
+    axes = [axis.ravel() for axis in np.meshgrid(_THRESHOLDS, _SPREADS, _BESTS, indexing="ij")]
+    prior = np.broadcast_to(np.gradient(_BESTS), (len(_THRESHOLDS), len(_SPREADS), len(_BESTS))).ravel()
     at = np.array(places)
-    shares = share(at[:, None], thresholds, spreads, bests)
-    return Grid(
-        places=at,
-        thresholds=thresholds,
-        spreads=spreads,
-        bests=bests,
-        log_prior=np.log(prior / prior.sum()),
-        shares=shares,
-        log_right=np.log(shares),
-        log_wrong=np.log1p(-shares),
-    )
+    shares = share(at[:, None], *axes)
+    known = dict(zip(("thresholds", "spreads", "bests"), axes, strict=True))
+    known |= {"log_prior": np.log(prior / prior.sum()), "log_right": np.log(shares), "log_wrong": np.log1p(-shares)}
+    return Grid(places=at, shares=shares, **known)
 
 
 def grid(places: FloatArray) -> Grid:
@@ -212,15 +204,9 @@ def fit_of(observers: Grid, log_likelihood: FloatArray, trials: int) -> Fit:
     mass = weights.reshape(len(_THRESHOLDS), len(_SPREADS), len(_BESTS))
     low, median, high = _quantiles(_THRESHOLDS, mass.sum(axis=(1, 2)), (tail, 0.5, 1 - tail))
     least, _, most = _quantiles(_BESTS, mass.sum(axis=(0, 1)), (tail, 0.5, 1 - tail))
-    return Fit(
-        threshold=median,
-        low=low,
-        high=high,
-        best=float(weights @ observers.bests),
-        best_low=least,
-        best_high=most,
-        likelier=float(log_likelihood.max()) - trials * log(GUESSING),
-    )
+    best = {"best": float(weights @ observers.bests), "best_low": least, "best_high": most}
+    likelier = float(log_likelihood.max()) - trials * log(GUESSING)
+    return Fit(threshold=median, low=low, high=high, likelier=likelier, **best)
 
 
 def _quantiles(axis: FloatArray, mass: FloatArray, at: tuple[float, ...]) -> list[float]:

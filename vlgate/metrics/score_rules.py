@@ -166,12 +166,7 @@ def two_true_case_metrics(scores: FloatArray, ties: Ties = "strict") -> dict[str
     first, second, false = scores.T
     won = wins(first, false, ties), wins(second, false, ties)
     tied = (first == false) | (second == false)
-    return {
-        "itt": won[0] * won[1],
-        "itt_first": won[0],
-        "itt_second": won[1],
-        "tied": tied.astype(np.float64),
-    }
+    return {"itt": won[0] * won[1], "itt_first": won[0], "itt_second": won[1], "tied": tied.astype(np.float64)}
 
 
 # Metrics of quads (Winoground §3, equations 1 to 3): two images and two captions of the same words.
@@ -202,13 +197,9 @@ def quad_case_metrics(scores: FloatArray, ties: Ties = "strict") -> dict[str, Fl
     text = wins(i0c0, i0c1, ties) * wins(i1c1, i1c0, ties)
     image = wins(i0c0, i1c0, ties) * wins(i1c1, i0c1, ties)
     tied = (i0c0 == i0c1) | (i0c0 == i1c0) | (i1c1 == i1c0) | (i1c1 == i0c1)
-    return {
-        "text": text,
-        "image": image,
-        "group": text * image,
-        "group_match": wins(i0c0 + i1c1, i0c1 + i1c0, ties),
-        "tied": tied.astype(np.float64),
-    }
+    match = wins(i0c0 + i1c1, i0c1 + i1c0, ties)
+    found = {"text": text, "image": image, "group": text * image, "group_match": match}
+    return {**found, "tied": tied.astype(np.float64)}
 
 
 def quad_twin_case_metrics(scores: FloatArray, ties: Ties = "strict") -> dict[str, FloatArray]:
@@ -222,12 +213,8 @@ def quad_twin_case_metrics(scores: FloatArray, ties: Ties = "strict") -> dict[st
     # shape (n, 4): the normal image with its caption and the other, its twin with the normal caption and its own
     normal, other, usual, own = scores.T
     against: Ties = "half" if ties == "half" else "strict"
-    return {
-        **quad_case_metrics(scores, ties),
-        "acc_normal": wins(normal, other, ties),
-        "acc_counterfactual": wins(own, usual, ties),
-        "prior_rate": wins(usual, own, against),
-    }
+    of_each = {"acc_normal": wins(normal, other, ties), "acc_counterfactual": wins(own, usual, ties)}
+    return {**quad_case_metrics(scores, ties), **of_each, "prior_rate": wins(usual, own, against)}
 
 
 def chosen_quad_case_metrics(won: NDArray[np.bool_]) -> dict[str, FloatArray]:

@@ -195,13 +195,8 @@ class Odds:
 
 def guess_yes_or_no(odds: Odds) -> dict[str, float]:
     """The chance of a coin, by how many truths are yes."""
-    return {
-        "accuracy": 1 / 2,
-        "recall": 1 / 2,
-        "auroc": 1 / 2,
-        "precision": odds.yes,
-        "f1": odds.yes / (odds.yes + 1 / 2),
-    }
+    even = {"accuracy": 1 / 2, "recall": 1 / 2, "auroc": 1 / 2}
+    return {**even, "precision": odds.yes, "f1": odds.yes / (odds.yes + 1 / 2)}
 
 
 def guess_question_pairs(odds: Odds) -> dict[str, float]:
@@ -217,13 +212,8 @@ def guess_question_twins(odds: Odds) -> dict[str, float]:
         return {}
     pairs, prior = guess_question_pairs(odds), float(odds.prior.mean())
     first, second = pairs["acc_original"], pairs["acc_perturbed"]
-    return {
-        **{name: pairs[name] for name in ("acc", "c_acc")},
-        "acc_normal": first,
-        "acc_counterfactual": second,
-        "prior_rate": prior,
-        "other_rate": 1 - second - prior,
-    }
+    found = {"acc": pairs["acc"], "c_acc": pairs["c_acc"], "acc_normal": first, "acc_counterfactual": second}
+    return {**found, "prior_rate": prior, "other_rate": 1 - second - prior}
 
 
 def guess_question_quads(odds: Odds) -> dict[str, float]:
@@ -242,22 +232,12 @@ def guess_quads_together(odds: Odds) -> dict[str, FloatArray]:
 
 def guess_twins_together(odds: Odds) -> dict[str, FloatArray]:
     p, prior = odds.right, odds.prior**2
-    return {
-        "acc": p.mean(axis=0),
-        "c_acc": p[0] * p[1],
-        "acc_normal": p[0],
-        "acc_counterfactual": p[1],
-        "prior_rate": prior,
-        "other_rate": 1 - p[1] - prior,
-    }
+    found = {"acc": p.mean(axis=0), "c_acc": p[0] * p[1], "acc_normal": p[0], "acc_counterfactual": p[1]}
+    return {**found, "prior_rate": prior, "other_rate": 1 - p[1] - prior}
 
 
 def guess_crossings(p: FloatArray) -> dict[str, FloatArray]:
     """The chance of crossed questions, from the probability of each right answer, shape (4, n)."""
     first, second, third, fourth = p
-    return {
-        "g_acc": p.prod(axis=0),
-        "q_acc": (first * third + second * fourth) / 2,
-        "i_acc": (first * second + third * fourth) / 2,
-        "q_image_acc": p.mean(axis=0),
-    }
+    questions, images = (first * third + second * fourth) / 2, (first * second + third * fourth) / 2
+    return {"g_acc": p.prod(axis=0), "q_acc": questions, "i_acc": images, "q_image_acc": p.mean(axis=0)}

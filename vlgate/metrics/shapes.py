@@ -17,7 +17,7 @@ import numpy as np
 from vlgate.metrics import answer_rules, score_rules, sentences, shape_rules
 from vlgate.metrics.measures import Measure
 from vlgate.metrics.sentences import CaseReplies
-from vlgate.metrics.shape_rules import BoolArray, Odds, Rule, ShapeReplies
+from vlgate.metrics.shape_rules import BoolArray, Odds, Rule
 from vlgate.types import Case, FloatArray, Shape
 
 if TYPE_CHECKING:
@@ -101,10 +101,6 @@ _QUAD_TOGETHER = Together(
 )
 
 
-def _quad_rule(replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.quad_case_metrics(replies.scores, replies.ties)
-
-
 _PAIR = ShapeSpec(
     name="pair",
     about="A caption and its foil, for one image (VALSE §4, VL-CheckList §4, SugarCrepe).",
@@ -128,7 +124,7 @@ _QUAD = ShapeSpec(
     roles=_QUAD_ROLES,
     metrics=score_rules.QUAD_METRICS,
     headline="group",
-    rule=_quad_rule,
+    rule=lambda replies: score_rules.quad_case_metrics(replies.scores, replies.ties),
     why=sentences.quad,
     definitions=(score_rules.quad_case_metrics,),
     chance=_QUAD_CHANCE,
@@ -150,7 +146,8 @@ _IMAGE_QUAD = replace(
     voted=(),
     word_pairs=(),
 )
-_TWIN_CAPTIONS = ShapeSpec(
+_TWIN_CAPTIONS = replace(
+    _QUAD,
     name="twin_captions",
     about="Two captions of an image and of its counterfactual twin.",
     roles=(
@@ -160,7 +157,6 @@ _TWIN_CAPTIONS = ShapeSpec(
         "twin, its caption",
     ),
     metrics=score_rules.QUAD_TWIN_METRICS,
-    headline="group",
     rule=lambda replies: score_rules.quad_twin_case_metrics(replies.scores, replies.ties),
     why=sentences.twin_captions,
     definitions=(score_rules.quad_twin_case_metrics,),
@@ -177,10 +173,7 @@ _TWIN_CAPTIONS = ShapeSpec(
             "prior_rate": odds.right[1],
         },
     ),
-    contrasts=((0, 1), (3, 2)),
-    compared=_IN_A_QUAD,
-    voted=((0, 1), (3, 2)),
-    word_pairs=((0, 1),),
+    exchanged=(),
 )
 _SET = ShapeSpec(
     name="set",

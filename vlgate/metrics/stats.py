@@ -66,10 +66,7 @@ def worth(metric: Metric, confidence: float = 0.95) -> float:
 
 
 def proportion(
-    values: FloatArray,
-    groups: Clusters | None = None,
-    confidence: float = 0.95,
-    rows: NDArray[np.intp] | None = None,
+    values: FloatArray, groups: Clusters | None = None, confidence: float = 0.95, rows: NDArray[np.intp] | None = None
 ) -> Metric:
     """Compute the mean of one value per case with Wilson's interval at the effective number of cases ``n / deff``.
 
@@ -195,9 +192,8 @@ def separation(
     parts = np.empty(scores.size)
     parts[truths] = (_won(positive, negative) / negative.size - value) / positive.size
     parts[~truths] = (_won(-negative, -positive) / positive.size - value) / negative.size
-    independent = sum(
-        float(np.sort(part**2).sum()) * part.size / max(1, part.size - 1) for part in (parts[truths], parts[~truths])
-    )
+    both = parts[truths], parts[~truths]
+    independent = sum(float(np.sort(part**2).sum()) * part.size / max(1, part.size - 1) for part in both)
     sums = np.bincount(groups.codes, weights=parts).astype(np.float64)
     squares = parts**2
     expected = np.where(truths, squares[truths].mean(), squares[~truths].mean())

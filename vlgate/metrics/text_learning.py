@@ -75,18 +75,13 @@ def stratified_folds(cases: Sequence[Case]) -> dict[str, int]:
 
 def _stratum(case: Case) -> _Stratum:
     """What distinguishes the true from the false texts of a case, or its choices, and which of them is true."""
+    pairs = list(zip(case.requests, case.truths, strict=True))
+    texts = [(asked.text, truth is True) for asked, truth in pairs if isinstance(asked, Match)]
     true, false = (
-        {
-            word
-            for asked, truth in zip(case.requests, case.truths, strict=True)
-            if isinstance(asked, Match) and (truth is True) is wanted
-            for word in asked.text.lower().split()
-        }
-        for wanted in (True, False)
+        {word for text, truth in texts if truth is kind for word in text.lower().split()} for kind in (True, False)
     )
     only, other = " ".join(sorted(true - false)), " ".join(sorted(false - true))
     choices = ["|".join(sorted(set(asked.choices))) for asked in case.requests if isinstance(asked, Ask)]
-    pairs = zip(case.requests, case.truths, strict=True)
     answers = [str(truth) for asked, truth in pairs if isinstance(asked, Ask)]
     return "\0".join([*sorted((only, other)), *choices]), "\0".join([only if only != other else "", *answers])
 
@@ -234,7 +229,6 @@ _LETTERS = 3
 _CONFIDENCE = 0.95
 _CLEARLY = 0.02  # of the cases, or one standard error if that is more
 _SMALL = 1e-12
-_TWO = 2
 
 
 def likeness(texts: Sequence[str]) -> FloatArray:
@@ -247,14 +241,9 @@ def likeness(texts: Sequence[str]) -> FloatArray:
     spaced = [f" {' '.join(text.casefold().split())} " for text in texts]
     letters = [frozenset(text[at : at + _LETTERS] for at in range(max(1, len(text) - _LETTERS + 1))) for text in spaced]
     places = {text: index for index, text in enumerate(sorted(set(texts)))}
-    columns = (
-        shared,
-        -differing,
-        _shared(letters) / np.array([len(some) for some in letters]),
-        np.array([len(text) for text in texts], dtype=np.float64),
-        np.array([places[text] for text in texts], dtype=np.float64),
-    )
-    return np.stack(columns, axis=1)
+    share = _shared(letters) / np.array([len(some) for some in letters])
+    size_and_place = np.array([(len(text), places[text]) for text in texts], dtype=np.float64)
+    return np.column_stack([shared, -differing, share, size_and_place])
 
 
 def by_rules(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
@@ -294,7 +283,7 @@ def rule_above(wins: FloatArray, guess: FloatArray, known: FloatArray) -> int | 
 def several(texts: Sequence[str], groups: Sequence[Hashable]) -> NDArray[np.bool_]:
     """Return whether the group of each text has more than two texts, shape (n,): two are as like one to the other."""
     sizes = Counter(group for group, _ in set(zip(groups, texts, strict=True)))
-    return np.array([sizes[group] > _TWO for group in groups], dtype=np.bool_)
+    return np.array([sizes[group] > 2 for group in groups], dtype=np.bool_)
 
 
 def _shared(parts: Sequence[frozenset[str]]) -> FloatArray:

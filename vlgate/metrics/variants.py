@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,8 +140,6 @@ def _crossed(evidence: Evidence, words: tuple[str, str]) -> dict[str, Measure]:
     return {name: _mean(facts[name]) for name in answer_rules.QUESTION_QUAD_METRICS if name != "read"}
 
 
-# Other definitions of some metrics, from released code or printed formulas; they are off by default.
-#
 # Published figures use these definitions, so ``--protocol`` can ask for them. The name of such a metric says where its
 # definition comes from, as in ``cons@carets_release``, so that it cannot be mistaken for the metric itself.
 
@@ -262,17 +259,15 @@ _RULES: tuple[Rule, ...] = (
 )
 
 
-def _variant(about: str, definitions: Mapping[str, Any]) -> Variant:
-    rules = {rule.__name__: rule for rule in _RULES}
-    made = {
-        pattern: Definition(metrics=tuple(row["metrics"]), rule=rules[row["rule"]], differs=row["differs"])
-        for pattern, row in definitions.items()
-    }
-    return Variant(about=about, definitions=made)
+def _definition(metrics: list[str], rule: str, differs: str) -> Definition:
+    return Definition(metrics=tuple(metrics), rule={one.__name__: one for one in _RULES}[rule], differs=differs)
 
 
 _TABLE = tomllib.loads(Path(__file__).with_name("variants.toml").read_text(encoding="utf-8"))
-VARIANTS: Mapping[str, Variant] = {name: _variant(**row) for name, row in _TABLE.items()}
+VARIANTS: Mapping[str, Variant] = {
+    name: Variant(about=row["about"], definitions={task: _definition(**of) for task, of in row["definitions"].items()})
+    for name, row in _TABLE.items()
+}
 """The variants, by the names that ``--protocol`` accepts."""
 
 
@@ -297,7 +292,5 @@ def _said_twice(evidence: Evidence, *, same: bool) -> BoolArray:
 
 def _of_last_file(evidence: Evidence, consistent: BoolArray, both: BoolArray) -> dict[str, Measure]:
     rows = np.flatnonzero(evidence.files == evidence.files[-1])
-    return {
-        "cons": mean_of(consistent[rows].astype(np.float64), rows),
-        "c_acc": mean_of(both[rows].astype(np.float64), rows),
-    }
+    named = (("cons", consistent), ("c_acc", both))
+    return {name: mean_of(held[rows].astype(np.float64), rows) for name, held in named}

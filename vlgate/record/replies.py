@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from sys import float_info
 from typing import Any, TypedDict, TypeVar, cast
 
-from vlgate.judging.judged import Replies, Verdicts, numbers, plain, replies_of
+from vlgate.judging.judged import Replies, Verdicts, plain, replies_of
+from vlgate.metrics.compute import numbers
 from vlgate.record.folder import DEFAULTS
 from vlgate.types import Batch, Prediction, Request, Verdict
 

@@ -43,15 +43,10 @@ def abilities(run: RunResult) -> list[Ability]:
     found = []
     for result in run.results:
         name = SHAPES[result.task.shape].headline
-        metric = result.metrics.get(name)
-        if metric is None:
+        if (metric := result.metrics.get(name)) is None:
             continue
-        cannot = [
-            decision
-            for decision in run.decisions
-            if decision.outcome == "cannot" and decision.gate.task == result.task.id
-        ]
-        limits = tuple(limit_words(decision.gate.max, decision.gate.why) for decision in cannot)
+        known = [decision.gate for decision in run.decisions if decision.outcome == "cannot"]
+        limits = tuple(limit_words(gate.max, gate.why) for gate in known if gate.task == result.task.id)
         blind, chance = result.blind.get(name), result.chance.get(name)
         reached = None if blind is None else blind.value
         doubt = unmeasured(metric, chance, tied=result.tied, yes_or_no=result.yes_or_no, neither=result.neither)
@@ -88,16 +83,13 @@ def ability(
 ) -> Ability:
     floor = max(chance or 0.0, blind or 0.0)
     word: Word = "unknown"
-    if doubt:
-        pass
-    elif limits or metric.high < (1.0 + (chance or 0.0)) / 2:
+    if not doubt and (limits or metric.high < (1.0 + (chance or 0.0)) / 2):
         word = "cannot"
-    elif metric.low >= (1.0 + floor) / 2 and floor < 1.0:
+    elif not doubt and metric.low >= (1.0 + floor) / 2 and floor < 1.0:
         word = "can"
     beside = f"chance {chance:.2f}" if chance is not None and floor == chance else f"text only {floor:.2f}"
     value, n = f"{metric.value:.2f}", f"n = {metric.n:,}, {beside}"
-    figures = doubt or f"{value} ({metric.low:.2f}-{metric.high:.2f}), {n}"
-    short = doubt or f"{value}, {n}"
+    figures, short = doubt or f"{value} ({metric.low:.2f}-{metric.high:.2f}), {n}", doubt or f"{value}, {n}"
     return Ability(task=task, word=word, figures=figures, short=short, question=measures(task), limits=limits)
 
 

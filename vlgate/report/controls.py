@@ -44,10 +44,9 @@ def _table(name: str, told: Mapping[str, Any], figures: Mapping[str, Any]) -> Co
     cases = sum(task["cases"] for task in tasks.values())
     brief: list[str] = []
     rows: list[tuple[str, ...]] = []
-    for figure in shown:
-        known = [task["figures"][figure] for task in tasks.values() if figure in task["figures"]]
-        if figure in CONTROLLED:
-            brief.append(f"{figure} is above 0 in {sum(one['low'] > 0 for one in known)} of {len(known)} tasks")
+    for figure in (one for one in shown if one in CONTROLLED):
+        lows = [task["figures"][figure]["low"] for task in tasks.values() if figure in task["figures"]]
+        brief.append(f"{figure} is above 0 in {sum(low > 0 for low in lows)} of {len(lows)} tasks")
     for task, found in tasks.items():
         values = (_figure(figure, found["figures"].get(figure)) for figure in shown)
         others = (f"{found['beside'][figure]:.3f}" if figure in found["beside"] else "-" for figure in beside)

@@ -67,12 +67,11 @@ def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequen
     place = folder / FOLDER
     place.mkdir(exist_ok=True)
     cases = {(task.id, case.id): case for task in tasks for case in task.cases}
-    rows = []
-    methods: dict[str, None] = {}
+    rows, methods = [], dict[str, None]()
     for number, one in enumerate(found, start=1):
         case = cases.get((one.task, one.case))
-        images = () if case is None else images_of_case(case)
-        rows.append({**asdict(one), "pictures": _pictures(place, number, one, images)})
+        pictures = _pictures(place, number, one, () if case is None else images_of_case(case))
+        rows.append({**asdict(one), "pictures": pictures})
         for finding in one.findings:
             methods |= dict.fromkeys((finding.method, of_the_true_text(finding.method)))
         methods |= dict.fromkeys(seen.method for seen in one.attended)

@@ -97,8 +97,7 @@ def saved(write: Callable[[], object]) -> list[str]:
     try:
         write()
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        return [f"{error.filename} could not be written ({reason})"]
+        return [f"{error.filename} could not be written ({os.strerror(error.errno) if error.errno else error})"]
     return []
 
 
@@ -128,10 +127,8 @@ def refuse_folder(run: RecordedRun, to: Path, *, overwrite: bool) -> None:
 def write_judged(
     run: RecordedRun, judged: JudgedAgain, figures: dict[str, Any], to: Path, tasks: Sequence[Task]
 ) -> bool:
-    """Write the files of a run with other decisions: the rows are copied, the page and the figures are new.
-
-    ``verdict.json`` comes last: if it is there, so are the others. There is no ``summary.md``.
-    """
+    """Write the files of a run with other decisions, but no ``summary.md``: the rows are copied, the rest is new."""
+    # ``verdict.json`` comes last: if it is there, so are the others.
     said = read_verdict(run)
     try:
         to.mkdir(parents=True, exist_ok=True)

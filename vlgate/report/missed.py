@@ -47,10 +47,7 @@ class MissedOfTask:
 
 
 def missed_cases(run: RecordedRun, pattern: str = "*", part: str = "") -> list[MissedOfTask]:
-    """Return the missed cases by task: the task with the largest share of misses first.
-
-    ``pattern`` names the wanted tasks; ``part`` is ``tag=value`` for the cases of one slice, empty for all cases.
-    """
+    """Return the missed cases by task, the one with the largest share first; ``part`` is ``tag=value`` of a slice."""
     wanted = [task for task in run.figures["tasks"] if fnmatchcase(task, pattern)]
     if not wanted:
         raise UnknownNameError("task in --task", pattern, run.figures["tasks"])
@@ -76,25 +73,12 @@ def _of_task(task: str, headline: str, table: CaseTable) -> MissedOfTask:
     missed = table.take(missed_rows(table))
     margin, why = margins_of(headline, missed), missed.column("why")
     unread = missed.case_metrics.get("read", np.ones(len(missed))) < 1
+    columns: dict[str, Any] = {"case": missed.ids, "margin": margin.tolist(), "tags": missed.tags, "why": why}
+    columns["unread"] = unread.tolist()
     worst = np.argsort(-margin, kind="stable").tolist()
-    return MissedOfTask(
-        task=task,
-        headline=headline,
-        cases=len(table),
-        judged=table.states.count("judged"),
-        unscored=table.states.count("unscored"),
-        skipped=table.states.count("skipped"),
-        missed=tuple(
-            Missed(
-                case=missed.ids[row],
-                margin=float(margin[row]),
-                tags=missed.tags[row],
-                why=why[row],
-                unread=bool(unread[row]),
-            )
-            for row in worst
-        ),
-    )
+    cases = tuple(Missed(**{name: column[row] for name, column in columns.items()}) for row in worst)
+    counts = {state: table.states.count(state) for state in ("judged", "unscored", "skipped")}
+    return MissedOfTask(task=task, headline=headline, cases=len(table), missed=cases, **counts)
 
 
 def missed_lines(found: Sequence[MissedOfTask], most: int | None) -> list[str]:
@@ -108,9 +92,7 @@ def missed_lines(found: Sequence[MissedOfTask], most: int | None) -> list[str]:
     more = "".join(f", {number:,} {words}" for words, number in others.items() if number)
     number = f"{len(found):,} task{'s' if len(found) > 1 else ''}"
     lines = [f"{missed:,} missed of {judged:,} judged cases in {number}{more}"]
-    for task in found:
-        if not task.missed:
-            continue
+    for task in (one for one in found if one.missed):
         lines.append(f"{task.task}: {len(task.missed):,} missed of {task.judged:,} judged cases")
         for case in task.missed[:most]:
             why = f"{case.why}{' (an answer could not be read)' if case.unread else ''}"
@@ -148,16 +130,9 @@ def row_of(run: RecordedRun, name: str) -> dict[str, Any]:
 
 def card_of(run: RecordedRun, row: Mapping[str, Any]) -> Card:
     task = run.figures["tasks"][row["task"]]
-    maker = CardMaker(
-        task=row["task"],
-        capability=task["capability"],
-        headline=headline_of(task),
-        rows=_NOTHING,
-        cases={},
-        pictures=Pictures(),
-        options={"model": run.model, **run.options},
-    )
-    return maker.card(row)
+    about = {"task": row["task"], "capability": task["capability"], "headline": headline_of(task)}
+    options = {"model": run.model, **run.options}
+    return CardMaker(rows=_NOTHING, cases={}, pictures=Pictures(), options=options, **about).card(row)
 
 
 def case_lines(card: Card, *, colour: bool) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
@@ -97,11 +97,8 @@ def prior_lines(run: RunResult) -> list[str]:
     return lines
 
 
-def _plain(metrics: Mapping[str, Metric]) -> dict[str, dict[str, float]]:
-    return {
-        name: {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n}
-        for name, metric in metrics.items()
-    }
+def _plain(metrics: Mapping[str, Metric]) -> dict[str, dict[str, Any]]:
+    return {name: asdict(metric) for name, metric in metrics.items()}
 
 
 def _split(task: str, part: str, metrics: Mapping[str, Mapping[str, Any]]) -> PriorSplit | None:
@@ -110,18 +107,10 @@ def _split(task: str, part: str, metrics: Mapping[str, Mapping[str, Any]]) -> Pr
         return None
     prior, right = metrics["prior_rate"], metrics["acc_counterfactual"]["value"]
     unread = metrics["unread_rate"]["value"] if "unread_rate" in metrics else 0.0
-    return PriorSplit(
-        task=task,
-        part=part,
-        n=prior["n"],
-        normal=metrics["acc_normal"]["value"],
-        right=right,
-        prior=prior["value"],
-        other=max(0.0, 1 - right - prior["value"] - unread),
-        unread=unread,
-        low=prior["low"],
-        high=prior["high"],
-    )
+    shares = {"normal": metrics["acc_normal"]["value"], "right": right, "prior": prior["value"], "unread": unread}
+    other = max(0.0, 1 - right - prior["value"] - unread)
+    shares |= {name: prior[name] for name in ("n", "low", "high")}
+    return PriorSplit(task=task, part=part, other=other, **shares)
 
 
 # what the error rates of the gates stand on
@@ -141,12 +130,8 @@ def average_lines(run: RunResult) -> list[str]:
     for name, mean in run.averages.items():
         place, _, metric = name.rpartition(":")
         under = (f"{place}/", f"{place}_")
-        counts = [
-            result.metrics[metric].n
-            for result in run.results
-            if metric in result.metrics and (result.task.id == place or result.task.id.startswith(under))
-        ]
-        few = sum(count < FEW for count in counts)
+        results = [one for one in run.results if one.task.id == place or one.task.id.startswith(under)]
+        few = sum(metric in result.metrics and result.metrics[metric].n < FEW for result in results)
         within = f" (over fewer than {FEW} cases in {few} of them)" if few else ""
         lines.append(f"{name}: mean {mean.value:.3f} over {mean.tasks} of {mean.of} tasks{within}")
     return [*lines, *(f"{name}: {gap.value:+.3f} over {gap.tasks} pairs of tasks" for name, gap in run.gaps.items())]
@@ -173,11 +158,8 @@ def shortcut_lines(run: RunResult) -> list[str]:
 
 
 def flaw_lines(run: RunResult) -> list[str]:
-    return [
-        f"{result.task.id}: {flaw.count} x {flaw.name} ({flaw.why}), for example {flaw.examples[0]}"
-        for result in run.results
-        for flaw in result.flaws
-    ]
+    flaws = ((result.task.id, flaw) for result in run.results for flaw in result.flaws)
+    return [f"{task}: {one.count} x {one.name} ({one.why}), for example {one.examples[0]}" for task, one in flaws]
 
 
 def fatal_lines(run: RunResult) -> list[str]:
@@ -207,9 +189,7 @@ def grouped_flaws(flaws: Mapping[str, Sequence[Flaw]]) -> list[str]:
 def unread_lines(run: RunResult) -> list[str]:
     """Return how many cases of each task have an unread answer, with the first of these answers."""
     lines = []
-    for result in run.results:
-        if not result.unread:
-            continue
+    for result in (one for one in run.results if one.unread):
         found = ((v.case.id, r.answer or "") for v in result.verdicts if v.state == "judged" for r in unread(v))
         shown = ((case, text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...") for case, text in found)
         answers = "; ".join(f"{text!r} ({case})" for case, text in islice(shown, _EXAMPLES))
@@ -233,10 +213,8 @@ def error_rate_lines(rates: ErrorRates | None) -> list[str]:
     gates, them = ("its gate", "it") if rates.gates == 1 else (f"all {rates.gates} gates", "all of them")
     after = f" (corrected after {NAMES[rates.correction]})" if rates.correction != "none" else ""
     alarms = f"sees at least one fail in {_percent(rates.threshold_fails)} of samples{after}"
-    low, share, high = (
-        min(_MOST, max(_LEAST, round(100 * share)))
-        for share in (rates.unchanged_passes_low, rates.unchanged_passes, rates.unchanged_passes_high)
-    )
+    ends = rates.unchanged_passes_low, rates.unchanged_passes, rates.unchanged_passes_high
+    low, share, high = (min(_MOST, max(_LEAST, round(100 * end))) for end in ends)
     passes = f"about {share} % ({low} to {high} %)" if low < high else _percent(rates.unchanged_passes)
     fails = _percent(rates.unchanged_fails)
     return [
@@ -253,8 +231,6 @@ def _percent(share: float) -> str:
 
 
 def published_lines(run: RunResult) -> list[str]:
-    lines = []
-    for task, metrics in ((result.task, result.metrics) for result in run.results):
-        # Published figures are of one image at a time.
-        lines += published_lines_of(Shown(task=task.id, shape=task.shape, metrics={} if task.together else metrics))
-    return lines
+    apart = (one for one in run.results if not one.task.together)  # as published: of one image at a time
+    tasks = [Shown(task=one.task.id, shape=one.task.shape, metrics=one.metrics) for one in apart]
+    return [line for task in tasks for line in published_lines_of(task)]

@@ -126,9 +126,9 @@ def _unscored(results: Sequence[TaskResult]) -> str:
     found = causes(result.verdicts for result in results if result.coverage.unscored)
     if not any(len(one.reasons) > 1 for one in found):
         return ""
-    more = f", and {len(found) - NAMED} more causes" if len(found) > NAMED else ""
     if len(found) == 1:
         return f": {found[0].sentence}"
+    more = f", and {len(found) - NAMED} more causes" if len(found) > NAMED else ""
     return f": {', '.join(f'{len(one.reasons):,} x {one.sentence}' for one in found[:NAMED])}{more}"
 
 
@@ -146,10 +146,7 @@ def unit_line(run: RunResult) -> str:
     coverages = [result.coverage for result in run.results]
     judged = sum(coverage.judged for coverage in coverages)
     right = sum(int(verdicts_of(result.verdicts).judged.right.sum()) for result in run.results)
-    unscored, skipped = (
-        sum(coverage.unscored for coverage in coverages),
-        sum(coverage.skipped for coverage in coverages),
-    )
+    unscored, skipped = (sum(getattr(one, name) for one in coverages) for name in ("unscored", "skipped"))
     more = (f", {unscored:,} unscored" if unscored else "") + (f", {skipped:,} skipped" if skipped else "")
     return f"{judged + unscored + skipped:,} cases: {right:,} right, {judged - right:,} missed{more}"
 

@@ -32,10 +32,8 @@ def shrunk_lines(searches: Sequence[Shrunk]) -> list[str]:
     """Return one line per broken case, by task and the smallest change first, and lines that count all cases."""
     if not searches:
         return []
-    broken = sorted(
-        (search for search in searches if search.ending == "broken"),
-        key=lambda search: (search.task, len(search.steps), search.distance or 0.0, search.case),
-    )
+    broken = [search for search in searches if search.ending == "broken"]
+    broken.sort(key=lambda search: (search.task, len(search.steps), search.distance or 0.0, search.case))
     lines = [f"{search.task}:{search.case}: {search.says}" for search in broken]
     causes = clusters([Cause(**search.cause) for search in broken if search.cause])
     if causes and causes[0][1] > 1:

@@ -53,17 +53,12 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         lines.append(f"- {plain}")
     lines += ["", "## What the model can do", "", HEADING, ""] if run.results else []
     for ability in abilities(run):
-        lines.append(
-            " ".join(
-                (f"- **{ability.word}** `{ability.task}`: {ability.figures}. {ability.question}", *ability.limits)
-            ).rstrip()
-        )
+        figures = f"- **{ability.word}** `{ability.task}`: {ability.figures}. {ability.question}"
+        lines.append(" ".join((figures, *ability.limits)).rstrip())
+    rates = remarks.error_rate_lines(run.error_rates)
     sections = {
         "Compared with an earlier run": [] if run.comparison is None else comparison_lines(run.comparison, None),
-        "Error rates of the gates": [
-            *remarks.error_rate_lines(run.error_rates),
-            *([remarks.ASSUMED] if run.error_rates else []),
-        ],
+        "Error rates of the gates": [*rates, remarks.ASSUMED] if rates else [],
         "Smallest changes that break the model": shrunk_lines(run.shrunk),
         "Prior against image": remarks.prior_lines(run),
         "Why cases were missed": explained_lines(run.explained),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from io import StringIO
 from itertools import zip_longest
@@ -15,10 +15,7 @@ _UNLIMITED = 10_000  # characters; wider than any line, so that nothing is cut o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows with a cell per heading; the columns in ``numbers`` stand to the right.
-
-    ``outcomes`` has a word for each row; its style colours the row if colours are shown.
-    """
+    """Rows with a cell per heading; columns in ``numbers`` stand to the right, ``outcomes`` has a word for each row."""
 
     headings: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
@@ -28,12 +25,8 @@ class Table:
     def columns(self, headings: Sequence[str]) -> Table:
         """Return the table with only these columns, in this order."""
         kept = [self.headings.index(heading) for heading in headings]
-        return Table(
-            headings=tuple(headings),
-            rows=[tuple(row[number] for number in kept) for row in self.rows],
-            numbers=self.numbers,
-            outcomes=self.outcomes,
-        )
+        rows = [tuple(row[number] for number in kept) for row in self.rows]
+        return replace(self, headings=tuple(headings), rows=rows)
 
     def width(self) -> int:
         """Return the length of the longest line of ``text``."""

@@ -45,17 +45,9 @@ def closing_text(run: RunResult, found: Release, model: str, status: int, screen
     more = [f"and {len(reasons) - REASONS} more reasons in summary.md"] if len(reasons) > REASONS else []
     compared = [] if run.comparison is None else comparison_lines(run.comparison)
     counts = [unit_line(run)] if run.results else []
-    remarks = [
-        *fatal_lines(run),
-        *shortcut_lines(run),
-        *warning_lines(run),
-        *coverage_lines(run),
-        *outcome_lines(run.decisions, "not run"),
-        *average_lines(run),
-        *variant_lines(run),
-        *error_rate_lines(run.error_rates),
-        *run.notes,
-    ]
+    remarks = [line for say in (fatal_lines, shortcut_lines, warning_lines, coverage_lines) for line in say(run)]
+    remarks += [*outcome_lines(run.decisions, "not run"), *average_lines(run), *variant_lines(run)]
+    remarks += [*error_rate_lines(run.error_rates), *run.notes]
     parts = [
         _styled([decision, *reasons[:REASONS], *more, *counts, *compared], screen),
         _styled(ability_lines(run, screen.width) if run.results else [], screen),

@@ -1,17 +1,19 @@
-"""Runs to make pages of: replies of which every third case is missed."""
+"""Runs to report: replies of which every third case is missed; and a page as a browser's parser sees it."""
 
 from dataclasses import replace
+from html.parser import HTMLParser
 from pathlib import Path
 
 from vlgate.gates.decide import decide_all
-from vlgate.gates.records import Gate
+from vlgate.gates.records import Decision, Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.record.comparison import FinishedRun, compare, read_earlier
 from vlgate.record.digests import Digests
+from vlgate.record.model_card import ModelCard
 from vlgate.record.parquet import case_table
 from vlgate.record.results import RunResult, judged_tasks_of, task_metrics
-from vlgate.record.run_gates import change_decisions
+from vlgate.report.folder import write_figures, write_rows
 from vlgate.types import Ask, Batch, Compare, Prediction
 
 GATES = (
@@ -45,21 +47,61 @@ def judged(task, missed=every_third):
 DIGESTS = Digests(thresholds=None, must_hold=None, plan=f"blake2b:{'1' * 32}", rows=f"sha256:{'2' * 64}")
 
 
-def result_of(tasks, gates=GATES, notes=(), missed=every_third):
-    results = [task_metrics(task, judged(task, missed), ()) for task in tasks]
+def result_of(tasks, gates=GATES, missed=every_third):
+    return gated([task_metrics(task, judged(task, missed), ()) for task in tasks], gates, digests=DIGESTS)
+
+
+def gated(results, gates, more=(), **fields):
+    """A run with the decisions of these gates, and ``more`` decisions."""
     made = decide_all(Thresholds(file=Path("t.toml"), rules=gates, require=()), judged_tasks_of(results))
-    return RunResult(results=tuple(results), decisions=made, notes=notes, digests=DIGESTS)
+    return RunResult(results=tuple(results), decisions=(*made, *more), **fields)
 
 
-def compared(result, folder, gates=()):
-    """A run with its comparison with the run of a folder, and the decisions of these gates on it."""
-    later = FinishedRun(
-        model="newer",
-        seed=0,
-        ties="strict",
-        tasks={one.task.id: case_table(one.task, one.verdicts) for one in result.results},
-    )
-    comparison = compare(read_earlier(folder, f"--baseline {folder}"), later)
-    thresholds = Thresholds(file=Path("t.toml"), rules=(), require=(), changes=gates)
-    made = change_decisions(thresholds, comparison, judged_tasks_of(result.results))
-    return replace(result, comparison=comparison, decisions=(*result.decisions, *made))
+def decided(*outcomes, why="", **fields):
+    """A run without results, whose gates have these outcomes."""
+    gates = [Gate(task=f"scenes/task-{number}", metric="acc_r", min=0.5) for number in range(len(outcomes))]
+    made = (Decision(gate=gate, outcome=outcome, why=why) for gate, outcome in zip(gates, outcomes, strict=True))
+    return RunResult(results=(), decisions=tuple(made), **{"digests": DIGESTS, **fields})
+
+
+def compared(result, folder):
+    """A run with its comparison with the run of a folder."""
+    tables = {one.task.id: case_table(one.task, one.verdicts) for one in result.results}
+    later = FinishedRun(model="newer", seed=0, ties="strict", tasks=tables)
+    return replace(result, comparison=compare(read_earlier(folder, f"--baseline {folder}"), later))
+
+
+def write_run(result, options, tasks=(), **model):
+    """The folder of a run, after its files are written as at its end."""
+    options.results.mkdir(exist_ok=True)
+    assert write_rows(result, options) == []
+    assert write_figures(result, ModelCard(**{"name": "oracle", **model}), options, 1, tasks) == []
+    return options.results
+
+
+class Reading(HTMLParser):
+    """The elements of a page with their attributes, and its texts."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.texts, self._inside = [], [], ""
+        self.code = {"script": [], "style": []}
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._inside = tag
+
+    def handle_endtag(self, _):
+        self._inside = ""
+
+    def handle_data(self, data):
+        self.code.get(self._inside, self.texts).append(data)
+
+    @property
+    def text(self):
+        return "".join(self.texts)
+
+    def all(self, tag, part=""):
+        return [attrs for name, attrs in self.elements if name == tag and part in (attrs.get("class") or "")]

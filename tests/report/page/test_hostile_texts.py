@@ -2,15 +2,13 @@
 
 import pytest
 from browser import MISSING, Browser
-from page_runs import compared, every_third, result_of
+from builders import pair_case, task_of
+from page_runs import Reading, compared, every_third, result_of, write_run
 from PIL import Image
-from reading import Reading
 
 from vlgate.gates.records import Gate
-from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.report.folder import write_figures, write_rows
-from vlgate.types import Ask, Case, LazyImage, Match, Task
+from vlgate.types import Ask, Case, LazyImage
 
 SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)>"
 QUOTES = """a "double" and 'single' {{ quote }} {% raw %} &amp; `tick`"""
@@ -30,59 +28,33 @@ SHOWN = {
 def folder(tmp_path_factory):
     """A run whose texts are hostile, and the run that it is compared with, in a folder with a hostile name."""
     place = tmp_path_factory.mktemp("hostile")
-    image = Image.new("RGB", (8, 8))
+    drawn = Image.new("RGB", (8, 8))
     texts = [(number, text) for number, text in enumerate(text for text in HOSTILE for _ in range(3))]
-    matches = Task(
-        id=f"mine/{SCRIPT}",
-        capability="foil",
-        shape="pair",
-        cases=tuple(
-            Case(
-                id=f"{number} {text}",
-                requests=tuple(
-                    Match(image=LazyImage(key=f"{number}{text}.jpg", load=image.copy), text=f"{word}: {text}")
-                    for word in ("true", "false")
-                ),
-                truths=(True, False),
-                tags={text: text, "odd": str(number)},
-                origin=text,
-            )
-            for number, text in texts
-        ),
-        note=QUOTES,
-        left_out={SCRIPT: 1},
-    )
-    questions = Task(
-        id="mine/questions",
-        capability="invariance",
-        shape="questions",
-        cases=tuple(
-            Case(
-                id=f"{number} {text}",
-                requests=tuple(
-                    Ask(
-                        image=LazyImage(key=f"{number}.jpg", load=image.copy),
-                        question=word,
-                        choices=(f"not {text}", text),
-                    )
-                    for word in (f"{number} one?", f"{number} two?")
-                ),
-                truths=(text, text),
-            )
-            for number, text in texts
-        ),
-    )
+    pairs = [
+        pair_case(
+            f"{number} {text}",
+            *(f"{word}: {text}" for word in ("true", "false")),
+            picture=LazyImage(key=f"{number}{text}.jpg", load=drawn.copy),
+            tags={text: text, "odd": str(number)},
+            origin=text,
+        )
+        for number, text in texts
+    ]
+    matches = task_of(pairs, f"mine/{SCRIPT}", note=QUOTES, left_out={SCRIPT: 1})
+    asked = []
+    for number, text in texts:
+        image, choices = LazyImage(key=f"{number}.jpg", load=drawn.copy), (f"not {text}", text)
+        asks = tuple(Ask(image=image, question=f"{number} {word}?", choices=choices) for word in ("one", "two"))
+        asked.append(Case(id=f"{number} {text}", requests=asks, truths=(text, text)))
+    questions = task_of(asked, "mine/questions", "invariance", "questions")
     runs = []
     for name, missed in ((FOLDER, lambda number: number % 3 == 1), ("later", every_third)):
         options = Options(folder=place, model=QUOTES, thresholds=None, results=place / name)
-        options.results.mkdir()
         gates = (Gate(task=matches.id, metric="acc_r", min=0.9, why=SCRIPT),)
         result = result_of([matches, questions], gates, missed=missed)
         result = compared(result, runs[0]) if runs else result
-        card = ModelCard(name=SCRIPT, weights=OVERRIDE, notes=HOSTILE)
-        assert write_rows(result, options) == []
-        assert write_figures(result, card, options, 1, [matches, questions]) == []
-        runs.append(options.results)
+        told = {"name": SCRIPT, "weights": OVERRIDE, "notes": HOSTILE}
+        runs.append(write_run(result, options, [matches, questions], **told))
     return runs[1]
 
 

@@ -1,9 +1,19 @@
 """The page as a reader uses it, in headless Chromium: filters, keys, addresses, the slider, phones and both themes."""
 
+import os
 import time
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from browser import MISSING, Browser
+from page_runs import GATES, result_of, write_run
+
+from vlgate.record.folder import read_run
+from vlgate.report.page.page import write_page
+from vlgate.run.planning import make_plan
+from vlgate.studies.analyses.saved import save
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 
@@ -35,11 +45,15 @@ def address(folder):
     return (folder / "report.html").as_uri()
 
 
-@pytest.fixture
-def page(browser, address):
+def opened(browser, address):
     browser.open("about:blank")
     browser.open(address)
     return browser
+
+
+@pytest.fixture
+def page(browser, address):
+    return opened(browser, address)
 
 
 def choose(page, name, value):
@@ -100,17 +114,17 @@ def test_j_and_k_go_from_case_to_case(page):
 
 
 def test_the_address_of_a_case_shows_it_and_one_that_is_not_shown_leads_to_its_task(browser, address):
-    browser.open("about:blank")
-    browser.open(address)
+    opened(browser, address)
     case = browser.run("return document.querySelector(`.cards [id^='scenes/relations/']`).id")
     for wanted, element in ((case, case), ("scenes/word-swap/none", "scenes/word-swap")):
-        browser.open("about:blank")
-        browser.open(f"{address}#{wanted}")
+        opened(browser, f"{address}#{wanted}")
         assert browser.run(OPEN) == ["/".join(wanted.split("/")[:2])]
         top = browser.run(
             "return document.getElementById(arguments[0]).getBoundingClientRect().top / innerHeight", element
         )
         assert 0 <= top < 1
+    opened(browser, f"{address}#newly-broken/{case}")  # on a page without a comparison
+    assert browser.run(FOCUS) == case
 
 
 def test_two_images_stand_side_by_side_until_the_slider_or_x_lays_them_over_each_other(page):
@@ -141,27 +155,19 @@ def test_buttons_copy_the_command_the_prompt_and_the_images(page):
         copied.append(page.run(CLIPBOARD))
     assert copied[0].startswith("pytest --pyargs ")
     assert copied[1].splitlines() == [prompt.partition(" ")[2] for prompt in prompts]  # without the letter of the image
-    assert copied[2] == [
-        sum(width for width, _ in sizes),
-        max(height for _, height in sizes),
-        255,
-    ]  # opaque to the corner
+    size = sum(width for width, _ in sizes), max(height for _, height in sizes)
+    assert copied[2] == [*size, 255]  # opaque to the corner
 
 
 @pytest.fixture
 def compared(browser, releases):
-    browser.open("about:blank")
-    browser.open((releases / "later/report.html").as_uri())
-    return browser
+    return opened(browser, (releases / "later/report.html").as_uri())
 
 
 def test_a_change_since_the_baseline_chooses_cases(compared):
-    choose(compared, "change", "newly broken")
-    changes = compared.run(IN_TASKS.replace("c.id", "c.dataset.change"))
-    assert set(changes) == {"newly broken"}
-    choose(compared, "change", "still wrong")
-    changes = compared.run(IN_TASKS.replace("c.id", "c.dataset.change"))
-    assert set(changes) == {"still wrong"}
+    for change in ("newly broken", "still wrong"):
+        choose(compared, "change", change)
+        assert set(compared.run(IN_TASKS.replace("c.id", "c.dataset.change"))) == {change}
 
 
 def test_a_count_of_the_comparison_leads_to_its_cases(compared):
@@ -179,18 +185,8 @@ def test_j_begins_with_what_is_newly_broken_and_its_address_shows_it(compared):
     case = compared.run(FOCUS)
     assert case.startswith("newly-broken/scenes/")
     address = compared.run("return location.href")
-    compared.open("about:blank")
-    compared.open(address)
+    opened(compared, address)
     assert compared.run(FOCUS) == case
-
-
-def test_the_address_of_a_newly_broken_case_finds_it_on_a_page_without_a_comparison(browser, address):
-    browser.open("about:blank")
-    browser.open(address)
-    case = browser.run("return document.querySelector(`.cards [id^='scenes/relations/']`).id")
-    browser.open("about:blank")
-    browser.open(f"{address}#newly-broken/{case}")
-    assert browser.run(FOCUS) == case
 
 
 def test_a_slice_leads_to_its_missed_cases(page):
@@ -205,8 +201,7 @@ def test_nothing_is_wider_than_a_phone_and_the_themes_differ(browser, address, t
     browser.command("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
     browser.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
     try:
-        browser.open("about:blank")
-        browser.open(address)
+        opened(browser, address)
         browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true })")
         assert browser.run("return document.documentElement.scrollWidth") == 390
         colour = browser.run("return getComputedStyle(document.body).backgroundColor")
@@ -221,8 +216,7 @@ def test_the_first_screen_has_the_sentence_the_rule_and_figures(browser, address
     width, height = size
     browser.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
     try:
-        browser.open("about:blank")
-        browser.open(address)
+        opened(browser, address)
         ends = "return arguments[0].map((one) => document.querySelector(one).getBoundingClientRect().bottom)"
         places = browser.run(ends, ["h1", ".rule", ".column li .figures"])
     finally:
@@ -236,3 +230,67 @@ def test_everything_is_printed(page):
     assert len(page.run(SHOWN)) == 48
     page.run("dispatchEvent(new Event('afterprint'))")
     assert page.run(SHOWN) == []
+
+
+AXE = find_spec("axe_playwright_python")  # found and not imported: its browsers are not needed
+MORE = [name for name in os.environ.get("AXE_PAGES", "").split(os.pathsep) if name]
+SERIOUS = """
+return axe.run(document, arguments[0] ? {runOnly: {type: "rule", values: arguments[0]}} : {}).then((found) =>
+  found.violations.filter((one) => ["serious", "critical"].includes(one.impact))
+    .map((one) => `${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.html).join(" ")}`))
+"""
+UNFOLD = """
+document.querySelectorAll("details").forEach((one) => { one.open = true });
+document.querySelectorAll(".cards").forEach((one) => [...one.children].slice(2).forEach((card) => card.remove()));
+"""
+"""Two cards of each list stay: the others are made in the same way, and axe takes a second for some of them."""
+THEMES = {"light": None, "dark": ["color-contrast"]}
+"""The rules by theme; None for all. The others do not depend on colours."""
+ROW = {"model": "oracle", "value": 0.1, "low": 0.0, "high": 0.2, "p_c": None}
+TABLE = {
+    "title": "Captions and foils",
+    "about": "share of captions less that of foils",
+    "labels": ["model", "task"],
+    "value": "p_c - p_f",
+    "more": ["p_c"],
+    "rows": [{**ROW, "task": f"t{number}", "n": number, "small": number < 30} for number in range(20, 40)],
+}
+ANALYSED = {
+    "analysis": "valse",
+    "tasks": "scenes/*",
+    "runs": ["oracle"],
+    "tables": [TABLE],
+    "notes": ["agreement: none"],
+}
+
+
+@pytest.fixture(scope="module")
+def passing(tmp_path_factory, options):
+    """The folder of a run whose gate passes, with an analysis on its page."""
+    place = tmp_path_factory.mktemp("passing")
+    given = replace(options, suite=("scenes/visual-inv", "scenes/foil-it"), limit=6, results=place)
+    tasks = make_plan(given).tasks
+    result = result_of(tasks, (replace(GATES[1], min_cases=2),))
+    save(write_run(result, given, tasks), ANALYSED)
+    write_page(read_run(place, str(place)), tasks)
+    return place
+
+
+@pytest.fixture(params=["passing", "failing", "comparison", *MORE])
+def axe_page(request, folder, releases, passing):
+    known = {"passing": passing, "failing": folder, "comparison": releases / "later"}
+    return known[request.param] / "report.html" if request.param in known else Path(request.param).resolve()
+
+
+@pytest.mark.skipif(AXE is None, reason="needs axe-core (pip install axe-playwright-python)")
+def test_axe_finds_nothing_serious(browser, axe_page):
+    """``AXE_PAGES=FILE[:FILE]`` names further pages, such as that of the default run."""
+    library = (Path(AXE.submodule_search_locations[0]) / "axe.min.js").read_text(encoding="utf-8")
+    found = {}
+    for theme, rules in THEMES.items():
+        browser.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+        opened(browser, axe_page.as_uri())
+        browser.run(UNFOLD)
+        browser.run(library)
+        found[theme] = browser.run(SERIOUS, rules)
+    assert found == {"light": [], "dark": []}

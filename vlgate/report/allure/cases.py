@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vlgate.metrics.shapes import SHAPES
@@ -115,17 +116,8 @@ def search_result(name: str, batch: Batch, search: Search, at: Moment) -> Result
     if found is not None:
         page = f"<h3>unchanged</h3>{page}<h3>changed</h3>{case(found.verdict, task.shape, pictures)}"
         before, after = images_of(search.original), images_of(found.verdict)
-        attachments = tuple(
-            one for pair in zip(before, after, strict=False) if pair[0] != pair[1] for one in pictures.attached(pair)
-        )
-    return Result(
-        id=name,
-        layer="case",
-        path=(task.benchmark, "shrink", task.id),
-        status=_STATUS.get(search.ending, "passed"),
-        at=at,
-        message=says(search),
-        page=page,
-        tags=("shrink",),
-        attachments=attachments,
-    )
+        changed = (pair for pair in zip(before, after, strict=False) if pair[0] != pair[1])
+        attachments = tuple(one for pair in changed for one in pictures.attached(pair))
+    path, status = (task.benchmark, "shrink", task.id), _STATUS.get(search.ending, "passed")
+    shown = Result(id=name, layer="case", path=path, status=status, at=at, message=says(search), page=page)
+    return replace(shown, tags=("shrink",), attachments=attachments)

@@ -103,10 +103,8 @@ def write_overview(folder: Path, run: RunResult, model: ModelCard, options: Opti
     name = titled(model.name, model.weights)
     environment = environment_content(options, 1, model.cache)
     write_file(folder / "environment.properties", properties(model, environment).encode("latin-1", "backslashreplace"))
-    categories: list[dict[str, object]] = [
-        {"name": category, "matchedStatuses": [status], "messageRegex": message}
-        for category, status, message in CATEGORIES
-    ]
+    keys = ("name", "matchedStatuses", "messageRegex")
+    categories = [dict(zip(keys, (kind, [status], regex), strict=True)) for kind, status, regex in CATEGORIES]
     _write_json(folder / "categories.json", categories)
     _write_json(_new(folder, "perf", at), figures(run, at))
     # A user may copy ``allurerc.mjs``: it needs no other file.
@@ -114,14 +112,10 @@ def write_overview(folder: Path, run: RunResult, model: ModelCard, options: Opti
     config = written.replace(empty, f"const categories = {json.dumps(categories, indent=1)};")
     write_file(folder / CONFIG, config.encode())
     if _ours(folder / "executor.json"):  # one of continuous integration is kept
-        device = f" on {model.device}" if model.device else ""
-        executor = {
-            "name": f"vlgate {environment['packages'].get('vlgate', '')}".strip(),
-            "type": _OURS,
-            "reportName": f"{name}: {headline(run, model)}",
-            "buildName": f"{name} {model.fingerprint[:12]}{device}",
-        }
-        _write_json(folder / "executor.json", executor)
+        build = f"{name} {model.fingerprint[:12]}{f' on {model.device}' if model.device else ''}"
+        ours = {"name": f"vlgate {environment['packages'].get('vlgate', '')}".strip(), "type": _OURS}
+        report = {"reportName": f"{name}: {headline(run, model)}", "buildName": build}
+        _write_json(folder / "executor.json", {**ours, **report})
 
 
 def write_globals(folder: Path, run: RunResult, model: ModelCard, pages: tuple[Attachment, ...], at: Moment) -> None:
@@ -138,9 +132,7 @@ def properties(model: ModelCard, environment: dict[str, Any]) -> str:
         "model": titled(model.name, model.weights),
         "fingerprint": model.fingerprint,
         "device": model.device,
-        "dtype": options["dtype"],
-        "seed": options["seed"],
-        "ties": options["ties"],
+        **{name: options[name] for name in ("dtype", "seed", "ties")},
         "cases per task": options["limit"] or "all",
         "python": str(environment["python"]).split(" ", maxsplit=1)[0],
         **environment["packages"],
@@ -152,23 +144,14 @@ def properties(model: ModelCard, environment: dict[str, Any]) -> str:
 
 
 def figures(run: RunResult, at: Moment) -> list[dict[str, object]]:
-    metrics = []
+    metrics: list[dict[str, object]] = []
     for result in run.results:
         task, name = result.task, SHAPES[result.task.shape].headline
         if name in result.metrics:
-            metric = {
-                "id": f"{task.id}:{name}",
-                "key": f"{task.id}:{name}",
-                "title": f"{task.id} {name}",
-                "value": result.metrics[name].value,
-                "unit": "",
-                "better": "higher",
-                "group": task.capability,
-                "groupTitle": task.capability,
-                "start": at.start,
-                "stop": at.stop,
-            }
-            metrics.append(metric)
+            named = {**dict.fromkeys(("id", "key"), f"{task.id}:{name}"), "title": f"{task.id} {name}"}
+            figure = {"value": result.metrics[name].value, "unit": "", "better": "higher"}
+            group = dict.fromkeys(("group", "groupTitle"), task.capability)
+            metrics.append({**named, **figure, **group, "start": at.start, "stop": at.stop})
     return metrics
 
 

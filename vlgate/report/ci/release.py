@@ -50,14 +50,10 @@ def _counts(run: RunResult) -> str:
     passed, failed, unsure = (outcomes.count(one) for one in ("pass", "fail", "inconclusive"))
     judged = passed + failed + unsure
     gates = "gate" if judged == 1 else "gates"
-    parts = []
-    if failed:
-        parts.append(f"{failed} of {judged} {gates} fail{'s' if failed == 1 else ''}")
-    if unsure:
-        of = "" if failed else f" of {judged} {gates}"
-        parts.append(f"{unsure}{of} {'is' if unsure == 1 else 'are'} inconclusive")
-    if judged and passed == judged:
-        parts.append(f"{judged} of {judged} {gates} pass{'es' if judged == 1 else ''}")
+    of = "" if failed else f" of {judged} {gates}"
+    parts = [f"{failed} of {judged} {gates} fail{'s' if failed == 1 else ''}"] if failed else []
+    parts += [f"{unsure}{of} {'is' if unsure == 1 else 'are'} inconclusive"] if unsure else []
+    parts += [f"{judged} of {judged} {gates} pass{'es' if judged == 1 else ''}"] if judged and passed == judged else []
     first = sum(decision.why == FIRST_RUN for decision in run.decisions)
     holding, idle = outcomes.count("cannot"), outcomes.count("not run") - first
     if not failed and not unsure:
@@ -68,14 +64,7 @@ def _counts(run: RunResult) -> str:
 
 
 BADGE = "badge.json"
-_COLOURS: Mapping[Word, str] = {
-    "pass": "brightgreen",
-    "broken": "lightgrey",
-    "fail": "red",
-    "inconclusive": "yellow",
-    "incomplete": "lightgrey",
-    "not gated": "lightgrey",
-}
+_COLOURS: Mapping[Word, str] = {"pass": "brightgreen", "fail": "red", "inconclusive": "yellow"}  # others are grey
 
 
 def badge_content(run: RunResult, model: ModelCard) -> dict[str, object]:
@@ -88,7 +77,7 @@ def badge_content(run: RunResult, model: ModelCard) -> dict[str, object]:
         "schemaVersion": 1,
         "label": "vlgate",
         "message": f"{word}{counts if run.part is None else f', {run.part}'}",
-        "color": _COLOURS[word],
+        "color": _COLOURS.get(word, "lightgrey"),
         "isError": word in {"broken", "fail", "incomplete"},
     }
 

@@ -79,9 +79,7 @@ def _numbers(result: TaskResult) -> Iterator[tuple[str, float]]:
     for name, metric in result.metrics.items():
         key = f"{result.task.id}/{name}"
         yield key, metric.value
-        yield f"{key}.low", metric.low
-        yield f"{key}.high", metric.high
-        yield f"{key}.n", metric.n
+        yield from ((f"{key}.{part}", getattr(metric, part)) for part in ("low", "high", "n"))
         if name in result.chance:
             yield f"{key}.chance", result.chance[name]
         if name in result.blind:
@@ -104,10 +102,9 @@ def _log_to_mlflow(tracked: Tracked) -> None:
     now = round(time() * 1000)
     metrics = [Metric(key(name), value, now, 0) for name, value in tracked.numbers.items()]
     tags = [RunTag(key(name), value) for name, value in tracked.words.items()]
-    for start in range(0, len(metrics), _AT_ONCE):
-        client.log_batch(run, metrics=metrics[start : start + _AT_ONCE])
-    for start in range(0, len(tags), _AT_ONCE):
-        client.log_batch(run, tags=tags[start : start + _AT_ONCE])
+    for start in range(0, max(len(metrics), len(tags)), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        client.log_batch(run, metrics=metrics[part], tags=tags[part])
     for file in tracked.files:
         client.log_artifact(run, str(file))
     client.set_terminated(run)

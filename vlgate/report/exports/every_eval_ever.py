@@ -34,50 +34,34 @@ def files(run: Exported) -> Iterator[tuple[str, str]]:
         uuid = UUID(bytes=blake2b(identity.encode(), digest_size=16).digest(), version=4)
         stem = f"data/{'/'.join(part or 'unknown' for part in parts)}/{uuid}"
         named = f"{benchmark}/{run.model_id}/{int(run.time.timestamp())}"
-        instances = "".join(
-            json.dumps(_instance(run, named, headline_of(task), row)) + "\n"
-            for name, task in own.items()
-            for row in run.rows(name)
-        )
+        rows = ((headline_of(task), row) for name, task in own.items() for row in run.rows(name))
+        instances = "".join(json.dumps(_instance(run, named, headline, row)) + "\n" for headline, row in rows)
         results = [_result(name, task, metric) for name, task in own.items() for metric in task["metrics"]]
-        details = {
-            "format": "jsonl",
-            "file_path": f"{stem}_samples.jsonl",
-            "hash_algorithm": "sha256",
-            "checksum": sha256(instances.encode()).hexdigest(),
-            "total_rows": instances.count("\n"),
-        }
-        figures = {**_head(run, named), "evaluation_results": results, "detailed_evaluation_results": details}
+        details = {"format": "jsonl", "file_path": f"{stem}_samples.jsonl", "hash_algorithm": "sha256"}
+        counted = {"checksum": sha256(instances.encode()).hexdigest(), "total_rows": instances.count("\n")}
+        figures = {**_head(run, named), "evaluation_results": results}
+        figures["detailed_evaluation_results"] = {**details, **counted}
         yield f"{stem}.json", json.dumps(figures, indent=2) + "\n"
         yield f"{stem}_samples.jsonl", instances
 
 
 def _head(run: Exported, named: str) -> dict[str, Any]:
-    model = run.run.figures["model"]
-    details = {
-        "deployment_type": "self_deployed",
-        "model_availability": "unknown",
-        "fingerprint": model["fingerprint"],
-        **{f"adapter for {kind}": how for kind, how in model["adapters"].items()},
-    }
-    settings = run.run.figures["run"]
+    model, settings = run.run.figures["model"], run.run.figures["run"]
+    details = {"deployment_type": "self_deployed", "model_availability": "unknown", "fingerprint": model["fingerprint"]}
+    details |= {f"adapter for {kind}": how for kind, how in model["adapters"].items()}
+    source = {"source_name": "vlgate", "source_type": "evaluation_run", "source_organization_name": run.organization}
+    library = {"seed": str(settings["seed"]), "ties": settings["ties"]}
     return {
         "schema_version": VERSION,
         "evaluation_id": named,
         "evaluation_timestamp": run.time.isoformat(),
         "retrieved_timestamp": str(int(run.time.timestamp())),
         "source_metadata": {
-            "source_name": "vlgate",
-            "source_type": "evaluation_run",
-            "source_organization_name": run.organization,
+            **source,
             "evaluator_relationship": run.relationship,
             "additional_details": {"complete": str(not run.run.incomplete).lower()},
         },
-        "eval_library": {
-            "name": "vlgate",
-            "version": run.run.version or "unknown",
-            "additional_details": {"seed": str(settings["seed"]), "ties": settings["ties"]},
-        },
+        "eval_library": {"name": "vlgate", "version": run.run.version or "unknown", "additional_details": library},
         "model_info": {"name": run.run.model, "id": run.model_id, "additional_details": details},
     }
 
@@ -87,20 +71,18 @@ def _result(name: str, task: Mapping[str, Any], metric: str) -> dict[str, Any]:
     counts = ("cases", "judged", "unscored", "skipped", "deselected", "unread", "images")
     details = {**{key: str(task[key]) for key in counts}, "chance": str(figure.get("chance", "unknown"))}
     direction = {"additional_details": {"direction": "none: a preference"}} if metric in _UNDIRECTED else {}
+    described = {"evaluation_description": measures(name), "metric_id": metric, "metric_name": metric}
+    scale = {"score_type": "continuous", "min_score": 0.0, "max_score": 1.0}
     interval = {"lower": figure["low"], "upper": figure["high"], "confidence_level": 0.95}
     return {
         "evaluation_result_id": f"{name}:{metric}",
         "evaluation_name": name,
         "source_data": {"dataset_name": name, "source_type": "other"},
         "metric_config": {
-            "evaluation_description": measures(name),
-            "metric_id": metric,
-            "metric_name": metric,
+            **described,
             "metric_unit": "proportion",
             "lower_is_better": metric in LOWER_IS_BETTER,
-            "score_type": "continuous",
-            "min_score": 0.0,
-            "max_score": 1.0,
+            **scale,
             **direction,
         },
         "score_details": {

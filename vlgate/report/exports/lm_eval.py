@@ -25,9 +25,8 @@ def files(run: Exported) -> Iterator[tuple[str, str]]:
     stems: Counter[str] = Counter()
     for task in run.run.figures["tasks"]:
         samples = [_sample(number, row) for number, row in enumerate(run.rows(task))]
-        hashes[task] = _hash(
-            "".join(sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"] for sample in samples)
-        )
+        parts = ("doc_hash", "prompt_hash", "target_hash")
+        hashes[task] = _hash("".join(sample[part] for sample in samples for part in parts))
         stem = re.sub(r"[^A-Za-z0-9_]", "_", task)
         stems[stem] += 1
         number = f"_{stems[stem]}" if stems[stem] > 1 else ""  # two tasks may differ only in other characters
@@ -36,20 +35,15 @@ def files(run: Exported) -> Iterator[tuple[str, str]]:
 
 
 def _results(run: Exported, sanitized: str) -> dict[str, Any]:
-    figures, tasks = run.run.figures, run.run.figures["tasks"]
+    model, settings, tasks = (run.run.figures[name] for name in ("model", "run", "tasks"))
     counts = ("cases", "judged", "unscored", "skipped", "deselected", "unread")
-    configs = {
-        name: {
-            "task": name,
-            "output_type": "multiple_choice",
-            "num_fewshot": 0,
-            "repeats": 1,
-            "metadata": {"capability": task["capability"], **{key: task[key] for key in counts}},
-        }
-        for name, task in tasks.items()
-    }
+    asked = {"output_type": "multiple_choice", "num_fewshot": 0, "repeats": 1}
+    about = {name: {"capability": t["capability"], **{key: t[key] for key in counts}} for name, t in tasks.items()}
+    configs = {name: {"task": name, **asked, "metadata": metadata} for name, metadata in about.items()}
     samples = {name: {"original": t["cases"] + t["deselected"], "effective": t["judged"]} for name, t in tasks.items()}
     higher = {name: {metric: metric not in LOWER_IS_BETTER for metric in t["metrics"]} for name, t in tasks.items()}
+    arguments = {"model": model["name"], "weights": model["weights"]}
+    config = {"model": "vlgate", "model_args": arguments, "model_sha": model["fingerprint"]}
     return {
         "results": {name: _metrics(name, task, run.tasks[name]) for name, task in tasks.items()},
         "group_subtasks": {name: [] for name in tasks},
@@ -58,13 +52,7 @@ def _results(run: Exported, sanitized: str) -> dict[str, Any]:
         "n-shot": dict.fromkeys(tasks, 0),
         "higher_is_better": higher,
         "n-samples": samples,
-        "config": {
-            "model": "vlgate",
-            "model_args": {"model": figures["model"]["name"], "weights": figures["model"]["weights"]},
-            "model_sha": figures["model"]["fingerprint"],
-            "limit": figures["run"]["limit"],
-            "random_seed": figures["run"]["seed"],
-        },
+        "config": {**config, "limit": settings["limit"], "random_seed": settings["seed"]},
         "date": run.time.timestamp(),
         "model_source": "vlgate",
         "model_name": run.model_id,
@@ -85,8 +73,9 @@ def _metrics(name: str, task: Mapping[str, Any], table: CaseTable) -> dict[str, 
 
 def _sample(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
     # A case; one without a verdict has no metrics, and its document says why
-    names = ("case", "state", "images", "texts", "truths", "tags", "origin", "why", "unread")
-    doc = {name: row[name] for name in names}
+    doc = {
+        name: row[name] for name in ("case", "state", "images", "texts", "truths", "tags", "origin", "why", "unread")
+    }
     pairs = list(zip(row["texts"], row["images"], strict=True))
     target, answers = json.dumps(row["truths"]), replies(row)
     return {

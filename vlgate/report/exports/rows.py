@@ -46,11 +46,8 @@ class Exported:
         return weights if re.fullmatch(r"[\w.-]+/[\w.-]+", weights) else self.run.model
 
     def rows(self, task: str = "") -> Iterator[dict[str, Any]]:
-        """Yield the rows of a task, or all of them, in the order of the file.
-
-        ``tags`` is a mapping, ``facts`` holds the facts that the case has in place of their columns, and ``unread``
-        says whether an answer of it could not be read.
-        """
+        """Yield the rows of a task, or all of them, in the order of the file."""
+        # ``facts`` holds those that the case has, in place of their columns; ``unread``: an answer could not be read.
         names = fact_names(self.table)
         table = self.tasks[task].rows if task else self.table
         tags = iter(tags_of(self.run, table))
@@ -164,8 +161,6 @@ def yaml_lines(found: list[dict[str, object]]) -> Iterator[str]:
     for entry in found:
         for number, (key, value) in enumerate(entry.items()):
             begin = "- " if number == 0 else "  "
-            if isinstance(value, dict):
-                yield f"{begin}{key}:\n"
-                yield from (f"    {name}: {json.dumps(inner)}\n" for name, inner in value.items())
-            else:
-                yield f"{begin}{key}: {json.dumps(value)}\n"
+            inner = value if isinstance(value, dict) else {}
+            yield f"{begin}{key}:\n" if inner else f"{begin}{key}: {json.dumps(value)}\n"
+            yield from (f"    {name}: {json.dumps(one)}\n" for name, one in inner.items())

@@ -35,8 +35,7 @@ def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
     if outcome.verdict == "pass":
         return Answer(tone="yes", sentence=f"This release may ship: {every}.")
     if outcome.verdict == "not gated":
-        sentence = "No gate was judged, so nothing says whether this release may ship."
-        return Answer(tone="open", sentence=sentence)
+        return Answer(tone="open", sentence="No gate was judged, so nothing says whether this release may ship.")
     if outcome.test_failed and not flaws:
         before = "" if parts else f"{every if passed else 'no gate was judged'}, but "
         parts.append(before + outcome.test_failed)
@@ -55,15 +54,10 @@ def decided(gate: Mapping[str, Any], tasks: Mapping[str, Any]) -> dict[str, Any]
     task, metric = judged_by(gate)
     value, interval, n, counts = _changed(gate)
     words = threshold_words(gate["kind"], gate["min"], gate["max"], gate["basis"])
-    return {
-        **gate,
-        "gate": gate["gate"].removeprefix("limit:"),
-        "threshold": words.replace(">=", "≥").replace("<=", "≤"),
-        "cells": {"value": value, "interval": interval, "n": n},
-        "counts": counts,
-        "warning": "" if task not in tasks else _warning(gate["min"], tasks[task]["metrics"].get(metric, {})),
-        "anchor": anchor(task) if task in tasks else "",
-    }
+    warning = _warning(gate["min"], tasks[task]["metrics"].get(metric, {})) if task in tasks else ""
+    named = {"gate": gate["gate"].removeprefix("limit:"), "anchor": anchor(task) if task in tasks else ""}
+    cells = {"cells": {"value": value, "interval": interval, "n": n}, "counts": counts, "warning": warning}
+    return {**gate, **named, **cells, "threshold": words.replace(">=", "≥").replace("<=", "≤")}
 
 
 def judged_by(gate: Mapping[str, Any]) -> tuple[str, str]:
@@ -118,11 +112,9 @@ def quota(comparison: Mapping[str, Any] | None) -> int:
 def changes(
     comparison: Mapping[str, Any], name: str, cards: Mapping[str, Sequence[Card]], problem: str
 ) -> dict[str, Any]:
-    """Return ``baseline`` of ``metrics.json`` with its sums, notes and cards.
-
-    ``tasks`` are those in which a verdict changed, the most newly broken cases first. ``cards`` are the worst newly
-    broken case of each task, then the second one of each, and so on. ``problem`` says why replies are not shown.
-    """
+    """Return ``baseline`` of ``metrics.json`` with its sums, notes and cards; ``problem`` says why replies lack."""
+    # ``tasks`` are those in which a verdict changed, the most newly broken cases first; ``cards`` the worst newly
+    # broken case of each task, then the second one of each, and so on.
     tasks = [_task(task, change) for task, change in comparison["tasks"].items()]
     changed = [task for task in tasks if task["broken"] or task["fixed"]]
     changed.sort(key=lambda task: (-task["broken"], -len(task["fixed"])))
@@ -136,16 +128,8 @@ def changes(
         more = "of each task the worst two and a sample; metrics.json names all of them"
         notes.append(f"{len(shown):,} of {sums['broken']:,} newly broken cases are shown: {more}.")
     notes += [f"What the earlier run replied is not shown: {problem}."] if problem else []
-    return {
-        **comparison,
-        **sums,
-        "baseline": name,
-        "fixed": sum(len(task["fixed"]) for task in tasks),
-        "cards": shown,
-        "tasks": changed,
-        "same": len(tasks) - len(changed),
-        "notes": notes,
-    }
+    counts = {**sums, "fixed": sum(len(task["fixed"]) for task in tasks), "same": len(tasks) - len(changed)}
+    return {**comparison, **counts, "baseline": name, "cards": shown, "tasks": changed, "notes": notes}
 
 
 def value_before(comparison: Mapping[str, Any] | None, task: str, metric: str, now: Mapping[str, Any]) -> float | None:
@@ -159,12 +143,7 @@ def _task(name: str, change: Mapping[str, Any]) -> dict[str, Any]:
     headline = next((metric for metric in known if metric in change["differences"]), "")
     found = change["differences"].get(headline)
     value, interval = difference_words(found["value"], found["low"], found["high"]) if found else ("", "")
-    broken = len(change["broken"])
-    return {
-        **change,
-        "task": name,
-        "anchor": anchor(name),
-        "broken": broken,
-        "unchanged": change["n"] - broken - len(change["fixed"]) - change["still_wrong"],
-        "difference": f"{headline} {value} ({interval})" if found else "",
-    }
+    broken, difference = len(change["broken"]), f"{headline} {value} ({interval})" if found else ""
+    unchanged = change["n"] - broken - len(change["fixed"]) - change["still_wrong"]
+    named = {"task": name, "anchor": anchor(name), "difference": difference}
+    return {**change, **named, "broken": broken, "unchanged": unchanged}

@@ -69,11 +69,9 @@ def analyses(folder: Path) -> str:
             return _problem(f"{ANALYSES} has schema {content['schema']!r}, expected {_SCHEMA_OF_ANALYSES}")
         papers = []
         for paper in content["analyses"]:
-            tables = [
-                {**table, "rows": table["rows"][:MOST_ROWS], "left": max(0, len(table["rows"]) - MOST_ROWS)}
-                for table in paper["tables"]
-                if table["rows"]
-            ]
+            filled = [(table, table["rows"]) for table in paper["tables"] if table["rows"]]
+            cut = [(table, rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS)) for table, rows in filled]
+            tables = [{**table, "rows": rows, "left": left} for table, rows, left in cut]
             few = any(row["small"] for table in tables for row in table["rows"])
             papers.append({**paper, "tables": tables, "few": few})
         problems = [f"{name}: {why}" for name, why in content["lacking"].items()]
@@ -107,19 +105,12 @@ def _explained(folder: Path, case: Mapping[str, Any], cards: Collection[str]) ->
         if len(maps[drawn["attention"]]) < _MAPS:
             source = encoded_file(folder / Path(drawn["file"]).name, SIDE)
             maps[drawn["attention"]].append({**drawn, "source": source})
-    words = [
-        (finding["method"], part["word"], -part["effect"], part["turns"])
-        for finding in case["findings"]
-        for part in finding["parts"]
-        if part["word"] and part["effect"]
-    ]
-    return {
-        **case,
-        "anchor": named if named in cards else "",
-        "maps": maps[False],
-        "attention": maps[True],
-        "words": sorted(words, key=lambda word: -abs(word[2]))[:_WORDS],
-    }
+    parts = [(finding["method"], part) for finding in case["findings"] for part in finding["parts"]]
+    named_parts = [(method, part) for method, part in parts if part["word"] and part["effect"]]
+    words = [(method, part["word"], -part["effect"], part["turns"]) for method, part in named_parts]
+    words.sort(key=lambda word: -abs(word[2]))
+    shown = {"anchor": named if named in cards else "", "words": words[:_WORDS]}
+    return {**case, **shown, "maps": maps[False], "attention": maps[True]}
 
 
 def _number(value: object) -> str:

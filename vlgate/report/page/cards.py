@@ -178,8 +178,7 @@ class CardMaker:
         )
 
     def _lines(self, row: Row, names: list[str], before: Row | None) -> tuple[Line, ...]:
-        texts, lowest = row["texts"], self.rows.lowest
-        span = self.rows.highest - lowest
+        texts, lowest, span = row["texts"], self.rows.lowest, self.rows.highest - self.rows.lowest
         asked_apart = self.headline == "c_acc" and len(texts) == len(_FACTS_OF_ANSWERS)
         lines = []
         for number, other in enumerate(beside(self.headline, len(texts))):
@@ -215,9 +214,7 @@ def command(task: str, case: str, capability: str, options: Mapping[str, Any]) -
     words = ["pytest", "--pyargs", f"tests_vl.test_{capability}::test_{capability}[{item}]", "--items=pair"]
     words += [f"--suite={task}", f"--model={options.get('model', '')}"]
     words += [f"--data={folder}" for folder in options.get("data", ())]
-    for name, default in _ASKED_BY:
-        if options.get(name, default) != default:
-            words.append(f"--{name}={options[name]}")
+    words += [f"--{name}={options[name]}" for name, default in _ASKED_BY if options.get(name, default) != default]
     words += [f"--protocol={name}" for name in options.get("protocols", ())]
     return shlex.join(words)
 

@@ -38,14 +38,9 @@ _CENTRE, _RADIUS = 320, 180  # of the radar, which is 640 wide
 def write_page(
     run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), outcome: RunOutcome | None = None
 ) -> dict[str, Any]:
-    """Write ``report.html`` into the folder of a run and return what the template is filled with.
-
-    Args:
-        run: the run.
-        tasks: the tasks of the run with their images; a case that is not among them is shown without images.
-        earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
-        outcome: how the run ended; None for what the files of its folder say.
-    """
+    """Write ``report.html`` into the folder of a run and return what the template is filled with."""
+    # A case that is not among ``tasks`` is shown without images. ``earlier`` are folders of runs, the oldest first, by
+    # default the baseline alone; ``outcome`` is None for what the files of the folder say.
     content = page_content(run, tasks, earlier, outcome)
     write_whole(run.folder / PAGE, html("page.html", content))
     return content
@@ -108,10 +103,8 @@ def _grouped(sections: Sequence[Section]) -> dict[str, list[Section]]:
 
 def _counts(tasks: Mapping[str, Any], sections: Sequence[Section] | None) -> str:
     judged, unscored, skipped = (sum(task[key] for task in tasks.values()) for key in ("judged", "unscored", "skipped"))
-    parts = []
-    if sections is not None:
-        missed = sum(one.missed for one in sections)
-        parts = [f"{judged - missed:,} right", f"{missed:,} missed"]
+    missed = sum(one.missed for one in sections or ())
+    parts = [] if sections is None else [f"{judged - missed:,} right", f"{missed:,} missed"]
     parts += [f"{unscored:,} not scored"] if unscored else []
     parts += [f"{skipped:,} skipped"] if skipped else []
     return f"{judged + unscored + skipped:,} cases of {len(tasks):,} tasks: {', '.join(parts)}"
@@ -130,9 +123,8 @@ def _remarks(figures: Mapping[str, Any]) -> Iterator[str]:
 
 def _tags(sections: Sequence[Section]) -> dict[str, tuple[str, ...]]:
     counts: dict[str, Counter[str]] = {}
-    for card in (card for one in sections for card in one.cards):
-        for tag, value in card.tags.items():
-            counts.setdefault(tag, Counter())[value] += 1
+    for tag, value in (item for one in sections for card in one.cards for item in card.tags.items()):
+        counts.setdefault(tag, Counter())[value] += 1
     return {tag: tuple(sorted(value for value, _ in found.most_common(_TAGS))) for tag, found in sorted(counts.items())}
 
 
@@ -178,13 +170,9 @@ def radar(sections: Sequence[Section]) -> Markup:
     """Return an axis for each task; empty for too few or too many tasks."""
     if not FEWEST_AXES <= len(sections) <= MOST_AXES:
         return Markup()
-    values = {
-        "chance": [one.figure.get("chance") for one in sections],
-        "blind": [one.blind for one in sections],
-        "baseline": [one.baseline for one in sections],
-        "model": [one.figure["value"] for one in sections],
-    }
-    lines = [(kind, [(n, v) for n, v in enumerate(value) if v is not None]) for kind, value in values.items()]
+    values = ((one.figure.get("chance"), one.blind, one.baseline, one.figure["value"]) for one in sections)
+    kinds = zip(("chance", "blind", "baseline", "model"), zip(*values, strict=True), strict=True)
+    lines = [(kind, [(n, v) for n, v in enumerate(value) if v is not None]) for kind, value in kinds]
     content = {"sections": sections, "name": _names(sections), "lines": lines, "fewest": FEWEST_AXES}
     return Markup(html("radar.html", {**content, "point": partial(_point, len(sections))}))  # noqa: S704  # likewise
 

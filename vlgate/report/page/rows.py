@@ -45,10 +45,8 @@ def margins_of(headline: str, missed: CaseTable) -> FloatArray:
 
 def missed_rows(table: CaseTable) -> NDArray[np.intp]:
     """Return the rows of the cases that were judged and are not right."""
-    states = zip(table.states, table.right, strict=True)
-    return np.array(
-        [row for row, (state, right) in enumerate(states) if state == "judged" and not right], dtype=np.intp
-    )
+    states = enumerate(zip(table.states, table.right, strict=True))
+    return np.array([row for row, (state, right) in states if state == "judged" and not right], dtype=np.intp)
 
 
 def chosen(margin: FloatArray, most: int, seed: str, kept: Sequence[int] = ()) -> list[int]:
@@ -99,9 +97,8 @@ class Wanted:
 
 def task_rows(tables: Mapping[str, CaseTable], headlines: Mapping[str, str], wanted: Wanted) -> dict[str, TaskRows]:
     """Choose the rows that a page shows, by task, from the cases and the headline metric of each."""
-    return {
-        name: _of_task(name, table, headlines.get(name, ""), wanted) for name, table in tables.items() if len(table)
-    }
+    judged = {name: table for name, table in tables.items() if len(table)}
+    return {name: _of_task(name, table, headlines.get(name, ""), wanted) for name, table in judged.items()}
 
 
 def _of_task(name: str, table: CaseTable, headline: str, wanted: Wanted) -> TaskRows:
@@ -113,15 +110,15 @@ def _of_task(name: str, table: CaseTable, headline: str, wanted: Wanted) -> Task
     shown = chosen(margin, wanted.most, f"{wanted.seed}:page:{name}", [int(place) for place in broken])
     example = _rows(table, [table.states.index("judged")]) if "judged" in table.states else [None]
     unscored = [row for row, state in enumerate(table.states) if state == "unscored"]
-    known = table.scores[np.isfinite(table.scores)]
+    known = table.scores[np.isfinite(table.scores)] if np.isfinite(table.scores).any() else np.zeros(1)
     return TaskRows(
         example=example[0],
         missed=tuple(_rows(table, missed[shown])),
         broken=tuple(_rows(table, missed[broken])),
         unscored=tuple(_rows(table, unscored[:UNSCORED])),
         all_missed=len(missed),
-        lowest=float(known.min()) if len(known) else 0.0,
-        highest=float(known.max()) if len(known) else 0.0,
+        lowest=float(known.min()),
+        highest=float(known.max()),
     )
 
 

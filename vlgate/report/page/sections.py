@@ -116,8 +116,7 @@ def section(name: str, figures: Mapping[str, Any], maker: CardMaker | None) -> S
 
 def _ability(name: str, task: TaskFigures, headline: str, limits: tuple[str, ...]) -> Ability:
     figure = task["metrics"][headline]
-    metric, chance = _metric(figure), figure.get("chance")
-    neither = task.get("neither", {"replies": 0, "of": 0})
+    metric, chance, neither = _metric(figure), figure.get("chance"), task.get("neither", {"replies": 0, "of": 0})
     counts = neither["replies"], neither["of"]
     doubt = unmeasured(metric, chance, tied=task["tied"], yes_or_no="yes_or_no" in task, neither=counts)
     blind = figure["blind"]["value"] if "blind" in figure else None
@@ -149,9 +148,8 @@ _COUNTED = {
 def _health(name: str, task: TaskFigures) -> Iterator[str]:
     counts = [f"{task[key]:,} {words}" for key, words in _COUNTED.items() if task[key]]
     counts += [f"every reply is {YES_OR_NO}"] if "yes_or_no" in task else []
-    corrected = task.get("disputed", {}).get("corrected", 0)
-    counts += [f"{corrected:,} corrected because of a dispute"] if corrected else []
-    counts += [f"{count:,} {reason}" for reason, count in task["left_out"].items() if count]
+    others = {"corrected because of a dispute": task.get("disputed", {}).get("corrected", 0), **task["left_out"]}
+    counts += [f"{count:,} {reason}" for reason, count in others.items() if count]
     after = f"; {', '.join(counts)}" if counts else ""
     yield f"{task['judged']:,} of {task['cases']:,} cases judged, {task['images']:,} images{after}"
     if task.get("ask") == "together":
@@ -163,11 +161,9 @@ def _health(name: str, task: TaskFigures) -> Iterator[str]:
     for what, flaw in task.get("flaws", {}).items():
         why = f" ({flaw['why']})" if flaw.get("why") else ""  # earlier versions wrote none
         yield f"Flaw of the data: {flaw['count']:,} x {what}{why}, for example {', '.join(flaw['examples'])}"
-    probes = [
-        f"{rule} {probe['value']:.2f}" for rule, probe in task.get("probes", {}).items() if probe["value"] is not None
-    ]
+    probes = {rule: probe["value"] for rule, probe in task.get("probes", {}).items() if probe["value"] is not None}
     if probes:
-        yield f"Text-only rules: {', '.join(probes)}"
+        yield f"Text-only rules: {', '.join(f'{rule} {value:.2f}' for rule, value in probes.items())}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,9 +177,8 @@ class ShownCases:
 
     def broken(self) -> dict[str, tuple[Card, ...]]:
         """Return the cards of newly broken cases that stand at the top, by task."""
-        return {
-            name: tuple(maker.card(row, kept=True) for row in maker.rows.broken) for name, maker in self.makers.items()
-        }
+        rows = {name: (maker, maker.rows.broken) for name, maker in self.makers.items()}
+        return {name: tuple(maker.card(row, kept=True) for row in broken) for name, (maker, broken) in rows.items()}
 
 
 def shown_cases(run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path]) -> ShownCases:

@@ -1,0 +1,223 @@
+"""May the model be released: the first line of a run's end, ``badge.json``, and the page of a job."""
+
+import json
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+from builders import json_table
+
+from tests.report.page.page_runs import decided
+from vlgate.errors import OptionError, UnknownNameError
+from vlgate.record.model_card import ModelCard
+from vlgate.record.results import RunResult
+from vlgate.report.ci import trackers
+from vlgate.report.ci.release import MOST, append_summary, not_passed_lines, release, release_line, write_badge
+from vlgate.report.ci.trackers import check_trackers, log_to, tracked_run
+from vlgate.report.rows import HEADINGS
+from vlgate.report.summary import write_summary
+
+CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "tests", "word", "why"), json_table(Path(__file__).with_suffix(".tsv"), "the_worst_comes_first")
+)
+def test_the_worst_comes_first(outcomes, tests, word, why):
+    found = release(decided(*outcomes, tests=tests), CARD)
+    assert (found.word, found.why) == (word, why)
+
+
+def test_only_a_pass_says_that_a_model_may_be_released():
+    lines = {
+        word: release_line(release(decided(outcome), CARD), "clip:a/b", status)
+        for word, outcome, status in (("PASS", "pass", 0), ("FAIL", "fail", 1), ("NOT GATED", "not run", 0))
+    }
+    assert lines["PASS"] == "PASS: clip:a/b may be released: 1 of 1 gate passes (exit status 0)"
+    assert lines["FAIL"] == "FAIL: clip:a/b may not be released: 1 of 1 gate fails (exit status 1)"
+    assert "nothing says whether clip:a/b may be released" in lines["NOT GATED"]
+
+
+def test_gates_that_do_not_pass_for_the_same_reason_are_one_line():
+    run = decided("inconclusive", "fail", "inconclusive", "pass", "inconclusive", "inconclusive", why="because")
+    assert not_passed_lines(run) == [
+        "fail: scenes/task-1:acc_r: because",
+        "inconclusive: scenes/task-0:acc_r, scenes/task-2:acc_r, scenes/task-4:acc_r and 1 more: because",
+    ]
+
+
+@pytest.fixture
+def badge(card, tmp_path):
+    def written(run):
+        write_badge(tmp_path, run, card)
+        return json.loads((tmp_path / "badge.json").read_text())
+
+    return written
+
+
+def test_it_has_the_keys_of_the_endpoint_and_says_how_many_gates_pass(badge, run, passing):
+    assert badge(passing) == {
+        "schemaVersion": 1,
+        "label": "vlgate",
+        "message": "pass, 1 of 1 gates",
+        "color": "brightgreen",
+        "isError": False,
+    }
+    failed = badge(replace(run, results=()))
+    assert (failed["message"], failed["color"], failed["isError"]) == ("fail, 0 of 5 gates", "red", True)
+
+
+def test_only_a_run_that_passes_is_green(badge, run, passing):
+    unsure = replace(passing.decisions[0], outcome="inconclusive")
+    others = {
+        "broken": run,  # a case of it was not scored
+        "fail, 1 of 1 gates": replace(passing, tests=1),
+        "incomplete": replace(passing, incomplete="a worker crashed"),
+        "inconclusive, 0 of 1 gates": replace(passing, decisions=(unsure,)),
+        "not gated": RunResult(results=(), decisions=()),
+    }
+    for message, other in others.items():
+        content = badge(other)
+        assert content["message"] == message
+        assert "green" not in content["color"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    summary, job = tmp_path / "summary.md", tmp_path / "job"
+    summary.write_text("# model: gates pass\n")
+    job.write_text("before\n")
+    return summary, job
+
+
+def test_the_summary_is_appended_in_a_job_only_and_if_there_is_room(files, monkeypatch):
+    summary, job = files
+    assert append_summary(summary, "") == append_summary(summary, str(job)) == ""
+    assert job.read_text() == "before\n# model: gates pass\n"
+    monkeypatch.setattr("vlgate.report.ci.release.MOST", 10)
+    assert "was cut" in append_summary(summary, str(job))
+    assert job.read_text() == "before\n# model: gates pass\n"
+
+
+def test_a_summary_that_is_too_long_is_cut_at_a_line_and_says_so(files):
+    summary, job = files
+    summary.write_text("a line é\n" * 200_000)
+    assert "was cut" in append_summary(summary, str(job))
+    text = job.read_bytes()
+    assert len(text) <= MOST
+    *lines, _, note, _ = text.decode().split("\n")
+    assert "1 MiB" in note
+    assert set(lines[1:]) == {"a line é", ""}
+
+
+def test_a_file_that_cannot_be_written_is_said(files, tmp_path):
+    assert "could not be written" in append_summary(files[0], str(tmp_path))
+
+
+@pytest.fixture
+def summary(tmp_path):
+    def write(*args):
+        write_summary(tmp_path / "summary.md", *args)
+        return (tmp_path / "summary.md").read_text(encoding="utf-8")
+
+    return write
+
+
+def test_the_title_says_the_model_and_whether_the_gates_pass(summary, run, passing, card, options):
+    assert summary(run, card, options).startswith("# lxmert:unc-nlp/lxmert: broken\n")  # a case was not scored
+    failed = replace(run, results=())
+    assert summary(failed, card, options).startswith("# lxmert:unc-nlp/lxmert: gates do not pass\n")
+    neighbour = summary(replace(passing, tests=1), card, options)
+    assert neighbour.startswith("# lxmert:unc-nlp/lxmert: a test that is not a gate fails\n")
+    assert "\n- **fail**: a test that is not a gate fails\n" in neighbour
+    assert summary(passing, ModelCard(name="random"), options).startswith("# random: gates pass\n")
+
+
+def test_a_bar_in_a_cell_is_escaped(summary, run, card, options):
+    [result, *_] = run.results
+    odd = replace(result, task=replace(result.task, id="scenes/a|b"))
+    lines = summary(RunResult(results=(odd,), decisions=()), card, options).splitlines()
+    [*_, row] = [line for line in lines if line.startswith("|")]
+    assert r" scenes/a\|b " in row
+    assert row.replace(r"\|", "").count("|") == len(HEADINGS) + 1
+
+
+def needs(name):
+    reason = f"{name} is not installed; it is in the extra {name}"
+    return pytest.mark.skipif(find_spec(name) is None, reason=reason)
+
+
+@pytest.fixture
+def logged(options, tmp_path):
+    """The options of a run with a page and a summary."""
+    folder = tmp_path / "gate"
+    folder.mkdir()
+    for name in ("report.html", "summary.md"):
+        (folder / name).write_text(f"{name} of the run")
+    return replace(options, results=folder)
+
+
+def test_a_run_is_numbers_words_and_files(run, card, logged):
+    found = tracked_run(run, card, logged)
+    figure = {what: found.numbers[f"scenes/existence/acc_r.{what}"] for what in ("low", "high", "n", "chance", "blind")}
+    assert found.numbers["scenes/existence/acc_r"] == pytest.approx(30 / 38)
+    assert figure["low"] < 30 / 38 < figure["high"]
+    assert (figure["n"], figure["chance"], figure["blind"]) == (38, 0.5, 0.5)
+    assert [found.numbers[f"gates/{what}"] for what in ("pass", "fail", "inconclusive")] == [0, 2, 3]
+    assert found.words["release"] == "BROKEN"
+    assert found.words["model"] == "lxmert:unc-nlp/lxmert"
+    assert found.words["gate/scenes/existence:p_c"] == "fail"
+    assert not any("valse/*" in name for name in found.words)
+    assert [file.name for file in found.files] == ["report.html", "summary.md"]
+
+
+def test_an_unknown_or_missing_tracker_is_refused(monkeypatch):
+    with pytest.raises(UnknownNameError, match=r"wandbb.*wandb"):
+        check_trackers(["wandbb"])
+    monkeypatch.setattr(trackers, "find_spec", lambda _: None)
+    with pytest.raises(OptionError, match=r"--log-to=mlflow: .* pip install 'vlgate\[mlflow\]'"):
+        check_trackers(["mlflow"])
+
+
+def test_a_tracker_that_raises_is_said_and_costs_nothing(run, card, logged, monkeypatch):
+    def broken(_):
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr(trackers, "TRACKERS", {"broken": broken})
+    [problem] = log_to(["broken"], run, card, logged)
+    assert problem.startswith("--log-to=broken: the run could not be logged (")
+    assert "no route" in problem
+
+
+@needs("wandb")
+def test_wandb_keeps_a_run_offline(run, card, logged, tmp_path, monkeypatch):
+    folders = {"DIR": tmp_path, "CACHE_DIR": tmp_path / "cache", "DATA_DIR": tmp_path / "data"}
+    for name, value in {"MODE": "offline", "SILENT": "true", **folders}.items():
+        monkeypatch.setenv(f"WANDB_{name}", str(value))
+    assert log_to(["wandb"], run, card, logged) == []
+    [file] = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
+    words = (b"scenes/existence/acc_r.low", b"gate/scenes/existence:p_c", b"vlgate-report")
+    until = monotonic() + 20
+    while not all(word in file.read_bytes() for word in words):  # a process of wandb writes it
+        assert monotonic() < until
+        sleep(0.1)
+
+
+@needs("mlflow")
+def test_mlflow_keeps_a_run_in_a_file(run, card, logged, tmp_path, monkeypatch):
+    from mlflow import MlflowClient
+
+    place = f"sqlite:///{tmp_path / 'runs.db'}"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", place)
+    monkeypatch.chdir(tmp_path)
+    assert log_to(["mlflow"], run, card, logged) == []
+    client = MlflowClient(tracking_uri=place)
+    experiment = client.get_experiment_by_name("vlgate")
+    [kept] = client.search_runs([experiment.experiment_id])
+    assert kept.info.status == "FINISHED"
+    assert kept.data.metrics["scenes/existence/acc_r.chance"] == 0.5
+    assert kept.data.tags["release"] == "BROKEN"
+    assert kept.data.tags["gate/scenes/existence_p_c"] == "fail"
+    assert {file.path for file in client.list_artifacts(kept.info.run_id)} == {"report.html", "summary.md"}
