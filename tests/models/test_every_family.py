@@ -5,9 +5,9 @@ import os
 import subprocess
 import sys
 
-import every_family
+import families
 import pytest
-from every_family import CASES, NAMES, ON_REGIONS, TASKS, TEXT_ONLY, VLMS
+from families import CASES, NAMES, ON_REGIONS, TASKS, TEXT_ONLY, VLMS
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("torch")
@@ -17,7 +17,7 @@ pytest.importorskip("transformers")
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("families")
-    command = [sys.executable, "-W", "ignore", every_family.__file__, str(folder)]
+    command = [sys.executable, "-W", "ignore", families.__file__, str(folder)]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     environment.pop("VLGATE_DATA", None)
     ended = subprocess.run(

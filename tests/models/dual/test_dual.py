@@ -1,7 +1,5 @@
 import json
 import math
-import random
-import shutil
 from importlib.util import find_spec
 from types import SimpleNamespace
 
@@ -23,7 +21,7 @@ from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models import registered
 from vlgate.models.dual import encoders
 from vlgate.models.dual.families import FAMILIES, context
-from vlgate.types import DualEncoder, LazyImage, Match
+from vlgate.types import LazyImage, Match
 
 RIGHT = {kind: "siglip2" if kind == "naflex" else kind for kind in KINDS}
 SIGMOID = ("siglip", "siglip2", "naflex")
@@ -75,17 +73,6 @@ def refused(family, weights, folder, *, by_check=True):
     return found.pop()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_rows_are_normal_and_float64(models, kind):
-    model = models[kind]
-    assert isinstance(model, DualEncoder)
-    for rows, count in ((model.encode_images(images()), 6), (model.encode_texts(read_by(kind)), 6)):
-        assert rows.shape == (count, 32 if kind in (*SIGMOID, "tipsv2") else 16)
-        assert rows.dtype == np.float64
-        assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-12)
-    assert network(model).dtype == torch.float32
-
-
 def cosine_by_hand(kind, folder, image, text):
     """The forward pass of transformers on one pair, with its scale and bias removed."""
     config = json.loads((folder / "config.json").read_text())
@@ -119,38 +106,11 @@ def test_it_agrees_with_the_library_called_by_hand(models, folders, kind):
     assert scores.std() > 0.01
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_batch_order_and_padding_make_no_difference(models, kind):
-    model, order = models[kind], random.Random(0).sample(range(6), 6)
-    together, texts = model.encode_images(images()), model.encode_texts(read_by(kind))
-    assert np.concatenate([model.encode_images([image]) for image in images()]) == pytest.approx(together, abs=1e-5)
-    assert model.encode_images([images()[place] for place in order]) == pytest.approx(together[order], abs=1e-5)
-    assert np.concatenate([model.encode_texts([one]) for one in read_by(kind)]) == pytest.approx(texts, abs=1e-5)
-    assert model.encode_texts([LONG, *read_by(kind)])[1:] == pytest.approx(texts, abs=1e-5)
-    assert model.encode_texts(read_by(kind)[::-1]) == pytest.approx(texts[::-1], abs=1e-5)
-
-
 def test_a_text_without_tokens_has_no_features(models):
     for texts in ([""], ["", "dot"], ["dot", "", " "]):
         with pytest.raises(NoReplyError, match="no tokens") as caught:
             models["tipsv2"].encode_texts(texts)
         assert caught.value.positions == {index for index, text in enumerate(texts) if not text.strip()}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_texts_that_lose_their_end_are_counted(folders, kind):
-    model = encoders.build(str(folders[kind]), folder=folders[kind])
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folders[kind])
-    words = ["dot " * count for count in range(1, 27)]
-    fit = sum(len(tokenizer(text)["input_ids"]) <= LENGTH.get(kind, 24) for text in words)
-    assert 3 < fit < 25
-    model.encode_texts(words[:fit])
-    assert len(model.cut_texts) == 0
-    rows = model.encode_texts(words)
-    assert len(model.cut_texts) == len(words) - fit
-    # A text that fits is read to its end; words after the context are not read.
-    assert np.abs(rows[fit - 1] - rows[fit - 2]).max() > 1e-4
-    assert np.abs(np.diff(rows[fit + 1 :], axis=0)).max() < 1e-6
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -205,23 +165,6 @@ def test_yes_is_what_the_sigmoid_says(models, folders, kind):
     said = [reply.accepted for reply in replies.values()]
     assert said == [1 / (1 + math.exp(-(scale * reply.score + bias))) > 0.5 for reply in replies.values()]
     assert {True, False} == set(said)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_half_precision(models, folders, kind):
-    half = encoders.build(str(folders[kind]), folder=folders[kind], dtype="bfloat16")
-    for of in (lambda model: model.encode_images(images()), lambda model: model.encode_texts(read_by(kind))):
-        rows = of(half)
-        assert rows.dtype == np.float64
-        assert np.sum(rows * of(models[kind]), axis=1) == pytest.approx(1, abs=0.03)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_gpu_says_what_the_cpu_says(models, folders, kind):
-    there = encoders.build(str(folders[kind]), folder=folders[kind], device="cuda:0")
-    assert there.encode_images(images()) == pytest.approx(models[kind].encode_images(images()), abs=1e-3)
-    assert there.encode_texts(read_by(kind)) == pytest.approx(models[kind].encode_texts(read_by(kind)), abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["clip", "siglip"])
@@ -302,31 +245,6 @@ def copy(folders, tmp_path):
     return tmp_path / "copy"
 
 
-def test_folders_that_are_missing_or_incomplete(copy, tmp_path):
-    assert "no folder" in refused("clip", "./cpy", tmp_path)
-    weights = load_file(copy / "model.safetensors")
-    less = {name: weight for name, weight in weights.items() if name != "visual_projection.weight"}
-    save_file(less, copy / "model.safetensors", metadata={"format": "pt"})
-    message = refused("clip", "copy", tmp_path, by_check=False)
-    assert "lacks 1 weight of CLIPModel (visual_projection.weight: missing)" in message
-    (copy / "model.safetensors").unlink()
-    with pytest.raises(ModelLoadError, match=r"expected one of model\.safetensors"):
-        encoders.check("copy", tmp_path, name="clip")
-    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
-    (copy / "preprocessor_config.json").unlink()
-    assert "AutoImageProcessor cannot be loaded" in refused("clip", "copy", tmp_path, by_check=False)
-    (copy / "config.json").unlink()
-    assert "expected config.json and model.safetensors" in refused("clip", "copy", tmp_path)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_tokenizer_without_its_vocabulary(folders, tmp_path, kind):
-    shutil.copytree(folders[kind], tmp_path / "copy")
-    (tmp_path / "copy" / "tokenizer.json").unlink()
-    message = refused("dual", "copy", tmp_path, by_check=False)
-    assert "no vocabulary" in message or "AutoTokenizer cannot be loaded" in message
-
-
 def test_a_tokenizer_of_another_model(copy, tmp_path):
     words = {f"word{number}</w>": number for number in range(98)} | {"<|startoftext|>": 98, "<|endoftext|>": 99}
     transformers.CLIPTokenizer(vocab=words, merges=[]).save_pretrained(copy)
@@ -350,17 +268,6 @@ def test_aligns_pooler_is_not_needed(folders, models, tmp_path):
     save_file(less, tmp_path / "model.safetensors", metadata={"format": "pt"})
     found = encoders.build(".", folder=tmp_path, name="align")
     assert np.array_equal(found.encode_texts(TEXTS), models["align"].encode_texts(TEXTS))
-
-
-def test_the_fingerprint_is_that_of_the_content(copy, tmp_path, models):
-    seen = [models["clip"].fingerprint]
-    assert encoders.build("copy", folder=tmp_path, name="clip").fingerprint == seen[0]
-    assert encoders.build(str(copy), folder=tmp_path).fingerprint == seen[0]
-    seen.append(encoders.build("copy", folder=tmp_path, dtype="bfloat16", name="clip").fingerprint)
-    weights = load_file(copy / "model.safetensors")
-    save_file({name: weight + 1 for name, weight in weights.items()}, copy / "model.safetensors", {"format": "pt"})
-    seen.append(encoders.build("copy", folder=tmp_path, name="clip").fingerprint)
-    assert len(set(seen)) == len(seen)
 
 
 @pytest.mark.skipif(find_spec("sentencepiece") is not None, reason="sentencepiece is installed")

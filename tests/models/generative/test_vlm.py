@@ -5,7 +5,6 @@ import torch
 from PIL import Image
 from vlm_cases import ASKS, CHOICES, FAMILIES, IMAGES, KIN, PAIRS, asked, family, next_tokens, of, processed
 
-from vlgate.errors import ImageError
 from vlgate.models.generative import reading
 from vlgate.models.generative.engine import Engine
 from vlgate.models.generative.reading import SHARED
@@ -101,18 +100,6 @@ def likeliest(name, question):
 def test_a_question_is_answered_by_the_likeliest_choice(name):
     questions = [*ASKS, *(Ask(image=IMAGES[2], question=f"the {word}?", choices=CHOICES) for word in ("red", "cat"))]
     assert of(name).answer(questions) == [likeliest(name, question) for question in questions]
-
-
-@pytest.mark.parametrize("score", ["vqascore", "likelihood"])
-@pytest.mark.parametrize("name", FAMILIES)
-def test_batches_order_and_longer_neighbours_make_no_difference(name, score):
-    model = of(name, score)
-    together = model.match(PAIRS)
-    assert np.concatenate([model.match([pair]) for pair in PAIRS]) == pytest.approx(together, rel=1e-5)
-    assert model.match(PAIRS[::-1]) == pytest.approx(together[::-1], rel=1e-5)
-    assert model.match([*PAIRS[4:6], *PAIRS[4:5]]) == pytest.approx(together[[4, 5, 4]], rel=1e-5)
-    if score == "vqascore":
-        assert [model.answer([ask])[0] for ask in ASKS] == model.answer(ASKS) == model.answer(ASKS[::-1])[::-1]
 
 
 @pytest.fixture
@@ -223,15 +210,3 @@ def test_a_trained_model_says_yes_to_what_is_true():
     ]
     match = asked(Engine(model, processor)).match(pairs)
     assert (match > 0.5).tolist() == [True, False, False, True]
-
-
-def test_an_image_that_fails_fails_unchanged():
-    error = ImageError("bad", "it is damaged", "repair it")
-
-    def fail():
-        raise error
-
-    bad = LazyImage(key="bad", load=fail)
-    with pytest.raises(ImageError) as caught:
-        of("llava").match([*PAIRS, Match(image=bad, text="x")])
-    assert caught.value is error

@@ -4,9 +4,7 @@ import judge_checkpoints
 import pytest
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
 
-from vlgate.errors import ModelLoadError
 from vlgate.models.text.gap_filler import gap_filler
 from vlgate.perturb.foils.candidates import Gap
 
@@ -106,12 +104,3 @@ def test_a_word_begins_each_filling_of_byte_pairs(pieces):
 def test_a_text_beyond_the_context_or_with_a_mask_of_its_own_has_no_fillings(constant):
     assert constant.fill([Gap(before="cat " * 100, after="dog")], top=3) == [[]]
     assert constant.fill([Gap(before="the [MASK]", after="dog")], top=3) == [[]]
-
-
-def test_a_checkpoint_that_lacks_weights_is_refused(tmp_path):
-    judge_checkpoints.constant_filler(tmp_path, {"on": 1.0})
-    weights = load_file(tmp_path / "model.safetensors")
-    del weights["bert.encoder.layer.0.output.dense.weight"]
-    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ModelLoadError, match=r"lacks 1 weight .*layer\.0\.output\.dense"):
-        gap_filler(str(tmp_path))

@@ -173,14 +173,6 @@ def test_the_fingerprint_is_that_of_the_content(tmp_path, saved, model):
     assert len(set(seen)) == len(seen)
 
 
-def test_half_precision(tmp_path, model):
-    half = of(f"{ARCH}/random", tmp_path, dtype="bfloat16")
-    rows = half.encode_images(images())
-    assert rows.dtype == np.float64
-    assert np.sum(rows * model.encode_images(images()), axis=1) == pytest.approx(1, abs=0.01)
-    assert np.sum(half.encode_texts(TEXTS) * model.encode_texts(TEXTS), axis=1) == pytest.approx(1, abs=0.01)
-
-
 def test_offline_says_what_was_looked_for_and_where(tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     message = refused("ViT-B-32/laion2b_s34b_b79k", tmp_path)

@@ -10,7 +10,7 @@ import pytest
 import region_stubs
 import torch
 import transformers
-from region_stubs import COLORS, PAIRS, STILL, TOKENS, WIDTH, Stub, image, questions, save_tokenizer
+from region_stubs import PAIRS, STILL, TOKENS, WIDTH, Stub, image, questions, save_tokenizer
 from score_checks import turns
 
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
@@ -232,22 +232,6 @@ def test_texts_that_are_cut_are_counted(family, base, matcher, tmp_path):
     assert scores == pytest.approx([scores[0]] * 3, rel=1e-5)
 
 
-def test_half_precision(family, base, answering, matcher, tmp_path):
-    half = family.adapter.build(str(base), tmp_path, dtype="bfloat16")
-    assert half.match(PAIRS) == pytest.approx(matcher.match(PAIRS), abs=0.2)
-    assert half.match(PAIRS) != pytest.approx(matcher.match(PAIRS), rel=1e-5)  # which float32 is, see above
-    answers = family.adapter.build(str(answering), tmp_path, dtype="bfloat16").answer(questions("yes", "no"))
-    assert set(answers) <= {"yes", "no"}
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
-def test_a_gpu_gives_the_same(family, base, answering, matcher, answerer, tmp_path):
-    scores = family.adapter.build(str(base), tmp_path, device="cuda").match(PAIRS)
-    assert scores == pytest.approx(matcher.match(PAIRS), rel=1e-3, abs=1e-4)
-    asked = questions(*COLORS)
-    assert family.adapter.build(str(answering), tmp_path, device="cuda").answer(asked) == answerer.answer(asked)
-
-
 def test_as_an_option_of_the_command_line(family, base, tmp_path):
     spec = f"vlgate.models.regions.{family.name}:build:{base}"
     options = [("", "float32"), ("?max_length=20", "float32"), ("", "bfloat16")]
@@ -269,16 +253,6 @@ def test_missing_files_and_unknown_options_are_refused(family, base, tmp_path):
     (tmp_path / "broken.json").write_text("[")
     with pytest.raises(ModelLoadError, match=r"broken\.json"):
         family.adapter.check(f"{base}?answers=broken.json", tmp_path)
-
-
-@pytest.mark.parametrize("part", ["cls.seq_relationship.weight", "pooler.dense.bias"])
-def test_missing_weights_are_refused(family, base, tmp_path, part):
-    model = family.pretraining.from_pretrained(base)
-    lost = next(name for name in model.state_dict() if part in name)
-    states = {name: value for name, value in model.state_dict().items() if name != lost}
-    model.save_pretrained(tmp_path / "half", state_dict=states)
-    save_tokenizer(tmp_path / "half")
-    assert lost in refused(family, "half", tmp_path)
 
 
 def test_berts_tokenizer_is_the_default_and_its_content_is_in_the_fingerprint(family, base, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 import torch
 import volta_checkpoints as tiny
 import volta_slow as slow
-from score_checks import steady, turns
+from score_checks import turns
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.regions.inputs import region_source
@@ -14,8 +14,6 @@ from vlgate.models.regions.volta import adapter, vilbert_mt
 from vlgate.models.regions.volta.config import ALIGNMENT, aliases, parse, shapes
 from vlgate.models.regions.volta.encoder import Seen, Weights, embed, logits, with_overall
 from vlgate.types import Match, Matcher
-
-GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU is here")
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +68,6 @@ def test_pairs_are_ranked_by_the_raw_match_logit_on_request(folders, kind):
 def test_a_head_that_ranks_has_no_match_logit(folders):
     with pytest.raises(ModelLoadError, match="score='logit'"):
         tiny.built(folders, "vilbert-12-in-1", "multi?regions=any&score=logit")
-
-
-def test_batch_order_and_padding_make_no_difference(model):
-    together = steady(model.match, tiny.PAIRS, rel=1e-5, abs=1e-6)
-    long = Match(image=tiny.image(5), text="a " * 18)
-    assert model.match([*tiny.PAIRS, long])[:-1] == pytest.approx(together, rel=1e-5, abs=1e-6)
 
 
 def test_words_and_images_change_the_score(model):
@@ -220,13 +212,6 @@ def test_features_that_were_made_before(tmp_path, folders, monkeypatch):
     reference = slow.SlowVilbert(tiny.MULTI, tiny.multi_state())
     out = reference.logits(tiny.ids_of(tiny.PAIRS[3].text), arrays["features"][3, :9], arrays["boxes"][3, :9], task=8)
     assert multi.match(tiny.PAIRS[3:4])[0] == pytest.approx(out[0], rel=1e-3)
-
-
-@GPU
-def test_a_gpu_scores_as_the_cpu(folders):
-    for kind in tiny.KINDS:
-        here, there = tiny.built(folders, kind, kind), tiny.built(folders, kind, kind, device="cuda")
-        assert there.match(tiny.PAIRS) == pytest.approx(here.match(tiny.PAIRS), rel=1e-3, abs=1e-4)
 
 
 def test_the_fingerprint_depends_on_all_that_scores_depend_on(tmp_path):

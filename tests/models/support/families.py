@@ -1,0 +1,135 @@
+"""Small checkpoints of each family, and the suite on the drawn scenes with each: ``python families.py FOLDER``.
+
+One process runs them all: importing torch and transformers takes longer than all the runs.
+"""
+
+import sys
+from pathlib import Path
+
+DUAL = ("clip", "siglip", "siglip2", "align", "altclip", "metaclip2", "chinese-clip", "tipsv2", "naflex")
+CROSS = ("vilt", "blip", "blip2", "blip-itc", "blip2-itc", "bridgetower", "flava", "blip-vqa", "vilt-vqa")
+VLMS = ("llava", "qwen3_vl")
+VOLTA = ("volta-vilbert", "volta-uniter", "volta-lxmert", "volta-vl-bert", "volta-visualbert", "vilbert-12-in-1")
+ON_REGIONS = ("lxmert", "visualbert", *VOLTA)
+TEXT_ONLY = ("gpt1", "gpt2", "bert")
+EVERY = (*DUAL, *CROSS, *VLMS, *ON_REGIONS, *TEXT_ONLY)
+NAMES = (*DUAL[:8], *CROSS[:8], *VLMS, *ON_REGIONS[:4], *TEXT_ONLY)
+"""Those with which the suite is run."""
+CASES = 2  # of each task
+_NAMES = "foil-it counting-small word-swap active-passive coordination order-inv negation-dir visual-inv"
+TASKS = tuple(f"scenes/{name}" for name in _NAMES.split())
+"""Tasks of every shape and capability."""
+
+
+def saved(name, folder):
+    """Write the checkpoint of a family; return its ``--model``, for regions without the file of features."""
+    place = folder / name
+    if name in DUAL:
+        import dual_checkpoints
+
+        dual_checkpoints.save(name, place)
+    elif name in CROSS:
+        import cross_checkpoints
+
+        cross_checkpoints.save(name.replace("-vqa", "_vqa"), place)
+    elif name in VLMS:
+        import tiny_vlms
+
+        for part in getattr(tiny_vlms, name)():
+            part.save_pretrained(place)
+    elif name in TEXT_ONLY:
+        import text_checkpoints
+
+        text_checkpoints.save(name, place)
+    elif name in ON_REGIONS[:2]:
+        import region_stubs
+        import transformers
+
+        kind = {"lxmert": "LxmertForPreTraining", "visualbert": "VisualBertForPreTraining"}[name]
+        getattr(region_stubs, name)(getattr(transformers, kind), place)
+    elif name == "vilbert-12-in-1":
+        import volta_checkpoints
+
+        volta_checkpoints.save(place, volta_checkpoints.MULTI, volta_checkpoints.multi_state())
+    else:
+        import volta_checkpoints
+
+        settings = volta_checkpoints.config_of(name.removeprefix("volta-"))
+        volta_checkpoints.save(place, settings, volta_checkpoints.state_of(settings))
+    called = {"naflex": "siglip2", "bert": "masked", **dict.fromkeys(VLMS, "vlm")}
+    return f"{called.get(name, name)}:{place}"
+
+
+def with_features(name, model, keys, folder):
+    """A ``--model`` on regions with random features of 36 boxes for each key, written into ``folder``."""
+    import numpy as np
+
+    if name not in ON_REGIONS:
+        return model
+    width = 8 if name in ON_REGIONS[:2] else 16
+    file = folder / f"{width}.npz"
+    if not file.exists():
+        drawn = np.random.default_rng(width)
+        features = drawn.normal(size=(len(keys), 36, width)).astype(np.float32)
+        boxes = np.sort(drawn.random((len(keys), 36, 2, 2)), axis=2).reshape(len(keys), 36, 4).astype(np.float32)
+        np.savez(file, images=np.array(keys), features=features, boxes=boxes)
+    return f"{model}?regions={file}"
+
+
+LONG = "a red dot of the big square . " * 60
+TEXTS = (LONG + "red", LONG + "blue", *("a big red dot of the square . " * n for n in range(1, 8)))
+
+
+def twins(model, name):
+    """Ask a model two texts with the same beginning, and two images with equal pixels, among others.
+
+    Returns: the scores of the two texts, and of the two images, in batches of 3 and of 64.
+    """
+    from dataclasses import replace
+
+    from vlgate.asking.batching import Caller
+    from vlgate.asking.predictor import ModelPredictor
+    from vlgate.models import load
+    from vlgate.sources.reading.source import ReadOptions
+    from vlgate.sources.registry import read_tasks
+    from vlgate.types import Match, Read
+
+    (task,) = read_tasks(ReadOptions(folders=(), seed=0, wanted=lambda one: one == "scenes/foil-it"))
+    images = list(dict.fromkeys(request.image for case in task.cases[:4] for request in case.requests))
+    if name not in ON_REGIONS:
+        images.append(replace(images[0], key="copy"))
+    wrapped = load(model, device="cpu", folder=Path()).model
+    found = []
+    for size in (3, 64):
+        predictor = ModelPredictor(model=wrapped, name=name, caller=Caller(name=name, size=size), seed=0)
+        asked = [Match(image=image, text=text) for image in images for text in TEXTS]
+        asked = [Read(text=text) for text in TEXTS] if name in TEXT_ONLY else asked
+        scores = [reply.score for reply in predictor.predict(asked).values()]
+        found.append({"texts": scores[:2], "images": [scores[:9][3:], scores[-9:][3:]]})
+    return found
+
+
+def main(folder):
+    import json
+
+    import pytest
+
+    from vlgate.sources.reading.source import ReadOptions
+    from vlgate.sources.registry import read_tasks
+
+    (folder / "thresholds.toml").write_text("schema = 1\n")
+    tasks = read_tasks(ReadOptions(folders=(), seed=0, wanted=lambda name: name.startswith("scenes/")))
+    keys = sorted({request.image.key for task in tasks for case in task.cases for request in case.requests})
+    models = {name: with_features(name, saved(name, folder), keys, folder) for name in NAMES}
+    equal = {name: twins(model, name) for name, model in models.items() if name not in VLMS}
+    (folder / "twins.json").write_text(json.dumps(equal))
+    for name, model in models.items():
+        pytest.main([
+            "--pyargs", "tests_vl", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", f"--model={model}",
+            f"--suite={','.join(TASKS)}", f"--limit={CASES}", f"--results={folder}/out-{name}", "--device=cpu",
+            "--health=off", f"--thresholds={folder}/thresholds.toml",
+        ])  # fmt: skip
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
