@@ -7,7 +7,6 @@ import torch
 import transformers as hf
 from cross_checkpoints import drawn, images, of, refused
 from held_network import network
-from PIL import Image
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.predictor import ModelPredictor
@@ -142,14 +141,6 @@ def test_an_exact_tie_is_not_an_answer_and_leaves_the_other_questions_alone(tmp_
     assert model.answer(asked) == ["blue", TIED]
 
 
-@pytest.mark.parametrize(("best", "reply"), [("2", TIED), ("red", "red")])
-def test_choices_that_are_one_label_tie(tmp_path, best, reply):
-    model = saved("vilt_vqa", tmp_path)
-    with_biases(model, [float(best == label) for label in cross_checkpoints.LABELS])
-    ask = Ask(image=asks(1)[0].image, question=QUESTIONS[0], choices=("two", "2", "red"))
-    assert model.answer([ask]) == [reply]
-
-
 @pytest.fixture
 def seen(monkeypatch):
     """The scores of the choices of each call of a BLIP; a load makes one, too."""
@@ -186,56 +177,6 @@ def test_scores_that_are_not_finite_are_an_error(kind, mode, tmp_path):
         model.answer(asks(1)[:1])
 
 
-def trained(name, folder):
-    """Fine-tune a checkpoint, with the loss of transformers, on the colours of two squares, and save it."""
-    model, processor = cross_checkpoints.MADE[name]()
-    whole = cross_checkpoints.wider(model, 3)
-    squares = {"red": Image.new("RGB", (64, 48), (220, 20, 20)), "blue": Image.new("RGB", (64, 48), (20, 20, 220))}
-    rows = [(QUESTIONS[0], "red", "red"), (QUESTIONS[0], "blue", "blue"), (QUESTIONS[2], "red", "yes"),
-            (QUESTIONS[2], "blue", "no")]  # fmt: skip
-    questions, colours, answers = zip(*rows, strict=True)
-    inputs = processor(
-        images=[squares[key] for key in colours], text=list(questions), return_tensors="pt", padding=True
-    )
-    if name == "vilt_vqa":
-        labels = torch.stack([torch.eye(7)[cross_checkpoints.LABELS.index(answer)] for answer in answers])
-    else:
-        labels = processor(text=list(answers), return_tensors="pt", padding=True).input_ids
-        labels[:, 0] = cross_checkpoints.DEC
-        inputs = begun(inputs)
-    steps = torch.optim.Adam(whole.parameters(), lr=5e-3)
-    for _ in range(120):
-        found = whole(**inputs, labels=labels).loss
-        if found < 0.03:
-            break
-        steps.zero_grad()
-        found.backward()
-        steps.step()
-    whole.save_pretrained(folder)
-    processor.save_pretrained(folder)
-    images = {key: LazyImage(key=key, load=lambda image=image: image) for key, image in squares.items()}
-    return [(images[colour], question, answer) for question, colour, answer in rows]
-
-
-def test_trained_answers_are_given(name, tmp_path):
-    rows = trained(name, tmp_path)
-    answers = [answer for _, _, answer in rows]
-    for weights, pairs in ((tmp_path, True), (f"{tmp_path}?mode=open", False)):
-        model = of(name, weights, tmp_path)
-        held = [("yes", "no") if answer in ("yes", "no") else ("blue", "red") for answer in answers]
-        asked = [
-            Ask(image=image, question=question, choices=choices if pairs else ())
-            for (image, question, _), choices in zip(rows, held, strict=True)
-        ]
-        assert model.answer(asked) == answers
-
-
-def test_options_are_checked(name, folder, tmp_path):
-    assert "did you mean 'open'" in refused(name, f"{folder}?mode=opn", tmp_path, by_check=True)
-    assert "did you mean 'mode'" in refused(name, f"{folder}?mde=open", tmp_path, by_check=True)
-    assert "no folder" in refused(name, "./nothing?mode=open", tmp_path, by_check=True)
-
-
 def test_parts_that_do_not_fit_together_are_refused(name, tmp_path):
     cross_checkpoints.save(name, tmp_path)
     part = tmp_path / "processor_config.json"
@@ -243,12 +184,6 @@ def test_parts_that_do_not_fit_together_are_refused(name, tmp_path):
     settings["image_processor"]["image_mean"] = [0.5, 0.5]
     part.write_text(json.dumps(settings))
     assert f"{tmp_path} cannot answer a question" in refused(name, tmp_path, tmp_path)
-
-
-def test_a_checkpoint_for_retrieval_answers_no_questions(name, tmp_path):
-    cross_checkpoints.save(name.removesuffix("_vqa"), tmp_path)
-    message = refused(name, tmp_path, tmp_path)
-    assert "lacks" in message or "answers=FILE" in message
 
 
 def test_a_vocabulary_without_names_is_refused(tmp_path):
@@ -307,12 +242,3 @@ def test_a_questions_padding_is_hidden_from_the_decoder(tmp_path, seen, monkeypa
     own.answer(asks())
     tokens = hf.AutoProcessor.from_pretrained(tmp_path).tokenizer([ask.question for ask in asks()])["input_ids"]
     assert widths == sorted({len(ids) for ids in tokens})
-
-
-def test_a_tie_belongs_to_the_question_that_has_it(tmp_path):
-    model = saved("blip_vqa", tmp_path)
-    free, red, yes, *_ = asks()[4], *asks()
-    tied = Ask(image=red.image, question=red.question, choices=("Red", "red"))
-    assert model.answer([free, red, tied, yes]) == [
-        *(model.answer([ask])[0] for ask in (free, red)), TIED, *model.answer([yes]),
-    ]  # fmt: skip

@@ -134,7 +134,7 @@ def loss(name, said, fits, whole, inputs):
 
 def test_the_column_of_a_match_is_the_right_one(name, tmp_path):
     """A checkpoint that was trained with the labels of transformers gives higher scores to matching texts."""
-    model, processor = cross_checkpoints.MADE[name]()
+    model, processor = cross_checkpoints.made(name)
     whole = cross_checkpoints.wider(model, 3)
     texts = ["a red square", "a blue square"]
     squares_twice = [square for square in squares().values() for _ in texts]

@@ -1,10 +1,14 @@
+import io
 import json
 import math
+import random
+import string
 from importlib.util import find_spec
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import tokenizers
 import torch
 import transformers
 from builders import noise
@@ -12,7 +16,6 @@ from dual_checkpoints import KINDS, save
 from held_network import network
 from huggingface_hub import constants
 from PIL import Image
-from safetensors.torch import load_file, save_file
 
 from vlgate.asking.adapters import adapters
 from vlgate.asking.batching import Caller
@@ -167,27 +170,6 @@ def test_yes_is_what_the_sigmoid_says(models, folders, kind):
     assert {True, False} == set(said)
 
 
-@pytest.mark.parametrize("kind", ["clip", "siglip"])
-def test_what_it_learns_to_match_scores_higher(folders, kind):
-    model = encoders.build(str(folders[kind]), folder=folders[kind])
-    squares = [Image.new("RGB", (32, 32), color) for color in ("red", "blue")]
-    pairs = [LazyImage(key=str(number), load=lambda one=square: one) for number, square in enumerate(squares)]
-    texts = ["a red square", "a blue square"]
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folders[kind], padding_side="right")
-    tokens = tokenizer(texts, padding="max_length", max_length=24, return_tensors="pt")["input_ids"]
-    processor = transformers.AutoImageProcessor.from_pretrained(folders[kind], backend="pil")
-    pixels = processor(squares, return_tensors="pt")["pixel_values"]
-    optimizer = torch.optim.Adam(network(model).parameters(), lr=2e-3)
-    for _ in range(25):
-        logits = network(model)(input_ids=tokens, pixel_values=pixels).logits_per_image
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(logits, torch.arange(2)).backward()
-        optimizer.step()
-    scores = model.encode_images(pairs) @ model.encode_texts(texts).T
-    assert scores[0, 0] > scores[0, 1]
-    assert scores[1, 1] > scores[1, 0]
-
-
 @pytest.mark.parametrize("size", [(1, 1), (3, 1), (1, 3), (2, 200)])
 def test_images_of_any_shape(models, size):
     odd = LazyImage(key="odd", load=lambda: Image.new("RGB", size, "red"))
@@ -259,17 +241,6 @@ def test_a_tokenizer_of_another_model(copy, tmp_path):
     assert "no padding token" in refused("clip", "copy", tmp_path, by_check=False)
 
 
-def test_aligns_pooler_is_not_needed(folders, models, tmp_path):
-    for file in folders["align"].iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    weights = load_file(tmp_path / "model.safetensors")
-    less = {name: weight for name, weight in weights.items() if not name.startswith("text_model.pooler.")}
-    assert len(less) == len(weights) - 2
-    save_file(less, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    found = encoders.build(".", folder=tmp_path, name="align")
-    assert np.array_equal(found.encode_texts(TEXTS), models["align"].encode_texts(TEXTS))
-
-
 @pytest.mark.skipif(find_spec("sentencepiece") is not None, reason="sentencepiece is installed")
 def test_the_tokenizer_of_siglip_needs_sentencepiece(folders, tmp_path):
     for file in folders["siglip"].iterdir():
@@ -296,3 +267,73 @@ def test_a_map_is_a_grid_on_the_image_or_nothing_and_leaves_the_model_as_it_was(
         assert 0 <= min(one.weights) <= max(one.weights) <= 1
     # A rollout is of the image alone.
     assert len({one.weights for one in found}) > 3 or found[0].weights == found[1].weights != found[2].weights
+
+
+WORDS = ["a", "red", "blue", "square", "dot", "of", "the", "big", "man", "dog", "playing", "hill"]
+WRITTEN = ("A Red, square.", "the blue dot", "", "dot " * 40, "  Big   DOG!  ")
+CONTEXT = 24
+
+
+def given(model, texts):
+    """The inputs of the text encoder for some texts."""
+    found = {}
+    inside = network(model)
+    encode = inside.get_text_features
+
+    def see(**inputs):
+        found.update(inputs)
+        return encode(**inputs)
+
+    inside.get_text_features = see
+    model.encode_texts(texts)
+    inside.get_text_features = encode
+    return found
+
+
+def test_siglips_own_tokenizer(tmp_path):
+    """No punctuation, lower case, end tokens up to the context (big_vision, c4_en with a sticky end)."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    drawn, trained = random.Random(0), io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([" ".join(drawn.choices(WORDS, k=8)) for _ in range(500)]), model_writer=trained,
+        vocab_size=60, hard_vocab_limit=False, pad_id=0, eos_id=1, unk_id=2, bos_id=-1, minloglevel=2,
+    )  # fmt: skip
+    folder = save("siglip", tmp_path / "siglip")
+    (folder / "tokenizer.json").unlink()
+    (folder / "spiece.model").write_bytes(trained.getvalue())
+    settings = {"tokenizer_class": "SiglipTokenizer", "do_lower_case": True, "model_max_length": 64}
+    special = {"eos_token": "</s>", "pad_token": "</s>", "unk_token": "<unk>"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | special))
+    model = encoders.build("siglip", folder=tmp_path, name="siglip")
+    inputs = given(model, WRITTEN)
+    reader = sentencepiece.SentencePieceProcessor(model_proto=trained.getvalue())
+    for text, row in zip(WRITTEN, inputs["input_ids"].tolist(), strict=True):
+        plain = " ".join(text.lower().translate(str.maketrans("", "", string.punctuation)).split())
+        ids = [*reader.encode(plain)[: CONTEXT - 1], 1]
+        assert row == ids + [1] * (CONTEXT - len(ids))
+    assert list(inputs) == ["input_ids"]
+    assert len(model.cut_texts) == 1
+
+
+@pytest.mark.parametrize("kind", ["siglip2", "naflex"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_siglip_2s_tokenizer(tmp_path, kind, side):
+    """Gemma's tokenizer with an end but no beginning token; lower case; padding on the right up to the context."""
+    folder = save(kind, tmp_path / kind)
+    specials = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"]
+    vocab = {token: index for index, token in enumerate([*specials, "▁", *string.ascii_letters, ".", ",", "!"])}
+    gemma = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocab, merges=[], unk_token="<unk>", byte_fallback=True))
+    gemma.normalizer = tokenizers.normalizers.Replace(" ", "▁")
+    gemma.post_processor = tokenizers.processors.TemplateProcessing("$A <eos>", special_tokens=[("<eos>", 1)])
+    gemma.add_special_tokens(specials)
+    gemma.save(str(folder / "tokenizer.json"))
+    settings = {"tokenizer_class": "GemmaTokenizer", "add_bos_token": False, "add_eos_token": True}
+    special = {f"{name}_token": f"<{name}>" for name in ("pad", "eos", "bos", "unk", "mask")}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | special | {"padding_side": side}))
+    model = encoders.build(kind, folder=tmp_path, name="siglip2")
+    inputs = given(model, WRITTEN)
+    for text, row in zip(WRITTEN, inputs["input_ids"].tolist(), strict=True):
+        ids = [*(vocab[letter] for letter in text.lower().replace(" ", "▁")[: CONTEXT - 1]), 1]
+        assert row == ids + [0] * (CONTEXT - len(ids))
+    assert list(inputs) == ["input_ids"]
+    assert len(model.cut_texts) == 1

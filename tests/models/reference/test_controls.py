@@ -1,13 +1,22 @@
+import json
+import math
 import random
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from builders import image, task_of
+from builders import image, table, task_of
+from hypothesis import given
+from hypothesis import strategies as st
 
-from vlgate.errors import NoReplyError
+from vlgate.errors import ModelLoadError, NoReplyError
+from vlgate.models import check, load
 from vlgate.models.reference.blind import Blind
 from vlgate.models.reference.controls import Constant, Oracle, Random
-from vlgate.types import Answerer, Ask, Case, Compare, LanguageModel, Match, Matcher, Prepared
+from vlgate.models.reference.replay import read_rows
+from vlgate.types import TIED, Answerer, Ask, Case, Classifier, Compare, LanguageModel, Match, Matcher, Prepared
 
 
 def match(key, text):
@@ -114,3 +123,221 @@ def test_questions_about_several_images():
     assert found == Random(1).compare(many) != Random(2).compare(many)
     assert found != Random(1).compare([compare("ba", f"{n}?") for n in range(50)])
     assert len(set(blind.compare(questions))) == 1  # it sees no image, so both orders have one answer
+
+
+ROWS = [
+    {"image": "a.jpg", "text": "a cat", "score": 0.5, "match": True},
+    {"image": "a.jpg", "text": "a dog", "score": -1, "match": 0},
+    {"image": "2357834#blur6", "text": "a dog", "score": 1e-300},
+    {"image": "a.jpg", "question": "a cat?", "answer": "yes"},
+    {"text": "a cat", "perplexity": 12},
+]
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def parquet(rows, file):
+    names = sorted({name for row in rows for name in row})
+    pq.write_table(pa.Table.from_pydict({name: [row.get(name) for row in rows] for name in names}), file)
+
+
+@pytest.fixture(params=["r.jsonl", "r.ndjson", "r.json", "r.parquet", "R.JSONL"])
+def replay(request, tmp_path):
+    file = tmp_path / request.param
+    if file.suffix == ".parquet":
+        parquet([{**row, "match": None if "match" not in row else bool(row["match"])} for row in ROWS], file)
+    else:
+        file.write_text(lines(ROWS))
+    check(f"replay:{request.param}", folder=tmp_path)
+    return load(f"replay:{request.param}", folder=tmp_path).model
+
+
+def test_it_gives_what_was_recorded(replay):
+    pairs = [match("2357834#blur6", "a dog"), match("a.jpg", "a dog"), match("a.jpg", "a cat")]
+    assert replay.match(pairs).tolist() == [1e-300, -1.0, 0.5]
+    assert np.array_equal(replay.accepts(pairs), [math.nan, 0.0, 1.0], equal_nan=True)
+    assert replay.answer([ask("a.jpg", "a cat?")]) == ["yes"]
+    assert replay.perplexity(["a cat"]).tolist() == [12.0]
+
+
+def test_it_offers_all_protocols(replay):
+    assert all(isinstance(replay, protocol) for protocol in (Matcher, Classifier, Answerer, LanguageModel))
+    assert not hasattr(replay, "decision_threshold")
+
+
+def test_all_that_is_missing_is_named_at_once(replay):
+    pairs = [match("a.jpg", "a bee"), match("a.jpg", "a cat"), *(match("b.jpg", str(n)) for n in range(9))]
+    expected = r"(?i)r\.\w+ .*score.*10 of 11.*\('a.jpg', 'a bee'\), \('b.jpg', '0'\)"
+    with pytest.raises(NoReplyError, match=expected) as caught:
+        replay.match(pairs)
+    assert caught.value.positions == {0, *range(2, 11)}
+    assert np.isnan(replay.accepts(pairs)[0])
+    with pytest.raises(NoReplyError, match="no answer"):
+        replay.answer([ask("a.jpg", "a dog?")])
+    with pytest.raises(NoReplyError, match="no perplexity"):
+        replay.perplexity(["a dog"])
+
+
+def test_a_file_without_rows_of_a_kind(tmp_path):
+    (tmp_path / "r.jsonl").write_text(lines(ROWS[:1]))
+    with pytest.raises(NoReplyError, match="no answer rows"):
+        load("replay:r.jsonl", folder=tmp_path).model.answer([ask("a.jpg", "a cat?")])
+
+
+def test_the_same_row_twice_is_one_row(tmp_path):
+    (tmp_path / "r.jsonl").write_text(lines([*ROWS, *ROWS[::-1], {"image": "a.jpg", "text": "a cat", "score": 0.5}]))
+    assert len(read_rows(tmp_path / "r.jsonl").scores) == 3
+
+
+def test_empty_lines_a_byte_order_mark_and_no_last_newline(tmp_path):
+    (tmp_path / "r.jsonl").write_text("\ufeff\n" + lines(ROWS[:2]) + "\n \n" + json.dumps(ROWS[2]), "utf-8")
+    assert len(read_rows(tmp_path / "r.jsonl").scores) == 3
+
+
+def test_a_null_counts_as_absent(tmp_path):
+    row = {"image": "a", "text": "t", "score": 1, "match": None, "answer": None}
+    (tmp_path / "r.jsonl").write_text(lines([row, {"text": "t", "perplexity": 2, "score": None}]))
+    replies = read_rows(tmp_path / "r.jsonl")
+    assert (replies.scores, replies.accepted, replies.perplexities) == ({("a", "t"): 1.0}, {}, {"t": 2.0})
+
+
+def test_a_separator_of_unicode_does_not_end_a_line(tmp_path):
+    row = {"image": "a", "text": "one\u2028two\x85three", "score": 1}
+    (tmp_path / "r.jsonl").write_text(json.dumps(row, ensure_ascii=False) + "\n", "utf-8")
+    assert ("a", row["text"]) in read_rows(tmp_path / "r.jsonl").scores
+
+
+@pytest.mark.parametrize(("line", "expected"), table(Path(__file__).with_name("bad_rows.tsv")))
+def test_a_bad_row_is_named(tmp_path, line, expected):
+    good = [
+        {"image": "x", "text": "t", "score": 1, "match": True},
+        {"image": "x", "question": "q", "answer": "yes"},
+        {"images": ["x", "y"], "question": "q", "answer": "yes"},
+        {"text": "x", "perplexity": 2.0},
+    ]
+    (tmp_path / "r.jsonl").write_text(lines(good) + line)
+    with pytest.raises(ModelLoadError, match=f"r.jsonl, line 5: .*{expected}"):
+        load("replay:r.jsonl", folder=tmp_path)
+
+
+def test_a_line_that_is_not_utf8(tmp_path):
+    (tmp_path / "r.jsonl").write_bytes(lines(ROWS[:1]).encode() + b'{"text": "\xe9", "perplexity": 2}\n')
+    with pytest.raises(ModelLoadError, match=r"line 2: .*UTF-8"):
+        read_rows(tmp_path / "r.jsonl")
+
+
+@pytest.mark.parametrize("content", ["", "\n\n"])
+def test_an_empty_file(tmp_path, content):
+    (tmp_path / "r.jsonl").write_text(content)
+    with pytest.raises(ModelLoadError, match=r"r\.jsonl: it has no rows"):
+        read_rows(tmp_path / "r.jsonl")
+
+
+@pytest.mark.parametrize("ask", [check, load])
+def test_a_file_that_does_not_exist_or_has_another_suffix(tmp_path, ask):
+    (tmp_path / "replies.jsonl").write_text(lines(ROWS))
+    with pytest.raises(ModelLoadError, match=r"reply\.jsonl does not exist; did you mean 'replies\.jsonl'"):
+        ask("replay:reply.jsonl", folder=tmp_path)
+    with pytest.raises(ModelLoadError, match=r"nowhere/reply\.jsonl does not exist"):
+        ask("replay:nowhere/reply.jsonl", folder=tmp_path)
+    with pytest.raises(ModelLoadError, match=r"replies\.csv: .*\.jsonl, \.ndjson, \.json, \.parquet"):
+        ask("replay:replies.csv", folder=tmp_path)
+
+
+def test_a_damaged_or_empty_parquet(tmp_path):
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 nothing")
+    with pytest.raises(ModelLoadError, match=r"bad\.parquet: .*Parquet"):
+        read_rows(tmp_path / "bad.parquet")
+    parquet([], tmp_path / "none.parquet")
+    with pytest.raises(ModelLoadError, match=r"none\.parquet: it has no rows"):
+        read_rows(tmp_path / "none.parquet")
+
+
+def test_a_bad_row_of_parquet_is_named(tmp_path):
+    parquet([{"text": "a", "perplexity": 1.0}, {"text": "b", "perplexity": math.inf}], tmp_path / "r.parquet")
+    with pytest.raises(ModelLoadError, match=r"r\.parquet, row 2: perplexity=inf"):
+        read_rows(tmp_path / "r.parquet")
+
+
+@pytest.mark.parametrize("written", ["img/1.png", "./img/1.png", "img\\1.png", "img//1.png", "img/cafe\u0301/../1.png"])
+def test_a_row_may_spell_the_path_of_an_image_in_another_way(tmp_path, written):
+    (tmp_path / "r.jsonl").write_text(lines([{"image": written, "text": "t", "score": 0.5}]))
+    assert load("replay:r.jsonl", folder=tmp_path).model.match([match("img/1.png", "t")]) == [0.5]
+
+
+def test_rows_that_contradict_each_other_under_two_spellings_of_a_path_are_none(tmp_path):
+    rows = [{"image": name, "text": "t", "score": score} for name, score in (("./1.png", 0.5), ("a/../1.png", 0.7))]
+    (tmp_path / "r.jsonl").write_text(lines(rows))
+    with pytest.raises(NoReplyError):
+        load("replay:r.jsonl", folder=tmp_path).model.match([match("1.png", "t")])
+
+
+def test_the_fingerprint_is_that_of_the_content(tmp_path):
+    for name, rows in (("a.jsonl", ROWS), ("b.jsonl", ROWS), ("c.jsonl", ROWS[:1])):
+        (tmp_path / name).write_text(lines(rows))
+    first, second, third = (load(f"replay:{name}.jsonl", folder=tmp_path).fingerprint for name in "abc")
+    assert first == second != third
+
+
+def replay_of(folder, *rows):
+    """A model with replies to questions about several images."""
+    said = [dict(zip(("images", "answer", "question"), (*row, "which?"), strict=False)) for row in rows]
+    (folder / "r.jsonl").write_text(lines(said))
+    return load("replay:r.jsonl", folder=folder).model
+
+
+def test_rows_are_found_by_the_images_in_their_order(tmp_path):
+    model = replay_of(tmp_path, (["a", "b"], "first"), (["b", "a"], "Second."), (["a", "b"], TIED, "or?"))
+    assert model.compare([compare("ba"), compare("ab"), compare("ab", "or?")]) == ["Second.", "first", TIED]
+    with pytest.raises(NoReplyError, match=r"about several images.*\('a', 'a'\)"):
+        model.compare([compare("aa")])
+
+
+@pytest.mark.parametrize("names", [["./a", "b"], ["a", "./b"], ["././a", "b"], ["./a", "./b"]])
+def test_rows_are_found_by_any_spelling_of_the_paths(tmp_path, names):
+    assert replay_of(tmp_path, (names, "first")).compare([compare("ab")]) == ["first"]
+
+
+def test_the_exact_spelling_goes_before_another_one_and_two_that_contradict_count_as_none(tmp_path):
+    model = replay_of(tmp_path, (["./a", "b"], "second"), (["a", "b"], "first"))
+    assert model.compare([compare("ab")]) == ["first"]
+    with pytest.raises(NoReplyError):
+        replay_of(tmp_path, (["./a", "b"], "second"), (["a", "./b"], "first")).compare([compare("ab")])
+
+
+def test_a_line_of_many_brackets_and_text_in_parquet_that_is_not_utf8_are_named(tmp_path):
+    (tmp_path / "r.jsonl").write_text("{}[\n".format("[" * 100_000))
+    with pytest.raises(ModelLoadError, match=r"r\.jsonl, line 1: .*nested"):
+        read_rows(tmp_path / "r.jsonl")
+    texts = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"], pa.binary()).buffers())
+    pq.write_table(pa.table({"image": ["a.jpg"], "text": texts, "score": [1.0]}), tmp_path / "r.parquet")
+    with pytest.raises(ModelLoadError, match=r"r\.parquet.*utf-8"):
+        read_rows(tmp_path / "r.parquet")
+
+
+texts = st.text(max_size=8)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(
+    scores=st.dictionaries(st.tuples(texts, texts), st.tuples(numbers, st.none() | st.booleans()), max_size=9),
+    answers=st.dictionaries(st.tuples(texts, texts), texts, max_size=9),
+    perplexities=st.dictionaries(texts, numbers.filter(lambda number: number > 0), min_size=1, max_size=9),
+    escaped=st.booleans(),
+)
+def test_any_rows_are_read_as_they_were_written(tmp_path_factory, scores, answers, perplexities, escaped):
+    rows = [{"image": i, "text": t, "score": s, "match": m} for (i, t), (s, m) in scores.items()]
+    rows += [{"image": i, "question": q, "answer": a} for (i, q), a in answers.items()]
+    rows += [{"text": t, "perplexity": p} for t, p in perplexities.items()]
+    folder = tmp_path_factory.getbasetemp()
+    json_lines = "".join(json.dumps(row, ensure_ascii=escaped) + "\n" for row in rows)
+    (folder / "any.jsonl").write_bytes(json_lines.encode())
+    parquet(rows, folder / "any.parquet")
+    for file in (folder / "any.jsonl", folder / "any.parquet"):
+        replies = read_rows(Path(file))
+        assert replies.scores == {key: score for key, (score, _) in scores.items()}
+        assert replies.accepted == {key: float(m) for key, (_, m) in scores.items() if m is not None}
+        assert replies.answers == answers
+        assert replies.perplexities == perplexities

@@ -1,6 +1,8 @@
 """Tiny checkpoints of VOLTA's family in their authors' format, and made-up region features."""
 
 import json
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -19,44 +21,13 @@ FEATURES = 16
 KINDS = ("vilbert", "lxmert", "uniter", "vl-bert", "visualbert")
 COLORS = ("red", "blue")
 
-_COMMON = {
-    "vocab_size": len(TOKENS), "max_position_embeddings": 24, "type_vocab_size": 3, "bert_model": "bert-base-uncased",
-    "hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 20, "pooler_size": 14,
-    "v_hidden_size": 16, "v_num_attention_heads": 2, "v_intermediate_size": 20, "v_pooler_size": 14,
-    "hidden_act": "gelu", "v_hidden_act": "gelu", "v_feature_size": FEATURES, "num_locs": 5,
-    "add_global_imgfeat": "first", "v_coordinate_embeddings_dim": 2, "fusion_method": "mul",
-    "visual_target_weights": {"0": 1.0},
-    "tt_attn_sublayers": [0, 2], "tv_attn_sublayers": [0, 2], "vt_attn_sublayers": [0, 2], "vv_attn_sublayers": [0, 2],
-    "t_ff_sublayers": [1, 3], "v_ff_sublayers": [1, 3], "shared_sublayers": [0, 1, 2, 3],
-    "single_ln_sublayers": [0, 1, 2, 3], "sublayer2num_attention_heads": {}, "sublayer2v_num_attention_heads": {},
-}  # fmt: skip
-_TWO_STREAMS = {
-    "vilbert": {
-        "tt_attn_sublayers": [0, 4], "tv_attn_sublayers": [2], "vt_attn_sublayers": [2], "vv_attn_sublayers": [4],
-        "t_ff_sublayers": [1, 3, 5], "v_ff_sublayers": [3, 5], "shared_sublayers": [], "single_ln_sublayers": [],
-        "v_hidden_size": 12, "v_num_attention_heads": 3, "v_intermediate_size": 10, "v_hidden_act": "swish",
-        "sublayer2attn_hidden_size": {"2": 24}, "sublayer2v_attn_hidden_size": {"2": 24},
-        "sublayer2num_attention_heads": {"2": 4}, "sublayer2v_num_attention_heads": {"2": 4},
-    },
-    "lxmert": {
-        "tt_attn_sublayers": [0, 3], "tv_attn_sublayers": [2], "vt_attn_sublayers": [2], "vv_attn_sublayers": [0, 3],
-        "t_ff_sublayers": [1, 4], "v_ff_sublayers": [1, 4], "shared_sublayers": [2], "single_ln_sublayers": [],
-        "hidden_act": "relu",
-    },
-}  # fmt: skip
-
-MULTI = {
-    "vocab_size": len(TOKENS), "max_position_embeddings": 24, "type_vocab_size": 2, "hidden_size": 16,
-    "num_attention_heads": 2, "intermediate_size": 20, "num_hidden_layers": 3, "v_feature_size": FEATURES,
-    "v_hidden_size": 12, "v_num_hidden_layers": 2, "v_num_attention_heads": 3, "v_intermediate_size": 10,
-    "bi_hidden_size": 24, "bi_num_attention_heads": 4, "hidden_act": "gelu", "v_hidden_act": "gelu",
-    "v_biattention_id": [0, 1], "t_biattention_id": [1, 2],
-}  # fmt: skip
+TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+MULTI = TABLE["multi"]
 
 
 def config_of(kind, **changes):
     """The settings of a tiny model, under VOLTA's names."""
-    return {**_COMMON, "image_embeddings": kind, **_TWO_STREAMS.get(kind, {}), **changes}
+    return {**TABLE["common"], "image_embeddings": kind, **TABLE.get(kind, {}), **changes}
 
 
 def _drawn(wanted, seed):

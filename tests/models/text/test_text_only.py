@@ -115,6 +115,7 @@ def test_texts_that_are_too_short_have_no_reply_and_the_others_do(name, text, st
 
 def test_the_note_says_what_was_computed(start):
     notes = {name: loaded(name, start).model.note for name in CALLS}
+    assert len({loaded(name, start).fingerprint for name in CALLS}) == len(CALLS)
     assert "the first token is conditioned" in notes["gpt2"]
     assert "the first token is not counted" in notes["gpt1"]
     assert "VALSE's released script" in notes["valse"]
@@ -142,14 +143,9 @@ def test_weights_that_are_missing(start):
             build(folder=start, name=name)
 
 
-def test_a_model_of_another_kind_or_without_its_weights(start, tmp_path):
+def test_a_model_of_another_kind(start):
     with pytest.raises(ModelLoadError, match=r"no mask token|cannot be loaded"):
         load("masked:gpt2", folder=start, device="cpu")
-    headless = transformers.BertModel(network("bert").config)
-    headless.save_pretrained(tmp_path / "headless")
-    tokenizer("bert").save_pretrained(tmp_path / "headless")
-    with pytest.raises(ModelLoadError, match=r"headless lacks .*cls\.predictions"):
-        load("masked:headless", folder=tmp_path, device="cpu")
 
 
 @pytest.mark.parametrize("name", ["causal", "gpt2", "gpt1"])
