@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -56,3 +56,12 @@ def slept(monkeypatch):
     found = []
     monkeypatch.setattr(adapter, "Pace", partial(Pace, clock=lambda: sum(found), sleep=found.append))
     return found
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory):
+    """The folder of a family's small checkpoint, which is saved once; no test may change it."""
+    from families import saved
+
+    start = tmp_path_factory.mktemp("checkpoints")
+    return cache(lambda name: Path(saved(name, start).partition(":")[2]))

@@ -39,12 +39,9 @@ def image(shade):
 PAIRS = [Match(image=image(shade), text=text) for shade in (0, 16) for text in ("a red square", "two dogs run")]
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("base") / "qwen3_vl"
-    for part in tiny_vlms.qwen3_vl():
-        part.save_pretrained(folder)
-    return folder
+@pytest.fixture
+def base(checkpoint):
+    return checkpoint("qwen3_vl")
 
 
 def adapt(base, folder, config=None, *, only=True):
@@ -96,18 +93,10 @@ def test_kinds_of_adapters(base, tmp_path):
     }.items():
         whole = adapt(base, tmp_path / name, config)
         assert scores(tmp_path / name) == pytest.approx(scores(whole), rel=1e-5), name
-    with pytest.raises(ModelLoadError, match=r"kind PROMPT_TUNING.*openai:"):
-        adapt_prompt(base, tmp_path / "prompt")
-
-
-def adapt_prompt(base, folder):
-    import peft
-
-    folder.mkdir()
     settings = peft.PromptTuningConfig(num_virtual_tokens=2, task_type="CAUSAL_LM", base_model_name_or_path=str(base))
-    settings.save_pretrained(folder)
-    save_file({"prompt_embeddings": torch.zeros(2, 32)}, folder / "adapter_model.safetensors")
-    built(folder)
+    settings.save_pretrained(alone(tmp_path / "prompt"))
+    with pytest.raises(ModelLoadError, match=r"kind PROMPT_TUNING.*openai:"):
+        built(tmp_path / "prompt")
 
 
 @pytest.mark.parametrize(
@@ -194,16 +183,15 @@ def test_without_peft_a_folder_with_an_adapter_is_refused(only, base, tmp_path, 
     [
         (None, "names no base model; write its folder or repository into adapter_config.json"),
         ("", "names no base model"),
-        (
-            "/home/me/models/no such folder",
-            "only an adapter for '/home/me/models/no such folder', and there is no such",
-        ),
+        ("/home/me/no such folder", "only an adapter for '/home/me/no such folder', and there is no such"),
         ("org/never-downloaded", "no checkpoint for org/never-downloaded.*HF_HUB_OFFLINE is set.*hf download"),
         ("org/never-downloaded-GGUF", r"GGUF is the format of llama\.cpp"),
+        ("../first", "which holds an adapter itself"),
     ],
 )
-def test_an_adapter_whose_base_model_is_not_at_hand(name, message, tmp_path, monkeypatch):
+def test_an_adapter_whose_base_model_is_not_at_hand(name, message, base, tmp_path, monkeypatch):
     monkeypatch.setattr(hub, "_version", lambda _: "0.21.0")
+    alone(tmp_path / "first", base_model_name_or_path=str(base))
     alone(tmp_path / "lora", base_model_name_or_path=name)
     with pytest.raises(ModelLoadError, match=message):
         check("vlm:lora", folder=tmp_path)
@@ -214,14 +202,6 @@ def test_the_weights_of_an_adapter_are_missing(base, tmp_path):
     (folder / "adapter_config.json").write_text("{}")
     with pytest.raises(ModelLoadError, match=r"expected adapter_model\.safetensors or adapter_model\.bin.*remove"):
         check("vlm:lora", folder=tmp_path)
-
-
-def test_an_adapter_on_an_adapter(base, tmp_path, monkeypatch):
-    monkeypatch.setattr(hub, "_version", lambda _: "0.21.0")
-    alone(tmp_path / "first", base_model_name_or_path=str(base))
-    alone(tmp_path / "second", base_model_name_or_path="../first")
-    with pytest.raises(ModelLoadError, match="which holds an adapter itself"):
-        weights_form(tmp_path / "second")
 
 
 def test_the_processor_is_that_of_the_adapter_or_of_its_base_model(base, tmp_path, monkeypatch):

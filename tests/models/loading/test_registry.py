@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import tabled
 
 from vlgate.errors import ModelLoadError
 from vlgate.models import LoadedModel, check, load
@@ -87,30 +88,9 @@ def test_variadic_keywords_are_not_filled(own):
     assert load("own_c:Model", folder=own("own_c", GOOD)).model.given == {}
 
 
-@pytest.mark.parametrize(
-    ("source", "spec", "expected"),
-    [
-        ("import no_such_thing_here", "own_e:build", "'own_e' imports 'no_such_thing_here'"),
-        ("from os import no_such_name", "own_e:build", "'own_e'.*ImportError.*no_such_name"),
-        ("1 / 0", "own_e:build", "'own_e'.*ZeroDivisionError"),
-        ("def build(:", "own_e:build", "'own_e'.*SyntaxError"),
-        ("raise SystemExit(3)", "own_e:build", "'own_e'.*SystemExit: 3"),
-        ("def biuld(): pass", "own_e:build", "'build'; did you mean 'biuld'"),
-        ("build = 3", "own_e:build", "int.*cannot be called"),
-        ("def build(): raise KeyError('x')", "own_e:build", "building.*KeyError: 'x'"),
-        ("def build(): raise SystemExit", "own_e:build", "building.*SystemExit"),
-        ("def build(): return object()", "own_e:build", r"object.*none of the methods match\(pairs\)"),
-        ("class A:\n  encode_images = print\ndef build(): return A()", "own_e:build", "A, .*none of the methods"),
-        ("class A:\n  match = 1.0\ndef build(): return A()", "own_e:build", "A, .*none of the methods"),
-        (GOOD + "def build(): return Model", "own_e:build", "the class Model"),
-        (GOOD + "def build(): return Model()", "own_e:build:w", "takes no weights.*'w'"),
-        (GOOD + "def build(weights): return Model()", "own_e:build", "needs weights"),
-        (GOOD + "def build(lr): return Model()", "own_e:build", "argument 'lr'"),
-        (GOOD + "def build():\n  m = Model()\n  m.fingerprint = 3\n  return m", "own_e:build", "fingerprint=3"),
-    ],
-)
+@tabled
 def test_what_can_be_wrong_with_an_own_callable(own, source, spec, expected):
-    folder = own("own_e", source)
+    folder = own("own_e", GOOD + source if "Model" in source else source)
     with pytest.raises(ModelLoadError, match=expected) as caught:
         load(spec, folder=folder, device="cpu")
     assert str(caught.value).startswith(f"model='{spec}'")
@@ -325,16 +305,9 @@ def test_a_name_that_two_packages_offer(install, tmp_path):
         assert words in message
 
 
-@pytest.mark.parametrize(("target", "source", "why"), [
-    ("their_module", SOURCE, "expected package.module:callable"),
-    ("their_module:bu ild", SOURCE, "expected package.module:callable"),
-    ("their_nothing:build", SOURCE, "no module 'their_nothing'"),
-    ("their_module:build", "import no_such_thing", "'no_such_thing'"),
-    ("their_module:build", "1 / 0", "ZeroDivisionError"),
-    ("their_module:biuld", SOURCE, "did you mean 'build'"),
-])  # fmt: skip
+@tabled
 def test_a_broken_one_is_reported_only_if_it_is_asked_for(install, tmp_path, target, source, why):
-    install({"their-model": target}, source=source)
+    install({"their-model": target}, source=source or SOURCE)
     message = refused(load, "their-model", tmp_path)
     assert why in message
     assert "their-package 1.2" in message
