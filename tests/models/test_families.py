@@ -1,22 +1,28 @@
 """What holds for the models of every family, each loaded by its name from a small checkpoint."""
 
 import json
+import os
 import random
 import re
 import shutil
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
+import families
 import numpy as np
 import pytest
 import torch
 from builders import noise
-from families import CROSS, DUAL, EVERY, ON_REGIONS, TEXT_ONLY, VLMS, VOLTA, saved, with_features
+from families import CASES, CROSS, DUAL, EVERY, NAMES, ON_REGIONS, TASKS, TEXT_ONLY, VLMS, VOLTA, with_features
 from held_network import network
+from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
+from score_checks import turns
 
 from vlgate.errors import ImageError, ModelLoadError
-from vlgate.models import check, load
+from vlgate.models import check, load, registered
 from vlgate.types import Answerer, Ask, DualEncoder, LanguageModel, LazyImage, Match, Matcher
 
 IMAGES = [noise(number, (30 + 9 * number, 50)) for number in range(4)]
@@ -34,7 +40,8 @@ FIT = {
 def spec(tmp_path_factory):
     """The ``--model`` of a family, whose checkpoint is saved once."""
     start = tmp_path_factory.mktemp("families")
-    return cache(lambda name: with_features(name, saved(name, start), [image.key for image in IMAGES], start))
+    keys = [image.key for image in IMAGES]
+    return cache(lambda name: with_features(name, families.saved(name, start), keys, start))
 
 
 def loaded(spec, **options):
@@ -208,3 +215,94 @@ def test_a_folder_without_its_configuration_its_weights_or_a_vocabulary_is_refus
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "vit"}))
     with pytest.raises(ModelLoadError, match="'vit'"):
         loaded(copy)
+
+
+RAW = ("blip", "blip2", "bridgetower", "flava", "lxmert", "visualbert", *VOLTA[:5])
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_pairs_are_ranked_by_the_raw_match_logit_on_request(name, spec, model):
+    raw = loaded(f"{spec(name)}{'&' if '?' in spec(name) else '?'}score=logit")
+    assert turns(ask(raw, PAIRS), ask(model(name), PAIRS)) > 0
+    assert (raw.decision_threshold, model(name).decision_threshold) == (None, 0.0)
+    assert raw.note.endswith("ranks by the raw match logit (VALSE's script)")
+    assert "ranks by the match probability" in model(name).note
+    assert raw.fingerprint != model(name).fingerprint
+
+
+MAPS = [(name, "attended") for name in ("clip", "siglip", "altclip", "metaclip2", "chinese-clip", "vilt", "lxmert")]
+MAPS += [(name, "attention_rollout") for name in ("clip", "siglip", "vilt", "lxmert", "visualbert")]
+
+
+@pytest.mark.parametrize(("name", "method"), MAPS)
+def test_a_map_is_on_the_image_the_same_in_any_batch_and_leaves_the_model_as_it_was(name, method, model):
+    draw, before = getattr(model(name), method), ask(model(name), PAIRS)
+    found = draw(PAIRS)
+    assert np.array_equal(ask(model(name), PAIRS), before)
+    assert [one.text for one in found] == [pair.text for pair in PAIRS]
+    for pair, one in zip(PAIRS, found, strict=True):
+        assert len(one.boxes) == len(one.weights) > 1
+        assert all(0 <= left < right <= 1 and 0 <= top < bottom <= 1 for left, top, right, bottom in one.boxes)
+        assert 0 <= min(one.weights) <= max(one.weights) <= 1
+        [alone] = draw([pair])
+        assert np.array(one.boxes) == pytest.approx(np.array(alone.boxes))
+        assert np.array(one.weights) == pytest.approx(np.array(alone.weights), abs=1e-3)
+    # A rollout of a dual encoder is of the image alone.
+    assert len({one.weights for one in found}) >= len(IMAGES)
+
+
+@pytest.mark.parametrize("name", ["align", "naflex", "siglip2", "tipsv2", "blip", "blip2", "bridgetower", "flava"])
+def test_a_model_whose_encoder_is_not_known_has_no_maps(name, model):
+    assert model(name).attended(PAIRS[:2]) == model(name).attention_rollout(PAIRS[:2]) == []
+
+
+DEFAULTS = [name for name, model in registered().items() if model.weights and "transformers" in model.packages]
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_the_published_weights_are_the_default_and_are_looked_for(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(ModelLoadError) as caught:
+        load(name, folder=tmp_path, device="cpu")
+    for words in (registered()[name].weights, "HF_HUB_OFFLINE is set"):
+        assert words in str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("families")
+    command = [sys.executable, "-W", "ignore", families.__file__, str(folder)]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    environment.pop("VLGATE_DATA", None)
+    ended = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+    return folder, ended.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_suite_runs_on_a_checkpoint_of_the_family(runs, name):
+    folder, printed = runs
+    file = folder / f"out-{name}" / "metrics.json"
+    assert file.exists(), printed[-3000:]
+    found = json.loads(file.read_text())
+    counts = [(one["cases"], one["judged"], one["unscored"]) for one in found["tasks"].values()]
+    assert counts == [(CASES, CASES, 0)] * len(TASKS)
+    assert found["model"]["name"] == {"bert": "masked", **dict.fromkeys(VLMS, "vlm")}.get(name, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in VLMS])
+def test_texts_that_are_equal_where_they_are_cut_tie_exactly_in_batches_of_any_size(runs, name):
+    found = json.loads((runs[0] / "twins.json").read_text())[name]
+    assert all(len(set(batches["texts"])) == 1 for batches in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in {*VLMS, *ON_REGIONS, *TEXT_ONLY}])
+def test_images_with_equal_pixels_tie_exactly_in_batches_of_any_size(runs, name):
+    found = json.loads((runs[0] / "twins.json").read_text())[name]
+    assert all(one == other for one, other in (batches["images"] for batches in found))

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import open_clip
@@ -255,23 +256,19 @@ def test_positions_are_not_stretched_in_silence(folders, name, positions):
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "content",
     [
-        {"vision_cfg": {**VISION, "image_size": 64}},
-        {"embed_dim": 8},
-        {"text_cfg": []},
-        {"text_cfg": {**TEXT, "heads": 3}},
-        {"nothing": 1},
+        "[]", "{", '{"model_cfg": {}}', '{"model_cfg": 3}', {"embed_dim": 8}, {"text_cfg": []}, {"nothing": 1},
+        {"vision_cfg": {**VISION, "image_size": 64}}, {"text_cfg": {**TEXT, "heads": 3}},
     ],
-)
-def test_a_configuration_that_does_not_fit(tmp_path, changed):
-    folder = save("clip", tmp_path)
-    config = json.loads((folder / "open_clip_config.json").read_text())
-    config["model_cfg"] |= changed
-    (folder / "open_clip_config.json").write_text(json.dumps(config))
-    message = refused("clip", tmp_path)
-    assert message.startswith("open_clip: ")
-    assert str(folder) in message
+)  # fmt: skip
+def test_a_configuration_that_cannot_be_used_is_named(tmp_path, content):
+    file = save("clip", tmp_path) / "open_clip_config.json"
+    if isinstance(content, dict):
+        config = json.loads(file.read_text())
+        content = json.dumps({**config, "model_cfg": config["model_cfg"] | content})
+    file.write_text(content)
+    assert re.match(f"open_clip: .*{file.parent}", refused("clip", tmp_path))
 
 
 def test_a_damaged_file_is_named(tmp_path):
@@ -287,15 +284,6 @@ def test_a_damaged_file_is_named(tmp_path):
     for file in tmp_path.iterdir():
         with pytest.raises(ModelLoadError, match=f"{file} .*damaged"):
             shapes(file)
-
-
-@pytest.mark.parametrize("content", ["[]", "{", '{"model_cfg": {}}', '{"model_cfg": 3}'])
-def test_a_configuration_that_cannot_be_read(tmp_path, content):
-    folder = save("clip", tmp_path)
-    (folder / "open_clip_config.json").write_text(content)
-    message = refused("clip", tmp_path)
-    assert message.startswith("open_clip: ")
-    assert str(folder) in message
 
 
 def test_images_that_cannot_be_prepared_as_asked(tmp_path):

@@ -48,18 +48,14 @@ def test_the_oracle_knows_the_truths():
     assert oracle.answer([ask("p", "what?", "x", "y")]) == ["y"]
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_a_text_that_is_true_anywhere_is_true(order):
-    tasks = [task((match("p", "cat"), True)), task((match("p", "cat"), False), name="a/c")]
-    oracle = Oracle()
-    oracle.prepare([tasks[place] for place in order])
-    assert oracle.match([match("p", "cat")]).tolist() == [1.0]
-
-
-def test_of_two_answers_the_first_prepared_holds():
-    oracle = Oracle()
-    oracle.prepare([task((ask("p", "q"), "yes")), task((ask("p", "q"), "no"), name="a/c")])
-    assert oracle.answer([ask("p", "q")]) == ["yes"]
+def test_a_text_that_is_true_anywhere_is_true_and_of_two_answers_the_first_prepared_holds():
+    rows = (match("p", "cat"), True), (ask("p", "q"), "yes")
+    tasks = [task(*rows), task((match("p", "cat"), False), (ask("p", "q"), "no"), name="a/c")]
+    for order, answer in (((0, 1), "yes"), ((1, 0), "no")):
+        oracle = Oracle()
+        oracle.prepare([tasks[place] for place in order])
+        assert oracle.match([match("p", "cat")]).tolist() == [1.0]
+        assert oracle.answer([ask("p", "q")]) == [answer]
 
 
 def test_the_oracle_has_no_reply_to_what_it_was_not_prepared_for():
@@ -75,8 +71,8 @@ def test_the_oracle_has_no_reply_to_what_it_was_not_prepared_for():
 def test_the_constant_says_the_same():
     constant = Constant()
     assert constant.match([match("p", "cat"), match("q", "dog")]).tolist() == [0.0, 0.0]
-    assert constant.answer([ask("p", "q", "No", "Yes"), ask("p", "q", "red", "blue"), ask("p", "q")]) == [
-        "Yes", "red", "yes"]  # fmt: skip
+    asked = [ask("p", "q", "No", "Yes"), ask("p", "q", "red", "blue"), ask("p", "q")]
+    assert constant.answer(asked) == ["Yes", "red", "yes"]
     assert constant.perplexity(["a", "b"]).tolist() == [1.0, 1.0]
 
 
@@ -160,9 +156,6 @@ def test_it_gives_what_was_recorded(replay):
     assert np.array_equal(replay.accepts(pairs), [math.nan, 0.0, 1.0], equal_nan=True)
     assert replay.answer([ask("a.jpg", "a cat?")]) == ["yes"]
     assert replay.perplexity(["a cat"]).tolist() == [12.0]
-
-
-def test_it_offers_all_protocols(replay):
     assert all(isinstance(replay, protocol) for protocol in (Matcher, Classifier, Answerer, LanguageModel))
     assert not hasattr(replay, "decision_threshold")
 
@@ -186,27 +179,26 @@ def test_a_file_without_rows_of_a_kind(tmp_path):
         load("replay:r.jsonl", folder=tmp_path).model.answer([ask("a.jpg", "a cat?")])
 
 
-def test_the_same_row_twice_is_one_row(tmp_path):
-    (tmp_path / "r.jsonl").write_text(lines([*ROWS, *ROWS[::-1], {"image": "a.jpg", "text": "a cat", "score": 0.5}]))
-    assert len(read_rows(tmp_path / "r.jsonl").scores) == 3
-
-
-def test_empty_lines_a_byte_order_mark_and_no_last_newline(tmp_path):
-    (tmp_path / "r.jsonl").write_text("\ufeff\n" + lines(ROWS[:2]) + "\n \n" + json.dumps(ROWS[2]), "utf-8")
-    assert len(read_rows(tmp_path / "r.jsonl").scores) == 3
-
-
-def test_a_null_counts_as_absent(tmp_path):
-    row = {"image": "a", "text": "t", "score": 1, "match": None, "answer": None}
-    (tmp_path / "r.jsonl").write_text(lines([row, {"text": "t", "perplexity": 2, "score": None}]))
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(lines([*ROWS, *ROWS[::-1], ROWS[0]]), id="the same row twice is one"),
+        pytest.param(
+            "\ufeff\n" + lines(ROWS[:2]) + "\n \n" + json.dumps(ROWS[2]), id="empty lines, a byte order mark, no end"
+        ),
+        pytest.param(lines([*ROWS[:3], {**ROWS[0], "answer": None}]), id="a null counts as absent"),
+        pytest.param(
+            lines(ROWS[:2])
+            + json.dumps({"image": "a", "text": "one\u2028two\x85three", "score": 1}, ensure_ascii=False),
+            id="a separator of Unicode does not end a line",
+        ),
+    ],
+)
+def test_what_makes_no_row_or_line_of_its_own(tmp_path, content):
+    (tmp_path / "r.jsonl").write_text(content, "utf-8")
     replies = read_rows(tmp_path / "r.jsonl")
-    assert (replies.scores, replies.accepted, replies.perplexities) == ({("a", "t"): 1.0}, {}, {"t": 2.0})
-
-
-def test_a_separator_of_unicode_does_not_end_a_line(tmp_path):
-    row = {"image": "a", "text": "one\u2028two\x85three", "score": 1}
-    (tmp_path / "r.jsonl").write_text(json.dumps(row, ensure_ascii=False) + "\n", "utf-8")
-    assert ("a", row["text"]) in read_rows(tmp_path / "r.jsonl").scores
+    assert len(replies.scores) == 3
+    assert replies.accepted == {("a.jpg", "a cat"): 1.0, ("a.jpg", "a dog"): 0.0}
 
 
 @pytest.mark.parametrize(("line", "expected"), table(Path(__file__).with_name("bad_rows.tsv")))
@@ -222,43 +214,50 @@ def test_a_bad_row_is_named(tmp_path, line, expected):
         load("replay:r.jsonl", folder=tmp_path)
 
 
-def test_a_line_that_is_not_utf8(tmp_path):
-    (tmp_path / "r.jsonl").write_bytes(lines(ROWS[:1]).encode() + b'{"text": "\xe9", "perplexity": 2}\n')
-    with pytest.raises(ModelLoadError, match=r"line 2: .*UTF-8"):
-        read_rows(tmp_path / "r.jsonl")
+def odd_parquet(file):
+    texts = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"], pa.binary()).buffers())
+    pq.write_table(pa.table({"image": ["a.jpg"], "text": texts, "score": [1.0]}), file)
 
 
-@pytest.mark.parametrize("content", ["", "\n\n"])
-def test_an_empty_file(tmp_path, content):
-    (tmp_path / "r.jsonl").write_text(content)
-    with pytest.raises(ModelLoadError, match=r"r\.jsonl: it has no rows"):
-        read_rows(tmp_path / "r.jsonl")
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("r.jsonl", lines(ROWS[:1]).encode() + b'{"text": "\xe9", "perplexity": 2}\n', r"line 2: .*UTF-8"),
+        ("r.jsonl", b"", r"r\.jsonl: it has no rows"),
+        ("r.jsonl", b"\n\n", r"r\.jsonl: it has no rows"),
+        ("r.jsonl", b"{}[".replace(b"{}", b"[" * 100_000), r"r\.jsonl, line 1: .*nested"),
+        ("bad.parquet", b"PAR1 nothing", r"bad\.parquet: .*Parquet"),
+        ("none.parquet", [], r"none\.parquet: it has no rows"),
+        ("r.parquet", [{"text": "b", "perplexity": 1.0}, {"text": "b", "perplexity": math.inf}],
+         r"r\.parquet, row 2: perplexity=inf"),
+        ("r.parquet", odd_parquet, r"r\.parquet.*utf-8"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, expected):
+    file = tmp_path / name
+    if callable(content):
+        content(file)
+    elif isinstance(content, list):
+        parquet(content, file)
+    else:
+        file.write_bytes(content)
+    with pytest.raises(ModelLoadError, match=expected):
+        read_rows(file)
 
 
 @pytest.mark.parametrize("ask", [check, load])
-def test_a_file_that_does_not_exist_or_has_another_suffix(tmp_path, ask):
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("reply.jsonl", r"reply\.jsonl does not exist; did you mean 'replies\.jsonl'"),
+        ("nowhere/reply.jsonl", r"nowhere/reply\.jsonl does not exist"),
+        ("replies.csv", r"replies\.csv: .*\.jsonl, \.ndjson, \.json, \.parquet"),
+    ],
+)
+def test_a_file_that_does_not_exist_or_has_another_suffix(tmp_path, ask, name, expected):
     (tmp_path / "replies.jsonl").write_text(lines(ROWS))
-    with pytest.raises(ModelLoadError, match=r"reply\.jsonl does not exist; did you mean 'replies\.jsonl'"):
-        ask("replay:reply.jsonl", folder=tmp_path)
-    with pytest.raises(ModelLoadError, match=r"nowhere/reply\.jsonl does not exist"):
-        ask("replay:nowhere/reply.jsonl", folder=tmp_path)
-    with pytest.raises(ModelLoadError, match=r"replies\.csv: .*\.jsonl, \.ndjson, \.json, \.parquet"):
-        ask("replay:replies.csv", folder=tmp_path)
-
-
-def test_a_damaged_or_empty_parquet(tmp_path):
-    (tmp_path / "bad.parquet").write_bytes(b"PAR1 nothing")
-    with pytest.raises(ModelLoadError, match=r"bad\.parquet: .*Parquet"):
-        read_rows(tmp_path / "bad.parquet")
-    parquet([], tmp_path / "none.parquet")
-    with pytest.raises(ModelLoadError, match=r"none\.parquet: it has no rows"):
-        read_rows(tmp_path / "none.parquet")
-
-
-def test_a_bad_row_of_parquet_is_named(tmp_path):
-    parquet([{"text": "a", "perplexity": 1.0}, {"text": "b", "perplexity": math.inf}], tmp_path / "r.parquet")
-    with pytest.raises(ModelLoadError, match=r"r\.parquet, row 2: perplexity=inf"):
-        read_rows(tmp_path / "r.parquet")
+    with pytest.raises(ModelLoadError, match=expected):
+        ask(f"replay:{name}", folder=tmp_path)
 
 
 @pytest.mark.parametrize("written", ["img/1.png", "./img/1.png", "img\\1.png", "img//1.png", "img/cafe\u0301/../1.png"])
@@ -305,16 +304,6 @@ def test_the_exact_spelling_goes_before_another_one_and_two_that_contradict_coun
     assert model.compare([compare("ab")]) == ["first"]
     with pytest.raises(NoReplyError):
         replay_of(tmp_path, (["./a", "b"], "second"), (["a", "./b"], "first")).compare([compare("ab")])
-
-
-def test_a_line_of_many_brackets_and_text_in_parquet_that_is_not_utf8_are_named(tmp_path):
-    (tmp_path / "r.jsonl").write_text("{}[\n".format("[" * 100_000))
-    with pytest.raises(ModelLoadError, match=r"r\.jsonl, line 1: .*nested"):
-        read_rows(tmp_path / "r.jsonl")
-    texts = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"], pa.binary()).buffers())
-    pq.write_table(pa.table({"image": ["a.jpg"], "text": texts, "score": [1.0]}), tmp_path / "r.parquet")
-    with pytest.raises(ModelLoadError, match=r"r\.parquet.*utf-8"):
-        read_rows(tmp_path / "r.parquet")
 
 
 texts = st.text(max_size=8)

@@ -1,13 +1,11 @@
 import json
 import shutil
-from functools import partial
 
 import numpy as np
 import pytest
 import region_stubs
 import torch
 import transformers
-from huggingface_hub import constants
 from region_stubs import LXMERT, PAIRS, TEXTS, TOKENS, VISUALBERT, WIDTH, Stub, image, questions, save_tokenizer
 
 from vlgate.errors import ModelReplyError
@@ -87,14 +85,6 @@ def test_the_note_mentions_texts_longer_than_in_training(base, tmp_path):
 
 def refused(weights, folder, build=lxmert.build):
     return region_stubs.refusal(build, weights, folder)
-
-
-@pytest.mark.parametrize(("name", "model"), [("base", "lxmert"), ("vqa", "lxmert-vqa"), ("gqa", "lxmert-gqa")])
-def test_the_published_weights_are_the_default(name, model, tmp_path, monkeypatch):
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    message = refused("", tmp_path, partial(lxmert.build, name=model))
-    assert f"unc-nlp/lxmert-{name}-uncased" in message
-    assert "HF_HUB_OFFLINE is set" in message
 
 
 def copied(folder, to):

@@ -2,18 +2,27 @@ import base64
 import io
 import json
 import math
+import os
+import socket
+import subprocess
+import sys
 import threading
+import time
 from functools import partial
+from importlib.util import find_spec
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
+from builders import tabled
 from chat_server import KEY, asked_of, image, model_of, ok, pairs, problem, refused
 from PIL import Image
 
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.judging.answers import read_answer
 from vlgate.models.generative.prompts import VQASCORE
-from vlgate.models.served.adapter import workers
+from vlgate.models.served.adapter import build, workers
 from vlgate.models.served.chat import text_of, thinks
 from vlgate.record.model_card import ModelCard
 from vlgate.types import Answerer, Ask, Compare, Comparer, LazyImage, Match, Matcher
@@ -79,17 +88,6 @@ def test_the_score_is_the_probability_of_yes_in_any_spelling(chat):
     assert "no readable log-probabilities" in str(problem(lambda: model.match(pairs("a"))))
 
 
-def test_a_blank_before_the_first_word_is_skipped(chat):
-    status, headers, reply = ok(" Yes", top=[("Yes", 0.8), ("No", 0.1)])
-    word = reply["choices"][0]["logprobs"]["content"][0]
-    reply["choices"][0]["logprobs"]["content"] = [
-        {"token": " \n", "top_logprobs": [{"token": "No", "logprob": 0}]},
-        word,
-    ]
-    chat.say = lambda _: (status, headers, reply)
-    assert model_of(chat).match(pairs("a")) == pytest.approx([0.8])
-
-
 def test_without_probabilities_the_score_is_yes_or_no_and_the_note_says_so(chat):
     replies = {"a": "Yes, it does.", "b": "No.", "c": "<think>no, or yes</think>Yes"}
     chat.say = lambda body: ok(replies.get(asked_of(body)[23:24], "Yes"))
@@ -99,22 +97,12 @@ def test_without_probabilities_the_score_is_yes_or_no_and_the_note_says_so(chat)
     assert "1 for yes and 0 for no" in model.note
     assert "logprobs" not in chat.seen[-1][2]
     assert "1 for yes and 0 for no" in model_of(chat, "?logprobs=0").note
-
-
-def test_an_unreadable_answer_to_a_match_is_not_a_reply(chat):
-    model = model_of(chat)
     chat.say = lambda _: ok("It is hard to say.")
     assert "neither yes nor no" in str(problem(lambda: model.match(pairs("a"))))
     assert model.answer([Ask(image=image(), question="q", choices=("a", "b"))]) == ["It is hard to say."]
 
 
-@pytest.mark.parametrize(("status", "said", "why"), [
-    (404, {"error": {"message": "The model `toy` does not exist."}}, "`toy` does not exist"),
-    (401, {"error": f"Incorrect API key provided: {KEY}"}, "Incorrect API key provided: ***"),
-    (401, {"error": "no \x1b[31mkey\x07"}, "no \\x1b[31mkey\\x07"),
-    (400, {"detail": "toy is not a multimodal model"}, "not a multimodal model"),
-    (200, {"error": "no such thing"}, "no such thing"),
-])  # fmt: skip
+@tabled
 def test_a_service_that_cannot_be_asked_is_found_at_the_start(chat, status, said, why):
     chat.say = lambda _: (status, {}, said)
     message = refused(chat)
@@ -140,10 +128,14 @@ def test_fields_that_a_service_rejects_are_dropped(chat):
     body = chat.seen[-1][2]
     assert (body["max_completion_tokens"], body["top_logprobs"]) == (512, 5)
     assert "may differ from run to run" in model.note
-    chat.say = lambda body: (422, {}, {"message": "logprobs?"}) if "logprobs" in body else ok("No")
-    model = model_of(chat)
-    assert model.match(pairs("a")) == [0.0]
-    assert "1 for yes" in model.note
+    for status, said in (
+        (422, {"message": "logprobs?"}),
+        (403, {"error": {"message": "You may not request logprobs."}}),
+    ):
+        chat.say = lambda body, status=status, said=said: (status, {}, said) if "logprobs" in body else ok("No")
+        model = model_of(chat)
+        assert model.match(pairs("a")) == [0.0]
+        assert "1 for yes and 0 for no" in model.note
 
 
 def test_the_model_that_replies_is_named(chat):
@@ -203,28 +195,6 @@ def test_the_note_says_how_scores_were_made_and_what_is_weak_about_them(chat):
     chat.say = lambda _: ok("The", top=[("The", 0.8), ("Yes", 0.1)])
     assert model.match(pairs("a")) == pytest.approx([0.1])
     assert "in 1 of 4 replies" in model.note
-
-
-@pytest.mark.parametrize("thought", [{"reasoning_content": "Let me see."}, {"reasoning": "Hm."}])
-def test_the_first_word_of_a_thought_is_not_an_answer(chat, thought):
-    chat.say = lambda _: ok("No.", top=[("So", 0.9), ("Yes", 0.01)], **thought)
-    model = model_of(chat)
-    assert "the model thinks" in model.note
-    assert "1 for yes and 0 for no" in model.note
-    assert model.match(pairs("a")) == [0.0]
-    assert "logprobs" not in chat.seen[-1][2]
-    chat.say = lambda _: ok("Yes", top=[("Yes", 0.9)])
-    model = model_of(chat)
-    chat.say = lambda _: ok("<think>So", top=[("<think>", 0.9), ("Yes", 0.01)])
-    assert "thinks" in str(problem(lambda: model.match(pairs("a"))))
-
-
-def test_without_log_probabilities_if_they_are_forbidden(chat):
-    said = {"error": {"message": "You are not allowed to request logprobs from this model."}}
-    chat.say = lambda body: (403, {}, said) if "logprobs" in body else ok("Yes")
-    model = model_of(chat)
-    assert model.match(pairs("a")) == [1.0]
-    assert "1 for yes and 0 for no" in model.note
 
 
 def test_a_question_without_an_image_is_sent_as_text_alone(chat):
@@ -294,24 +264,6 @@ def test_a_question_without_a_reply_costs_itself_only(chat):
 
 GOT = [("Got", 0.99), ("Yes", 1e-4), ("No", 1e-4)]  # the first word of a thought
 
-THOUGHTS = {
-    "opened by the template": "At first, {other}.</think>\n\n{answer}",
-    "think": "<think>At first, {other}.</think>{answer}",
-    "thinking": "Hm, {other}?</thinking> {answer}",
-    "kimi": "\u25c1think\u25b7So {other}.\u25c1/think\u25b7{answer}",
-    "kimi, opened by the template": "So {other}.\u25c1/think\u25b7{answer}",
-    "magistral": "[THINK]{other}, or not[/THINK]{answer}",
-    "gpt-oss": "<|channel|>analysis<|message|>{other}?<|end|><|start|>assistant<|channel|>final<|message|>{answer}",
-    "gemma": "<|channel>thought\nMaybe {other}.<channel|>{answer}",
-    "glm box": "Looks like {other}.</think><|begin_of_box|>{answer}<|end_of_box|>",
-    "glued": "Hm {other}.</think>{answer}<|im_end|>",
-    "tags": "Hm {other}.</think>\n<answer>\n{answer}\n</answer>",
-    "boxed": "Hm {other}.</think>\\boxed{{{answer}}}",
-    "announced": "Hm {other}.</think>Verdict: {answer}",
-    "end of sequence": "<think>{other}</think>{answer}</s>",
-    "two thoughts": "<think>{other}</think>So<think>{other} again</think>{answer}",
-}
-
 
 def says(make, body):
     """What a server that is right says: yes about "a", no about everything else."""
@@ -319,7 +271,7 @@ def says(make, body):
     return make("Yes" if yes else "No", "no" if yes else "yes")
 
 
-@pytest.mark.parametrize("shape", THOUGHTS.values(), ids=THOUGHTS)
+@tabled
 def test_the_first_word_of_any_thought_is_no_score(chat, shape):
     chat.say = partial(says, lambda answer, other: ok(shape.format(answer=answer, other=other), top=GOT))
     model = model_of(chat)
@@ -335,16 +287,7 @@ def test_boxes_without_a_thought_and_without_log_probabilities_are_read(chat):
     assert list(model_of(chat).match(pairs("a", "b"))) == [1.0, 0.0]
 
 
-ASIDE = {
-    "vllm": {"reasoning": "Hm."},
-    "sglang": {"reasoning_content": "Hm."},
-    "openrouter": {"reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]},
-    "ollama": {"thinking": "Hm."},
-    "litellm": {"thinking_blocks": [{"type": "thinking", "thinking": "Hm."}]},
-}
-
-
-@pytest.mark.parametrize("aside", ASIDE.values(), ids=ASIDE)
+@tabled
 def test_a_thought_in_a_field_of_any_service(chat, aside):
     chat.say = partial(says, lambda answer, _: ok(answer, top=GOT, **aside))
     model = model_of(chat)
@@ -473,3 +416,75 @@ def test_the_card_of_a_service_tells_whether_it_only_says_yes_or_no(chat, option
     chat.say = lambda _: ok("Yes", top=[("Yes", 0.75), ("No", 0.2)])
     model = model_of(chat, options)
     assert ModelCard(name="toy", notes=(model.note,)).yes_or_no is only
+
+
+NEEDED = ("torch", "transformers", "tokenizers", "accelerate", "fastapi", "uvicorn", "openai")
+LACKING = [name for name in NEEDED if find_spec(name) is None]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    import tiny_vlms
+
+    model, processor = tiny_vlms.llava()
+    # Every word ends the answer: a model of random weights would never stop.
+    model.generation_config.eos_token_id = list(range(len(processor.tokenizer)))
+    model.generation_config.pad_token_id = 0
+    model.generation_config.suppress_tokens = list(range(len(tiny_vlms.SPECIAL)))
+    folder = tmp_path_factory.mktemp("served") / "tiny"
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def service(tiny):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    code = "import sys; from transformers.cli.transformers import main; sys.argv[0] = 'transformers'; main()"
+    command = [sys.executable, "-c", code, "serve", str(tiny), "--port", str(port), "--host", "127.0.0.1"]
+    command += ["--device", "cpu"]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        try:
+            yield _when_up(f"http://127.0.0.1:{port}", process)
+        finally:
+            process.kill()
+
+
+def _when_up(address, process):
+    for _ in range(300):
+        if process.poll() is not None:
+            pytest.fail(process.stdout.read().decode()[-2000:])
+        try:
+            with urlopen(f"{address}/health", timeout=2):
+                return address
+        except URLError:
+            time.sleep(0.2)
+    pytest.fail("transformers serve did not come up")
+
+
+def by_hand(folder, question, colour):
+    import transformers as hf
+
+    model = hf.LlavaForConditionalGeneration.from_pretrained(folder)
+    processor = hf.AutoProcessor.from_pretrained(folder)
+    inputs = processor(
+        text=f"USER: <image>\n{question} ASSISTANT:", images=image(colour=colour).load(), return_tensors="pt"
+    )
+    made = model.generate(**inputs, do_sample=False, max_new_tokens=4)
+    return processor.decode(made[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(LACKING), reason=f"transformers serve needs {', '.join(LACKING)}")
+def test_it_answers_as_the_model_itself_does(service, tiny):
+    model = build(f"{service}/v1#{tiny}?concurrency=2&max_tokens=4")
+    assert "1 for yes and 0 for no" in model.note
+    colours = [(255, 0, 0), (0, 0, 255), (10, 200, 30)]
+    asked = [Ask(image=image(colour=colour), question="what colour is this") for colour in colours]
+    prompt = "what colour is this Answer with a word or a short phrase."
+    wanted = [by_hand(tiny, prompt, colour) for colour in colours]
+    assert all(wanted)
+    assert model.answer(asked) == wanted

@@ -5,7 +5,6 @@ import pytest
 import torch
 import transformers
 from PIL import Image
-from score_checks import steady
 
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.regions.regions import Regions
@@ -122,13 +121,6 @@ def one_by_one(folder, kind, texts, inputs):
         with torch.inference_mode():
             found.append(model(**tokenizer(text, return_tensors="pt"), **seen))
     return found
-
-
-def is_steady(model):
-    """Assert that neither the batch, nor its order, nor a longer text in it changes a score."""
-    together = steady(model.match, PAIRS, rel=1e-5, abs=1e-6)
-    long = Match(image=image(1), text="a cat is on the left of a dog " * 2)
-    assert model.match([PAIRS[0], long])[0] == pytest.approx(together[0], rel=1e-5, abs=1e-6)
 
 
 class Lesson:

@@ -6,7 +6,6 @@ import pytest
 import torch
 import volta_checkpoints as tiny
 import volta_slow as slow
-from score_checks import turns
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.regions.inputs import region_source
@@ -35,19 +34,6 @@ def by_hand(reference, pairs=tiny.PAIRS, **options):
     ]
 
 
-@pytest.mark.parametrize("kind", tiny.KINDS)
-def test_pairs_are_ranked_by_the_raw_match_logit_on_request(folders, kind):
-    plain = tiny.built(folders, kind, kind)
-    raw = tiny.built(folders, kind, f"{kind}?score=logit")
-    settings = tiny.config_of(kind)
-    expected = [out[0] for out in by_hand(slow.SlowVolta(settings, tiny.state_of(settings)))]
-    assert raw.match(tiny.PAIRS) == pytest.approx(expected, rel=1e-4, abs=2e-5)
-    assert turns(raw.match(tiny.PAIRS), plain.match(tiny.PAIRS)) > 0
-    assert (raw.decision_threshold, plain.decision_threshold) == (None, 0.0)
-    assert raw.note.endswith("ranks by the raw match logit (VALSE's script)")
-    assert raw.fingerprint != plain.fingerprint
-
-
 def test_a_head_that_ranks_has_no_match_logit(folders):
     with pytest.raises(ModelLoadError, match="score='logit'"):
         tiny.built(folders, "vilbert-12-in-1", "multi?regions=any&score=logit")
@@ -65,8 +51,11 @@ def test_it_is_the_arithmetic_of_volta(tmp_path, kind, changes):
     settings = tiny.config_of(kind, **changes)
     state = tiny.state_of(settings, seed=3)
     found = tiny.built(tiny.save(tmp_path / "saved", settings, state).parent, kind).match(tiny.PAIRS)
-    expected = [match - none for match, none in by_hand(slow.SlowVolta(settings, state))]
+    outs = by_hand(slow.SlowVolta(settings, state))
+    expected = [match - none for match, none in outs]
     assert found == pytest.approx(expected, rel=1e-4, abs=2e-5)
+    raw = tiny.built(tmp_path, kind, "saved?score=logit").match(tiny.PAIRS)
+    assert raw == pytest.approx([match for match, _ in outs], rel=1e-4, abs=2e-5)
     assert np.std(expected) > 0.01
 
 
