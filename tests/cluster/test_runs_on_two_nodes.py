@@ -6,6 +6,7 @@ import signal
 import socket
 
 import pytest
+from builders import tabled
 
 from vlgate.errors import ModelLoadError, OptionError
 from vlgate.models.checkpoints.device import room_on_gpu, share_threads
@@ -145,23 +146,18 @@ def node(name, cpus=8, gpus=0):
     return Node(id=name, name=name, cpus=cpus, gpus=gpus)
 
 
-def test_a_cluster_with_gpus_has_an_actor_on_each_of_them():
-    found = seats([node("a", 16, 4), node("b", 8, 1), node("head", 0)], "auto", {})
-    assert [(seat.node.id, seat.cpus, seat.gpus, seat.threads) for seat in found] == [
-        *[("a", 1, 1, 4)] * 4,
-        ("b", 1, 1, 8),
-    ]
-
-
-def test_a_cluster_without_gpus_has_an_actor_on_each_node_with_cpus():
-    found = seats([node("a", 16), node("b", 2), node("head", 0)], "auto", {})
-    assert [(seat.node.id, seat.cpus, seat.gpus, seat.threads) for seat in found] == [("a", 16, 0, 16), ("b", 2, 0, 2)]
-
-
-def test_on_the_cpu_the_gpus_stay_free_and_the_users_number_of_threads_holds():
-    assert [(seat.gpus, seat.threads) for seat in seats([node("a", 16, 4)], "cpu", {"OMP_NUM_THREADS": "3"})] == [
-        (0, 3)
-    ]
+@pytest.mark.parametrize(
+    ("nodes", "device", "environment", "expected"),
+    [
+        ([node("a", 16, 4), node("b", 8, 1), node("head", 0)], "auto", {}, [*[("a", 1, 1, 4)] * 4, ("b", 1, 1, 8)]),
+        ([node("a", 16), node("b", 2), node("head", 0)], "auto", {}, [("a", 16, 0, 16), ("b", 2, 0, 2)]),
+        ([node("a", 16, 4)], "cpu", {"OMP_NUM_THREADS": "3"}, [("a", 16, 0, 3)]),
+    ],
+    ids=["one on each GPU", "one on each node with CPUs", "the GPUs stay free and the user's threads hold"],
+)
+def test_actors_are_spread_over_the_cluster(nodes, device, environment, expected):
+    found = [(seat.node.id, seat.cpus, seat.gpus, seat.threads) for seat in seats(nodes, device, environment)]
+    assert found == expected
 
 
 @pytest.mark.parametrize(("device", "nodes"), [("cuda", [node("a")]), ("cuda:1", [node("a", 1, 2)]), ("auto", [])])
@@ -191,14 +187,7 @@ def test_another_model_on_a_node_names_both():
         check_alike(found, found[0].surface, "a")
 
 
-@pytest.mark.parametrize(
-    ("address", "expected"),
-    [
-        ("ray://10.0.0.7:10001", "Ray's client is not supported"),
-        ("somewhere", "expected auto or HOST:PORT"),
-        ("127.0.0.1:1", "no cluster answers at 127.0.0.1:1 .*ray start --head"),
-    ],
-)
+@tabled
 def test_an_address_without_a_cluster_is_refused_at_once(monkeypatch, address, expected):
     monkeypatch.setattr("vlgate.models.ray.connecting.importlib.util.find_spec", lambda _: True)
     with pytest.raises(OptionError, match=expected):
@@ -220,17 +209,7 @@ def test_without_ray_the_message_says_how_to_install_it(monkeypatch):
         check_address("auto")
 
 
-@pytest.mark.parametrize(
-    ("workers", "gpus", "taken", "free", "expected"),
-    [
-        (4, 1, 9, 2, "so 2 fit; run with -n 2"),
-        (2, 1, 20, 1, "so 1 fits; run with -n 1"),
-        (4, 2, 15, 1, "2 workers share a GPU: .* so 1 fits; run with -n 2"),
-        (4, 1, 0.5, 1, "so 3 fit; run with -n 3"),  # this one took little before the memory was full
-        (4, 1, 30, 0, "so 1 fits"),
-        (4, 1, 5, 4, "so 3 fit"),  # one less than now, although four would fit by their sizes
-    ],
-)
+@tabled
 def test_a_full_gpu_says_how_many_workers_fit(workers, gpus, taken, free, expected):
     assert re.search(expected, room_on_gpu(workers, gpus, int(taken * GIB), int(free * GIB), 24 * GIB))
 

@@ -12,6 +12,7 @@ import pytest
 import tiny_vlms
 import torch
 import transformers
+from builders import tabled
 from huggingface_hub import constants
 from PIL import Image
 from safetensors.torch import load_file, save_file
@@ -184,17 +185,7 @@ def test_without_peft_a_folder_with_an_adapter_is_refused(only, base, tmp_path, 
         weights_form(folder)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        (None, "names no base model; write its folder or repository into adapter_config.json"),
-        ("", "names no base model"),
-        ("/home/me/no such folder", "only an adapter for '/home/me/no such folder', and there is no such"),
-        ("org/never-downloaded", "no checkpoint for org/never-downloaded.*HF_HUB_OFFLINE is set.*hf download"),
-        ("org/never-downloaded-GGUF", r"GGUF is the format of llama\.cpp"),
-        ("../first", "which holds an adapter itself"),
-    ],
-)
+@tabled
 def test_an_adapter_whose_base_model_is_not_at_hand(name, message, base, tmp_path, monkeypatch):
     monkeypatch.setattr(hub, "_version", lambda _: "0.21.0")
     alone(tmp_path / "first", base_model_name_or_path=str(base))

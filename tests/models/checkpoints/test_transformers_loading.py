@@ -6,6 +6,7 @@ import threading
 import pytest
 import torch
 import transformers
+from builders import tabled
 from huggingface_hub import constants
 from mock_hub import COMMIT, MockHub
 from safetensors.torch import load_file, save_file
@@ -55,25 +56,13 @@ def refused(folder, cls=transformers.BertForSequenceClassification, **options):
     return str(caught.value)
 
 
-def test_options_follow_a_question_mark():
-    assert split_options("org/name", ("mode",)) == ("org/name", {})
-    assert split_options("?mode=a%20b+c=d", ("mode",)) == ("", {"mode": "a%20b+c=d"})
-
-
-@pytest.mark.parametrize(
-    ("weights", "named"),
-    [
-        ("x?regoins=f", "did you mean 'regions'?"),
-        ("x?regions", "regions=VALUE"),
-        ("x?regions=", "regions=VALUE"),
-        ("x?regions=a&regions=b", "regions=VALUE"),
-        ("x?", "unknown option ''"),
-    ],
-)
+@tabled
 def test_options_that_cannot_be_read(weights, named):
     with pytest.raises(ModelLoadError, match=r"^weights='x\?") as caught:
         split_options(weights, ("regions", "mode"))
     assert named in str(caught.value)
+    assert split_options("org/name", ("mode",)) == ("org/name", {})
+    assert split_options("?mode=a%20b+c=d", ("mode",)) == ("", {"mode": "a%20b+c=d"})
 
 
 def test_a_folder_or_a_repository(tmp_path, saved):
@@ -85,6 +74,10 @@ def test_a_folder_or_a_repository(tmp_path, saved):
     named = pretrained("org/na-me.1@refs/pr/3", tmp_path)
     assert (named.location, named.revision, named.local) == ("org/na-me.1", "refs/pr/3", False)
     assert pretrained("gpt2", tmp_path).location == "gpt2"
+    with pytest.raises(ModelLoadError, match="no weights"):
+        pretrained("", tmp_path)
+    with pytest.raises(ModelLoadError, match=r"'bert/model\.safetensors' is a file"):
+        pretrained("bert/model.safetensors", tmp_path)
 
 
 @pytest.mark.parametrize("written", ["./brt", "~/no such folder", "a/b/c", "bert/", "has space", "/nowhere/at/all"])
@@ -96,14 +89,6 @@ def test_neither_folder_nor_repository(tmp_path, saved, written):
         pretrained(written, tmp_path)
     assert "expected a hub repository ORG/NAME" in str(caught.value)
     assert ("did you mean 'bert'" in str(caught.value)) == (written == "./brt")
-
-
-@pytest.mark.usefixtures("saved")
-def test_nothing_named_and_a_file(tmp_path):
-    with pytest.raises(ModelLoadError, match="no weights"):
-        pretrained("", tmp_path)
-    with pytest.raises(ModelLoadError, match=r"'bert/model\.safetensors' is a file"):
-        pretrained("bert/model.safetensors", tmp_path)
 
 
 def test_a_saved_model_is_loaded_unchanged(saved):
@@ -209,17 +194,7 @@ def test_no_progress_bar_is_drawn_and_the_setting_is_restored(saved, capfd):
     assert "Loading weights" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        ("{", "config.json cannot be read"),
-        ("[]", "config.json .* list"),
-        (None, "expected config"),
-        ({"hidden_size": "many"}, "BertForSequenceClassification cannot be loaded from .*bert"),
-        ({"num_attention_heads": 0}, "BertForSequenceClassification cannot be loaded from .*bert"),
-        ({"id2label": {"0": "a", "1": "b", "2": "c"}}, r"classifier.weight: of shape \(2, 16\) instead of \(3, 16\)"),
-    ],
-)
+@tabled
 def test_a_configuration_that_cannot_be_used_is_reported_on_one_line(saved, content, why):
     file = saved / "config.json"
     if isinstance(content, dict):

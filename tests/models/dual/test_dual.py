@@ -11,7 +11,7 @@ import pytest
 import tokenizers
 import torch
 import transformers
-from builders import noise
+from builders import noise, tabled
 from dual_checkpoints import KINDS, save
 from held_network import network
 from huggingface_hub import constants
@@ -123,18 +123,7 @@ def test_the_report_says_whether_padding_is_read(models, kind):
 
 
 # The authors' contexts, from the positions and the padding token of the configuration; the tokenizer has no limit.
-@pytest.mark.parametrize(
-    ("name", "positions", "tokens"),
-    [
-        ("clip", 77, 77),
-        ("siglip", 64, 64),
-        ("siglip", 16, 16),  # so400m-patch14-224
-        ("siglip2", 64, 64),
-        ("align", 512, 64),
-        ("altclip", 514, 77),
-        ("metaclip2", 77, 77),
-    ],
-)
+@tabled
 def test_the_published_context(name, positions, tokens):
     family = next(family for family in FAMILIES if family.name == name)
     text = SimpleNamespace(max_position_embeddings=positions, pad_token_id=1)

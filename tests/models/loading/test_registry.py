@@ -69,12 +69,6 @@ def test_an_unknown_name_gives_the_nearest(spec, nearest, ask):
         ask(spec)
 
 
-def test_a_reference_model_takes_no_weights(tmp_path):
-    with pytest.raises(ModelLoadError, match="takes no weights"):
-        check("oracle:large")
-    assert "takes no weights" in problem("oracle:large", tmp_path)
-
-
 def test_an_own_callable_gets_the_keywords_that_it_names(own):
     folder = own("own_a", GOOD + "def build(*, device, seed, weights='none', other=1):\n"
                  "    return Model(device=device, seed=seed, weights=weights, other=other)\n")  # fmt: skip
@@ -84,15 +78,8 @@ def test_an_own_callable_gets_the_keywords_that_it_names(own):
     loaded = load("own_a:build:some/where:else", folder=folder, device="cpu")
     assert loaded.model.given["weights"] == loaded.weights == "some/where:else"
     assert loaded.name == "own_a:build"
-
-
-def test_an_own_class_and_a_nested_name_can_be_called(own):
-    folder = own("own_b", GOOD + "class Zoo:\n    model = Model\n")
-    assert load("own_b:Zoo.model", folder=folder).model.match([]).shape == (0,)
-
-
-def test_variadic_keywords_are_not_filled(own):
-    assert load("own_c:Model", folder=own("own_c", GOOD)).model.given == {}
+    nested = own("own_b", GOOD + "class Zoo:\n    model = Model\n")
+    assert load("own_b:Zoo.model", folder=nested).model.given == {}  # variadic keywords are not filled
 
 
 @tabled
@@ -108,16 +95,20 @@ def test_its_own_load_error_passes_through(own):
     assert problem("own_f:build", folder) == "as I say"
 
 
-def test_a_missing_module(tmp_path):
+def test_a_reference_model_takes_no_weights_and_leaves_the_path_alone(tmp_path):
+    with pytest.raises(ModelLoadError, match="takes no weights"):
+        check("oracle:large")
+    assert "takes no weights" in problem("oracle:large", tmp_path)
+    load("oracle", folder=tmp_path)
+    assert str(tmp_path) not in sys.path
+
+
+def test_a_missing_module(own, tmp_path):
     with pytest.raises(ModelLoadError, match=r"'nowhere_pkg\.models' is neither a registered model"):
         check("nowhere_pkg.models:build", folder=tmp_path)
     assert "no module 'nowhere_pkg'" in problem("nowhere_pkg.models:build", tmp_path)
-
-
-def test_a_missing_submodule(own):
-    folder = own("own_g", "")
-    check("own_g.sub:build", folder=folder)
-    assert "no module 'own_g.sub'" in problem("own_g.sub:build", folder)
+    check("own_g.sub:build", folder=own("own_g", ""))
+    assert "no module 'own_g.sub'" in problem("own_g.sub:build", tmp_path)
 
 
 def test_the_check_runs_nothing_of_the_users(own):
@@ -132,11 +123,6 @@ def test_the_folder_comes_first_on_the_path_once(own):
     load("own_i:Model", folder=folder)
     assert sys.path[0] == str(folder)
     assert sys.path.count(str(folder)) == 1
-
-
-def test_a_registered_name_leaves_the_path_alone(tmp_path):
-    load("oracle", folder=tmp_path)
-    assert str(tmp_path) not in sys.path
 
 
 def fingerprint(spec, folder, **options):
@@ -211,13 +197,7 @@ def test_missing_region_features_are_reported_before_any_worker_starts(name, tmp
         check(f"{name.format(tmp_path)}?regions=none.tsv", folder=tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("spec", "says"),
-    [
-        ("own_m.py:build", "drop '.py', and start with --model=own_m:build"),
-        ("models/own_m.py:build:w", "start in the folder models with --model=own_m:build:w"),
-    ],
-)
+@tabled
 def test_a_file_in_place_of_a_module_is_named(own, spec, says):
     folder = own("own_m", "def build(): ...")
     with pytest.raises(ModelLoadError) as caught:
@@ -462,29 +442,18 @@ def names(module):
     return sorted(by_id[id(part)] for part in blocks(module))
 
 
-def test_the_blocks_of_both_encoders_of_a_dual_one():
-    config = transformers.CLIPConfig(text_config=SIZES, vision_config=SIZES | {"image_size": 16, "patch_size": 8})
-    assert names(transformers.CLIPModel(config)) == [
-        "text_model.encoder.layers.0", "text_model.encoder.layers.1",
-        "vision_model.encoder.layers.0", "vision_model.encoder.layers.1",
-    ]  # fmt: skip
-
-
-def test_only_the_parts_without_a_cache_are_taken_of_a_block_with_one():
-    assert names(transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2))) == [
-        "transformer.h.0.mlp",
-        "transformer.h.1.mlp",
-    ]
-
-
 def test_a_network_without_repeated_blocks_is_taken_whole():
     plain = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))
     assert blocks(plain) == [plain, *plain]
     mixed = nn.Sequential(Block(4), nn.Linear(4, 3), Block(3))
     assert blocks(mixed)[0] is mixed
-
-
-def test_blocks_within_blocks_are_not_taken_twice():
     inner = [nn.Sequential(Block(), Block()) for _ in range(2)]
-    outer = nn.Sequential(*inner)
-    assert blocks(outer) == inner
+    assert blocks(nn.Sequential(*inner)) == inner  # blocks within blocks are not taken twice
+
+
+def test_the_blocks_of_both_encoders_are_taken_or_the_parts_without_a_cache_of_a_block_with_one():
+    config = transformers.CLIPConfig(text_config=SIZES, vision_config=SIZES | {"image_size": 16, "patch_size": 8})
+    encoders = [f"{side}_model.encoder.layers.{number}" for side in ("text", "vision") for number in (0, 1)]
+    assert names(transformers.CLIPModel(config)) == encoders
+    gpt2 = transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2))
+    assert names(gpt2) == ["transformer.h.0.mlp", "transformer.h.1.mlp"]

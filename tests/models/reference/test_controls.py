@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from builders import image, table, task_of
+from builders import image, table, tabled, task_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -246,14 +246,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, expected):
 
 
 @pytest.mark.parametrize("ask", [check, load])
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("reply.jsonl", r"reply\.jsonl does not exist; did you mean 'replies\.jsonl'"),
-        ("nowhere/reply.jsonl", r"nowhere/reply\.jsonl does not exist"),
-        ("replies.csv", r"replies\.csv: .*\.jsonl, \.ndjson, \.json, \.parquet"),
-    ],
-)
+@tabled
 def test_a_file_that_does_not_exist_or_has_another_suffix(tmp_path, ask, name, expected):
     (tmp_path / "replies.jsonl").write_text(lines(ROWS))
     with pytest.raises(ModelLoadError, match=expected):

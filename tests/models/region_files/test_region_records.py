@@ -6,6 +6,7 @@ from collections import OrderedDict
 
 import numpy as np
 import pytest
+from builders import tabled
 from hypothesis import given
 from hypothesis import strategies as st
 from region_file_forms import Harm
@@ -48,27 +49,7 @@ def test_numbers_of_coco_and_visual_genome_are_told_apart():
     assert names.find("a/5.jpg") == "a/5.jpg"
 
 
-@pytest.mark.parametrize(
-    ("key", "other", "alike"),
-    [
-        ("v7w_12.jpg", "coco/000000000012.jpg", False),  # the features of a folder of COCO images
-        ("12", "coco/val2017/000000000012.jpg", False),
-        ("12", "coco/12.jpg", False),
-        ("COCO_val2014_000000000012.jpg", "vg/12.jpg", False),
-        ("000000000012.jpg", "VG_100K_2/12.jpg", False),
-        ("mine/12.jpg", "vg/12.jpg", False),
-        ("photos/cat.jpg", "renders/cat.jpg", False),
-        ("a/photos/cat.jpg", "b/photos/cat.jpg", False),
-        ("v7w_12.jpg", "vg/12.jpg", True),
-        ("12", "gqa/12.jpg", True),
-        ("VG_100K_2/12.jpg", "vg/12.jpg", True),
-        ("COCO_val2014_000000000012.jpg", "coco/val2017/000000000012.jpg", True),
-        ("COCO_val2014_000000000012.jpg", "12", True),  # as VOLTA's databases have it
-        ("VisualDialog_val2018_000000000012.jpg", "coco/VisualDialog_val2018_000000000012.jpg", True),
-        ("photos/cat.jpg", "mine/photos/cat.png", True),
-        ("data/mine/photos/cat.jpg", "photos/cat.jpg", True),
-    ],
-)
+@tabled
 def test_the_same_name_in_folders_that_cannot_be_the_same_is_another_image(key, other, alike):
     assert image_name(key) == image_name(other)
     assert Names([other]).find(key) == (other if alike else None)

@@ -57,9 +57,7 @@ def test_what_is_sent(chat):
     assert np.array_equal(sent, np.asarray(image().load()))
 
 
-@pytest.mark.parametrize(("options", "size", "form"), [
-    ("?size=20", (20, 15), "png"), ("?size=100", (40, 30), "png"), ("?format=jpeg&size=8", (8, 6), "jpeg"),
-])  # fmt: skip
+@tabled
 def test_images_made_smaller_or_sent_as_jpeg(chat, options, size, form):
     model = model_of(chat, options)
     model.match(pairs("a"))
@@ -400,10 +398,7 @@ def test_a_name_with_half_of_a_surrogate_pair(chat):
     assert (model.note + model.fingerprint).encode()
 
 
-@pytest.mark.parametrize(("content", "text"), [
-    ("Yes<|im_end|>", "Yes<|im_end|>"), (["Yes", {"type": "text", "text": "."}], "Yes."),
-    ([{"type": "output_text", "text": "No"}], "No"), ([{"type": "image"}, {"type": "text", "text": None}], None),
-])  # fmt: skip
+@tabled
 def test_the_text_of_contents(content, text):
     reply = ok(content)[2]
     found = text_of(reply)

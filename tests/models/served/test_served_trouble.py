@@ -14,7 +14,7 @@ from urllib.error import URLError
 from urllib.request import OpenerDirector
 
 import pytest
-from builders import table
+from builders import table, tabled
 from chat_server import KEY, asked_of, image, model_of, ok, pairs, problem, refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -307,19 +307,12 @@ def test_what_can_be_wrong(weights, why):
     assert why in misread(weights)
 
 
-@pytest.mark.parametrize("address", [
-    "http://127.0.0.1/v1#m", "http://127.8.8.8/v1#m", "http://[::1]:80/v1#m", "http://0.0.0.0:80/v1#m",
-    "http://far.example.org/v1#m?insecure=1",
-])  # fmt: skip
+@tabled
 def test_http_is_for_this_machine_unless_insecure_is_set(address):
     assert parse(address).loopback == ("far" not in address)
 
 
-@pytest.mark.parametrize("weights", [
-    "https://h/v1#m?api_key=SECRET0123456789", "https://h/v1#m?SECRET0123456789", "https://me:SECRET0123456789@h/v1#m",
-    "https://SECRET0123456789@h/v1#m", "https://h/v1#m?key_env=sk-SECRET0123456789",
-    "https://h/v1#m?key_env=SECRET0123456789",
-])  # fmt: skip
+@tabled
 def test_a_key_in_the_wrong_place_is_refused_and_not_repeated(weights, tmp_path, monkeypatch):
     monkeypatch.delenv("SECRET0123456789", raising=False)
     with pytest.raises(ModelLoadError) as caught:
@@ -348,11 +341,7 @@ def test_only_the_headers_show_a_key(monkeypatch):
     assert Key("").headers() == {}
 
 
-@pytest.mark.parametrize(("header", "wanted"), [
-    ("3", 3.0), (" 0.5 ", 0.5), ("Wed, 01 Jan 2025 00:00:09 GMT", 9.0), ("Wed, 01 Jan 2025 00:00:09", 9.0),
-    ("Tue, 31 Dec 2024 00:00:00 GMT", 0.0), ("soon", 0.0), ("", 0.0), (None, 0.0), ("-3", 0.0), ("inf", 0.0),
-    ("\u0663", 0.0), ("Wed, 01 Jan 99999 00:00:09 GMT", 0.0), ("Wed, 01 Jan 2025 00:00:09 +99999999999999", 0.0),
-])  # fmt: skip
+@tabled
 def test_retry_after_is_seconds_or_a_date(header, wanted):
     assert retry_after(header, NOW) == wanted
 

@@ -123,41 +123,6 @@ def one_by_one(folder, kind, texts, inputs):
     return found
 
 
-class Lesson:
-    """32 squares, each with a true or false text; ``true`` is 1 for the true ones, of shape (32,)."""
-
-    def __init__(self, folder):
-        numbers = np.arange(32)
-        said = (numbers // 2) % 2
-        regions = Stub().regions([image(int(number)) for number in numbers])
-        self.true = torch.from_numpy((said == numbers % 2).astype(np.int64))
-        self.texts = transformers.BertTokenizer.from_pretrained(folder)(
-            [f"a {COLORS[color]} square" for color in said], return_tensors="pt"
-        )
-        self.features, self.boxes = (
-            torch.from_numpy(np.stack([getattr(region, name) for region in regions])) for name in ("features", "boxes")
-        )
-
-    def teach(self, model, inputs, rate, folder):
-        """Minimise the library's own loss, and save the model."""
-        optimizer = torch.optim.AdamW(model.train().parameters(), lr=rate)
-        for _ in range(60):
-            loss = model(**self.texts, **inputs).loss
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        assert loss.item() < 0.3
-        model.save_pretrained(folder)
-        save_tokenizer(folder)
-
-
-def tells_colors(model):
-    """Whether true texts of new squares score above 0, and false ones below."""
-    pairs = [Match(image=image(n), text=f"a {color} square") for n in range(40, 50) for color in COLORS]
-    expected = [[1, -1] if number % 2 == 0 else [-1, 1] for number in range(10)]
-    return (np.sign(model.match(pairs).reshape(-1, 2)) == expected).all()
-
-
 def refusal(build, weights, folder):
     """The message for weights that cannot be loaded."""
     with pytest.raises(ModelLoadError) as caught:
