@@ -166,14 +166,12 @@ def test_a_device_that_the_cluster_cannot_give_is_refused(device, nodes):
         seats(nodes, device, {})
 
 
-def test_other_versions_on_a_node_name_both():
+def test_another_version_or_model_on_a_node_names_both():
     with pytest.raises(ModelLoadError, match=r"10\.0\.0\.7 .*torch 2\.5\.0 there and 2\.6\.0 here"):
         check_versions({"torch": "2.5.0", "numpy": "2"}, "10.0.0.7", {"torch": "2.6.0", "numpy": "2"})
     with pytest.raises(ModelLoadError, match="torch is missing there"):
         check_versions({}, "10.0.0.7", {"torch": "2.6.0"})
 
-
-def test_another_model_on_a_node_names_both():
     def seated(name, fingerprint):
         loaded = LoadedModel(name="m", weights="", fingerprint=fingerprint, model=None)
         shown = Surface(loaded=loaded, methods=("match",))

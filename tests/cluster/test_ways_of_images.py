@@ -62,11 +62,16 @@ def sent(items, **how):
     return received(there[0], there[2]), there[1], kept
 
 
-def test_a_file_is_sent_as_its_path_with_its_size(photo):
+def test_a_file_is_sent_as_its_path_with_its_size_and_a_drawing_as_its_graph(photo):
     [image], files, pixels = sent([photo])
     assert files == {photo.where: Path(photo.where).stat().st_size}
     assert not pixels
     assert (np.asarray(image.load()) == np.asarray(photo.load())).all()
+    assert list(files_of(perturbed(photo, "flip"))) == [photo.where]
+    image = LazyImage(key="drawn", load=Drawing(graph={"objects": {}, "width": 8, "height": 8}))
+    _, files, pixels = sent([image], by_pixels=True)
+    assert not files
+    assert not pixels
 
 
 @pytest.mark.parametrize("change", [lambda image: image, partial(perturbed, name="flip")])
@@ -78,17 +83,6 @@ def test_without_the_file_pixels_are_sent_once_for_each_image(photo, change):
     assert len(pixels) == 1
     assert [one == pair for one, pair in zip(got, pairs, strict=True)] == [True] * 3
     assert (np.asarray(got[0].image.load()) == np.asarray(image.load())).all()
-
-
-def test_a_perturbed_image_needs_the_file_of_its_photo(photo):
-    assert list(files_of(perturbed(photo, "flip"))) == [photo.where]
-
-
-def test_a_drawing_is_drawn_on_the_actor():
-    image = LazyImage(key="drawn", load=Drawing(graph={"objects": {}, "width": 8, "height": 8}))
-    _, files, pixels = sent([image], by_pixels=True)
-    assert not files
-    assert not pixels
 
 
 def test_an_image_that_cannot_be_decoded_is_the_same_error_there(tmp_path):
@@ -210,12 +204,6 @@ def test_an_actor_replies_and_says_what_it_could_not_do(scorer, photo):
     assert scorer.ask(Call(called="text_keys", kind="plain"), ("A",), {}).replies == ["a"]
 
 
-def test_a_model_that_cannot_be_loaded_says_why(tmp_path):
-    found = Scorer().load(Wanted(model="no_such_module:build", folder=tmp_path))
-    assert isinstance(found, Failed)
-    assert "no_such_module" in found.said
-
-
 def image(key):
     def load():
         if key == "bad":
@@ -313,7 +301,7 @@ def work(name="match"):
     return Work(call=Call(called=name, kind="numbers"), items=())
 
 
-def test_the_earliest_work_is_taken_first_and_what_comes_back_before_it():
+def test_the_earliest_work_that_somebody_waits_for_is_taken_first():
     waiting = Waiting()
     first, second, third = work("a"), work("b"), work("c")
     for one in (first, second, third):
@@ -325,9 +313,6 @@ def test_the_earliest_work_is_taken_first_and_what_comes_back_before_it():
     waiting.put(first, number)
     assert waiting.take()[1] is first
     assert waiting.take()[1] is third
-
-
-def test_work_that_nobody_waits_for_is_passed_over():
     waiting, first, second = Waiting(), work("a"), work("b")
     waiting.put(first)
     waiting.put(second)
@@ -363,8 +348,7 @@ def build():
 """
 
 
-def test_a_model_that_takes_one_image_says_so_through_the_cluster(tmp_path, monkeypatch):
-    """The check that a run makes before it asks about several images reaches the model of an actor."""
+def test_a_model_that_cannot_be_loaded_or_takes_one_image_says_so(tmp_path, monkeypatch):
     (tmp_path / "one_image_model.py").write_text(TWO_IMAGES)
     monkeypatch.syspath_prepend(tmp_path)
     scorer = Scorer()
@@ -379,3 +363,6 @@ def test_a_model_that_takes_one_image_says_so_through_the_cluster(tmp_path, monk
 
     with pytest.raises(ModelLoadError, match="takes one image"):
         RemoteModel(SimpleNamespace(plain=plain), surface).check_compare()
+    found = Scorer().load(Wanted(model="no_such_module:build", folder=tmp_path))
+    assert isinstance(found, Failed)
+    assert "no_such_module" in found.said

@@ -29,7 +29,7 @@ from vlgate.models.cross.answer_lists import (
 )
 from vlgate.types import TIED, Answerer, Ask, LazyImage
 
-CLASSES = {"vilt_vqa": "ViltForQuestionAnswering", "blip_vqa": "BlipForQuestionAnswering"}
+CLASSES = {"vilt-vqa": "ViltForQuestionAnswering", "blip-vqa": "BlipForQuestionAnswering"}
 QUESTIONS = ["what color is it ?", "is it on the left of the big tree , and red ?", "is it red ?"]
 CHOICES = [("red", "blue"), ("yes", "no"), ("no", "yes"), ("on the left", "square", "two"), ()]
 
@@ -99,7 +99,7 @@ def by_writing(whole, processor, ask):
     return max(summed, key=summed.get)
 
 
-BY_HAND = {"vilt_vqa": by_label, "blip_vqa": by_writing}
+BY_HAND = {"vilt-vqa": by_label, "blip-vqa": by_writing}
 
 
 def test_it_answers_as_the_library_asked_one_by_one(name, folder, model):
@@ -124,7 +124,7 @@ def test_an_open_answer_is_the_models_own(name, folder, model):
 
 
 def test_a_choice_that_the_vocabulary_lacks_is_reported_and_counted(tmp_path):
-    model = saved("vilt_vqa", tmp_path)
+    model = saved("vilt-vqa", tmp_path)
     decoded = []
     image = LazyImage(key="p", load=lambda: decoded.append(0) or drawn(0))
     known = Ask(image=image, question=QUESTIONS[0], choices=("red", "blue"))
@@ -139,13 +139,13 @@ def test_a_choice_that_the_vocabulary_lacks_is_reported_and_counted(tmp_path):
     assert "puce" in predicted[strange].problem
     assert model.note.startswith("1 choices")
     assert "7 answers ('puce')" in model.note
-    own = of("vilt_vqa", f"{tmp_path}?mode=open", tmp_path)
+    own = of("vilt-vqa", f"{tmp_path}?mode=open", tmp_path)
     assert own.answer([strange]) == own.answer([known])
     assert own.note == ""
 
 
 def test_an_exact_tie_is_not_an_answer_and_leaves_the_other_questions_alone(tmp_path):
-    model = saved("vilt_vqa", tmp_path)
+    model = saved("vilt-vqa", tmp_path)
     with_biases(model, [1.0, 1, 2, 3, 0, 0, 0])
     decoded = []
     image = LazyImage(key="p", load=lambda: decoded.append(0) or drawn(0))
@@ -165,7 +165,7 @@ def seen(monkeypatch):
 
 
 def test_choices_with_the_same_tokens_tie_whatever_the_other_choices(tmp_path, seen):
-    model = saved("blip_vqa", tmp_path)
+    model = saved("blip-vqa", tmp_path)
     seen.clear()
     alike = Ask(image=asks()[0].image, question=QUESTIONS[0], choices=("Red", "blue", "red"))
     rows = []
@@ -180,12 +180,12 @@ def test_choices_with_the_same_tokens_tie_whatever_the_other_choices(tmp_path, s
 
 
 @pytest.mark.parametrize(
-    ("kind", "mode"), [("vilt_vqa", "restricted"), ("vilt_vqa", "open"), ("blip_vqa", "restricted")]
+    ("kind", "mode"), [("vilt-vqa", "restricted"), ("vilt-vqa", "open"), ("blip-vqa", "restricted")]
 )
 def test_scores_that_are_not_finite_are_an_error(kind, mode, tmp_path):
     cross_checkpoints.save(kind, tmp_path)
     model = of(kind, f"{tmp_path}?mode={mode}", tmp_path)
-    head = network(model).classifier[-1] if kind == "vilt_vqa" else network(model).text_decoder.cls.predictions
+    head = network(model).classifier[-1] if kind == "vilt-vqa" else network(model).text_decoder.cls.predictions
     with torch.no_grad():
         head.bias.fill_(float("nan"))
     with pytest.raises(ModelReplyError, match="not finite"):
@@ -202,28 +202,28 @@ def test_parts_that_do_not_fit_together_are_refused(name, tmp_path):
 
 
 def test_a_vocabulary_without_names_is_refused(tmp_path):
-    cross_checkpoints.save("vilt_vqa", tmp_path)
+    cross_checkpoints.save("vilt-vqa", tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     config["id2label"] = {str(index): f"LABEL_{index}" for index in range(7)}
     config["label2id"] = {f"LABEL_{index}": index for index in range(7)}
     (tmp_path / "config.json").write_text(json.dumps(config))
-    message = refused("vilt_vqa", tmp_path, tmp_path)
+    message = refused("vilt-vqa", tmp_path, tmp_path)
     assert all(words in message for words in ("7 answers", "answers=FILE"))
     (tmp_path / "labels.txt").write_text("\n".join(cross_checkpoints.LABELS[::-1]))
-    named = of("vilt_vqa", f"{tmp_path}?answers=labels.txt", tmp_path)
-    cross_checkpoints.save("vilt_vqa", tmp_path)
+    named = of("vilt-vqa", f"{tmp_path}?answers=labels.txt", tmp_path)
+    cross_checkpoints.save("vilt-vqa", tmp_path)
     free = [Ask(image=ask.image, question=ask.question) for ask in asks(2)]
-    places = [cross_checkpoints.LABELS.index(label) for label in of("vilt_vqa", tmp_path, tmp_path).answer(free)]
+    places = [cross_checkpoints.LABELS.index(label) for label in of("vilt-vqa", tmp_path, tmp_path).answer(free)]
     assert named.answer(free) == [cross_checkpoints.LABELS[::-1][place] for place in places]
-    assert "none.txt" in refused("vilt_vqa", f"{tmp_path}?answers=none.txt", tmp_path, by_check=True)
+    assert "none.txt" in refused("vilt-vqa", f"{tmp_path}?answers=none.txt", tmp_path, by_check=True)
     (tmp_path / "torn.json").write_text("[")
-    assert "torn.json cannot be read" in refused("vilt_vqa", f"{tmp_path}?answers=torn.json", tmp_path, by_check=True)
+    assert "torn.json cannot be read" in refused("vilt-vqa", f"{tmp_path}?answers=torn.json", tmp_path, by_check=True)
 
 
 def test_blip_begins_a_question_as_its_authors_do_or_as_the_library_does(tmp_path, seen):
-    cross_checkpoints.save("blip_vqa", tmp_path)
+    cross_checkpoints.save("blip-vqa", tmp_path)
     options = ("", "?first=enc", "?mode=restricted&first=cls")
-    default, own, plain = (of("blip_vqa", f"{tmp_path}{option}", tmp_path) for option in options)
+    default, own, plain = (of("blip-vqa", f"{tmp_path}{option}", tmp_path) for option in options)
     starts = []
     seen.clear()
     for model in (default, own, plain):
@@ -241,7 +241,7 @@ def test_blip_begins_a_question_as_its_authors_do_or_as_the_library_does(tmp_pat
 
 def test_a_questions_padding_is_hidden_from_the_decoder(tmp_path, seen, monkeypatch):
     """With the mask of transformers alone, a choice's likelihood would depend on the other questions of the batch."""
-    model = saved("blip_vqa", tmp_path)
+    model = saved("blip-vqa", tmp_path)
     seen.clear()
     model.answer(asks())
     together = seen.pop()
@@ -250,7 +250,7 @@ def test_a_questions_padding_is_hidden_from_the_decoder(tmp_path, seen, monkeypa
     assert len({len(ask.question.split()) for ask in asks()}) == 3
     for one, beside in zip(seen, together, strict=True):
         assert one[0] == pytest.approx(beside, abs=1e-4)
-    own = of("blip_vqa", f"{tmp_path}?mode=open", tmp_path)
+    own = of("blip-vqa", f"{tmp_path}?mode=open", tmp_path)
     widths, decoder = [], network(own).text_decoder
     generate, width = decoder.generate, lambda given: widths.append(given["encoder_hidden_states"].shape[1])
     monkeypatch.setattr(decoder, "generate", lambda **given: width(given) or generate(**given))
@@ -356,7 +356,7 @@ def test_the_names_of_a_configuration_count_if_they_are_not_placeholders(tmp_pat
         answer_list(tmp_path / "a.json", real, 2, mode="", where="there")
 
 
-def test_the_file_of_answers_is_found(tmp_path):
+def test_the_file_of_answers_is_found_and_a_named_one_read_before_anything_is_loaded(tmp_path):
     beside = tmp_path / "weights"
     beside.mkdir()
     names = ("first.json", "second.json")
@@ -367,9 +367,6 @@ def test_the_file_of_answers_is_found(tmp_path):
     assert answers_file("mine.json", tmp_path, beside, names) == tmp_path / "mine.json"
     with pytest.raises(ModelLoadError, match=r"no file .*none\.json"):
         answers_file("none.json", tmp_path, beside, names)
-
-
-def test_a_named_list_is_read_before_anything_is_loaded(tmp_path):
     check_answers("", tmp_path)
     (tmp_path / "mine.json").write_text('["red"')
     with pytest.raises(ModelLoadError, match=r"mine\.json cannot be read"):
@@ -415,16 +412,13 @@ def test_a_score_that_is_not_finite_is_an_error(bad):
         best([("a", "b"), ("c", "d")], [np.array([0.0, 1.0]), np.array([0.0, bad])])
 
 
-def test_questions_are_refused_one_reason_at_a_time():
-    refuse({})
-    with pytest.raises(NoReplyError, match="first") as caught:
-        refuse({3: "the first", 1: "the second", 7: "the first"})
-    assert caught.value.positions == {3, 7}
-
-
-def test_only_questions_with_choices_are_restricted():
+def test_only_questions_with_choices_are_restricted_and_refused_one_reason_at_a_time():
     image = LazyImage(key="p", load=lambda: None)
     held, free = Ask(image=image, question="?", choices=("a",)), Ask(image=image, question="?")
     assert [restricted(question, mode) for mode in ("restricted", "open") for question in (held, free)] == [
         True, False, False, False,
     ]  # fmt: skip
+    refuse({})
+    with pytest.raises(NoReplyError, match="first") as caught:
+        refuse({3: "the first", 1: "the second", 7: "the first"})
+    assert caught.value.positions == {3, 7}

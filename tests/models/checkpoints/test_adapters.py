@@ -216,22 +216,6 @@ def test_the_processor_is_that_of_the_adapter_or_of_its_base_model(base, tmp_pat
     assert hub.parts_folder(source) == folder
 
 
-def test_an_adapter_and_its_base_model_in_the_cache_of_the_hub(base, tmp_path):
-    commit = "0123456789abcdef0123456789abcdef01234567"
-    adapt(base, tmp_path / "lora")
-    settings = json.loads((tmp_path / "lora" / "adapter_config.json").read_text())
-    for name, folder in (("tuned", tmp_path / "lora"), ("base", base)):
-        home = tmp_path / "cache" / f"models--org--{name}"
-        shutil.copytree(folder, home / "snapshots" / commit)
-        (home / "refs").mkdir()
-        (home / "refs" / "main").write_text(commit)
-    file = tmp_path / "cache" / "models--org--tuned" / "snapshots" / commit / "adapter_config.json"
-    file.write_text(json.dumps(settings | {"base_model_name_or_path": "org/base"}))
-    assert identity(pretrained("org/tuned", tmp_path)).startswith(f"org/tuned@{commit} on org/base@{commit} with peft ")
-    found = load("vlm:org/tuned", folder=tmp_path, device="cpu")
-    assert found.model.match(PAIRS) == pytest.approx(scores(tmp_path / "lora"), rel=1e-6)
-
-
 def numbered_image(number, load=None):
     return LazyImage(key=str(number), load=load or (lambda: Image.new("RGB", (1, 1), (number, 0, 0))))
 
@@ -267,16 +251,13 @@ def test_the_first_image_that_fails_is_the_one_that_is_named():
     assert caught.value.key == "1"
 
 
-def test_texts_that_lose_their_end():
+def test_texts_that_lose_their_end_and_tokenizers_that_know_no_words():
     def tokenizer(texts, *, truncation, verbose):
         assert (truncation, verbose) == (False, False)
         return {"input_ids": [text.split() for text in texts]}
 
     assert cut_texts(tokenizer, ["a b c", "a b c d", "", "a b c d e"], 3) == {"a b c d", "a b c d e"}
     assert cut_texts(tokenizer, [], 3) == set()
-
-
-def test_a_tokenizer_that_knows_no_words():
     for name in ("Bert", "CLIP", "GPT2", "Gemma", "T5", "XLMRoberta"):
         assert not knows_words(getattr(transformers, f"{name}Tokenizer")())
     assert knows_words(transformers.BertTokenizer(vocab={"[UNK]": 0, "[PAD]": 1, "[CLS]": 2, "[SEP]": 3, "cat": 4}))

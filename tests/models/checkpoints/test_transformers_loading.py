@@ -232,7 +232,7 @@ def not_there(written, folder):
     return str(caught.value)
 
 
-def test_offline_says_what_was_looked_for_and_where(tmp_path, cached):
+def test_a_hub_that_is_offline_or_does_not_answer_says_what_was_looked_for(tmp_path, cached, monkeypatch):
     for written in ("org/bert@v2", "org/other"):
         message = not_there(written, tmp_path)
         for words in (written, "config.json and model.safetensors", str(tmp_path / "cache"), "HF_HUB_OFFLINE is set"):
@@ -243,8 +243,6 @@ def test_offline_says_what_was_looked_for_and_where(tmp_path, cached):
     with pytest.raises(ModelLoadError, match=r"expected one of model\.safetensors.*hf download org/bert"):
         load_model(transformers.BertForSequenceClassification, source, device="cpu", dtype="float32")
 
-
-def test_a_hub_that_does_not_answer(tmp_path, monkeypatch):
     def fetch(*_, **__):
         raise ConnectionError("no route")
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from builders import tabled
 from safetensors.torch import load_file, save_file
 
 from vlgate.asking.batching import Call, Caller
@@ -62,20 +63,9 @@ LAYERS = {
     "qwen3_vl": "model.language_model.layers.0.self_attn.q_proj.",
     "clip": "text_model.encoder.layers.0.self_attn.q_proj.",
 }
-ADAPTERS = [
-    "lora_A.weight", "lora_B.weight", "lora_A.default.weight", "lora_embedding_A.default",
-    "lora_magnitude_vector.default.weight", "base_layer.weight", "ia3_l.default", "hada_w1_a", "lokr_w1",
-    "oft_r.default", "vera_lambda_b", "lora.down.weight", "modules_to_save.default.weight", "adapter_down.weight",
-]  # fmt: skip
-SCALES = [
-    "weight_scale", "input_scale", "weight_scale_inv", "weight_scale_2", "weight_global_scale", "scales", "qzeros",
-    "qweight", "g_idx", "weight_packed", "weight_zero_point", "weight.absmax", "weight.quant_map", "SCB", "scale",
-    "weight.quant_state.bitsandbytes__nf4", "scale_weight", "pre_quant_scale", "weight_quantizer._amax", "codebooks",
-    "output_scale", "gate_up_proj_scales", "gate_up_proj_blocks", "act_scale",
-]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ADAPTERS)
+@tabled
 def test_an_adapter_that_was_not_merged(name, saved):
     for kind, layer in LAYERS.items():
         message = refused(saved(kind, [layer + name]), kind)
@@ -83,7 +73,7 @@ def test_an_adapter_that_was_not_merged(name, saved):
             assert words in message
 
 
-@pytest.mark.parametrize("name", SCALES)
+@tabled
 def test_weights_of_a_quantised_checkpoint(name, saved):
     # A class of another name does not help: what is left out changes the meaning of the rest.
     for kind, layer in LAYERS.items():
@@ -156,24 +146,9 @@ def test_other_weights_of_a_checkpoint_of_the_same_class(name, saved):
     assert getattr(model, NOTES) == (f"1 weight ({name}) of the checkpoint left out, which CLIPModel does not use",)
 
 
-# What published checkpoints hold that their class has no place for; buffers are not counted.
-PUBLISHED = {
-    "clip": (["text_model.embeddings.position_ids", "vision_model.embeddings.position_ids"], 0),
-    "gpt2": (["transformer.h.0.attn.bias", "transformer.h.0.attn.masked_bias"], 0),
-    "bert": (
-        [
-            "bert.embeddings.position_ids", "bert.pooler.dense.weight", "bert.pooler.dense.bias",
-            "cls.seq_relationship.weight", "cls.seq_relationship.bias",
-        ],
-        4,
-    ),
-    "qwen3_vl": (["mtp.layers.0.weight", LAYERS["qwen3_vl"] + "k_scale", LAYERS["qwen3_vl"] + "v_scale"], 3),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", PUBLISHED)
-def test_published_checkpoints_are_loaded(kind, saved, checkpoint):
-    names, counted = PUBLISHED[kind]
+@tabled
+def test_published_checkpoints_are_loaded(kind, names, counted, saved, checkpoint):
+    """What they hold that their class has no place for; buffers are not counted."""
     model = loaded(saved(kind, names), kind)
     plain = loaded(checkpoint(kind), kind).state_dict()
     assert all(torch.equal(weight, plain[name]) for name, weight in model.state_dict().items())
@@ -247,20 +222,8 @@ def test_a_processor_of_custom_code(changed):
     assert SERVED in message
 
 
-METHODS = {
-    "gptq": ({"bits": 4}, "pip install optimum"),
-    "awq": ({"bits": 4}, "pip install gptqmodel"),
-    "bitsandbytes": ({"load_in_4bit": True}, "bitsandbytes"),
-    "compressed-tensors": ({"format": "pack-quantized"}, "compressed-tensors"),
-    "torchao": ({"quant_type": {"default": "int8_weight_only"}}, "torchao"),
-    "hqq": ({"skip_modules": []}, "pip install hqq"),
-    "aqlm": ({}, "pip install aqlm"),
-}
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_quantisation_without_its_package(method, changed):
-    settings, package = METHODS[method]
+@tabled
+def test_a_quantisation_without_its_package(method, settings, package, changed):
     content = {"quant_method": method, **settings}
     assert quantised({"text_config": {"quantization_config": content}}) == quantised({"quantization_config": content})
     message = why_refused(changed(quantization_config=content))
@@ -268,14 +231,11 @@ def test_a_quantisation_without_its_package(method, changed):
         assert words in message
 
 
-def test_a_model_type_that_is_not_known_yet(changed):
+def test_a_model_type_that_is_not_known_yet_or_of_another_name(changed, checkpoint, tmp_path):
     message = why_refused(changed(model_type="llava_of_next_year"))
     assert "the installed transformers does not know the model_type 'llava_of_next_year'" in message
     assert "pip install --upgrade transformers" in message
     assert SERVED in message
-
-
-def test_a_model_of_another_name(checkpoint, tmp_path):
     for refuses in (check, load):
         with pytest.raises(ModelLoadError, match=r"'clip', a dual encoder, which writes no text; write --model=dual:"):
             refuses(f"vlm:{checkpoint('clip')}", folder=tmp_path)
@@ -283,6 +243,8 @@ def test_a_model_of_another_name(checkpoint, tmp_path):
     why = "transformers has no such model of model_type 'gpt2'; name another --model (vlgate models lists them)"
     assert why in message
     assert len(message) < 600
+    assert why_and_remedy(OSError("no file"), {}) == ("", "")
+    assert why_and_remedy(ImportError("X requires the Foo library but"), {})[1] == "pip install 'vlgate[hf]' foo"
 
 
 @pytest.mark.parametrize(
@@ -308,16 +270,13 @@ def test_a_model_that_does_not_fit_the_memory(error, original, monkeypatch):
         assert "--dtype bfloat16" in why_refused(original)
 
 
-def test_numbers_that_overflow_in_float16():
+def test_numbers_that_overflow_in_float16(changed):
     for dtype, words in (("float16", "run with --dtype bfloat16"), ("float32", "return finite numbers only")):
         caller = Caller(name="m", size=2, dtype=dtype)
         with pytest.raises(ModelReplyError, match=words):
             caller.ask(Call(called="match", method=lambda _: np.array([0.0, np.nan])), [1, 2])
         with pytest.raises(ModelReplyError, match=words):
             caller.ask(Call(called="encode_images", method=lambda _: np.array([[0.0], [np.inf]]), kind="rows"), [1, 2])
-
-
-def test_a_generative_model_that_overflows_in_float16(changed):
     from safetensors.torch import load_file, save_file
 
     folder = changed()
@@ -338,11 +297,6 @@ def test_a_fault_of_the_library_is_named_as_one(original, monkeypatch):
     message = why_refused(original)
     assert f"this looks like a fault of transformers {transformers.__version__}" in message
     assert SERVED in message
-
-
-def test_other_reasons_keep_their_words():
-    assert why_and_remedy(OSError("no file"), {}) == ("", "")
-    assert why_and_remedy(ImportError("X requires the Foo library but"), {})[1] == "pip install 'vlgate[hf]' foo"
 
 
 PAIRS = [

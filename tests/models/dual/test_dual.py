@@ -178,7 +178,7 @@ def test_a_name_takes_its_own_family_only(folders, models):
                 assert f"write {RIGHT[kind]}:{kind}" in message
 
 
-def test_siglip_2_is_recognised_by_its_vocabulary_or_tokenizer(folders, tmp_path):
+def test_the_family_is_recognised_by_vocabulary_or_tokenizer_and_others_named(folders, tmp_path):
     config = json.loads((folders["siglip"] / "config.json").read_text())
     assert config["model_type"] == json.loads((folders["siglip2"] / "config.json").read_text())["model_type"]
     (tmp_path / "model.safetensors").touch()
@@ -190,9 +190,6 @@ def test_siglip_2_is_recognised_by_its_vocabulary_or_tokenizer(folders, tmp_path
     encoders.check(".", tmp_path, name="siglip2")
     (tmp_path / "tokenizer_config.json").write_text("[")
     assert "tokenizer_config.json cannot be read" in refused("siglip", ".", tmp_path)
-
-
-def test_other_architectures_are_named(tmp_path):
     assert "no weights" in refused("dual", "", tmp_path)
     (tmp_path / "config.json").write_text('{"model_type": "siglop"}')
     assert "did you mean 'siglip'?" in refused("dual", str(tmp_path), tmp_path)

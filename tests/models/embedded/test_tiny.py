@@ -90,16 +90,13 @@ def test_options_are_those_of_lxmert(tmp_path):
         check("tiny-clip:folder", folder=tmp_path)
 
 
-def test_the_folder_is_loaded_by_the_adapter_of_its_family(tmp_path, models):
+def test_the_folder_is_loaded_by_the_adapter_of_its_family_and_knows_the_answers(tmp_path, models):
     lxmert, clip = models.values()
     same = load(f"lxmert:{checkpoint('tiny-lxmert')}", folder=tmp_path).model
     assert same.fingerprint == lxmert.fingerprint
     assert load(f"open_clip:{checkpoint('tiny-clip')}", folder=tmp_path).model.fingerprint == clip.fingerprint
     assert "its own network" in lxmert.note or "own network" in lxmert.note
     assert "not cut" not in lxmert.note
-
-
-def test_every_answer_of_the_drawn_world_is_known():
     answers = json.loads((checkpoint("tiny-lxmert") / "label2ans.json").read_text(encoding="utf-8"))
     from vlgate.fixtures.scenes.objects.catalogue import CATALOGUE
 

@@ -50,12 +50,16 @@ def test_a_reply_ends_with_any_of_the_tokens_that_end_a_turn():
     ends_after(1)
 
 
-def test_a_family_without_a_chat_template():
+def test_a_family_without_a_chat_template_or_with_one_of_its_tokenizer():
     model, processor = tiny_vlms.llava(template=False)
     match = asked(Engine(model, processor)).match(PAIRS)
     assert match == pytest.approx(of("llava").match(PAIRS), rel=1e-5)
     with pytest.raises(ModelLoadError, match=r"mystery without a chat template.*llava"):
         Prompter(processor, "mystery")
+    model, processor = templated(None)
+    processor.tokenizer.chat_template = tiny_vlms.QWEN_TEMPLATE
+    match = asked(Engine(model, processor)).match(PAIRS)
+    assert match == pytest.approx(of("qwen3_vl").match(PAIRS), rel=1e-6)
 
 
 def templated(template, base=tiny_vlms.qwen3_vl):
@@ -102,13 +106,6 @@ def test_a_template_without_the_image_or_the_text(template, message, tmp_path):
         part.save_pretrained(tmp_path / "x")
     with pytest.raises(ModelLoadError, match=message):
         load("vlgate.models.generative.adapter:build:x", folder=tmp_path, device="cpu")
-
-
-def test_the_tokenizers_template_is_used_if_the_processor_has_none():
-    model, processor = templated(None)
-    processor.tokenizer.chat_template = tiny_vlms.QWEN_TEMPLATE
-    match = asked(Engine(model, processor)).match(PAIRS)
-    assert match == pytest.approx(of("qwen3_vl").match(PAIRS), rel=1e-6)
 
 
 @pytest.mark.parametrize(("name", "between"), [("llava", " "), ("qwen3_vl", ""), ("paligemma", ""), ("mistral3", "")])
@@ -232,10 +229,13 @@ def test_a_question_without_choices_is_answered_in_the_models_own_words():
     assert found not in {"", *CHOICES}
 
 
-def test_a_template_or_processor_of_one_image_is_refused():
-    """The tiny Mistral 3 has a template with one image."""
+def test_several_images_are_checked_once_and_refused_by_a_template_of_one(monkeypatch):
     with pytest.raises(ModelLoadError, match=r"in one prompt \(ValueError: .*4 images.*--ask=together.*Qwen2.5-VL"):
         of("mistral3").compare([Compare(images=SHOWN[0], question="Why?", choices=CHOICES)])
+    model = asked(Engine(*family("llava")))
+    model.check_compare()
+    monkeypatch.setattr(model._engine, "step_by_step", lambda *_: pytest.fail("checked again"))
+    model.check_compare()
 
 
 @pytest.mark.parametrize("ignored", [0, 1])
@@ -259,10 +259,3 @@ def test_wrong_positions_of_several_images_are_found(monkeypatch):
     monkeypatch.setattr(reading, "positions_of", lambda mask: right(mask) * 2)
     with pytest.raises(ModelLoadError, match=r"^x cannot be asked .*nats per token apart"):
         check_several(engine, "x", "float32")
-
-
-def test_the_check_is_made_once(monkeypatch):
-    model = asked(Engine(*family("llava")))
-    model.check_compare()
-    monkeypatch.setattr(model._engine, "step_by_step", lambda *_: pytest.fail("checked again"))
-    model.check_compare()

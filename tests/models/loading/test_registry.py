@@ -111,13 +111,10 @@ def test_a_missing_module(own, tmp_path):
     assert "no module 'own_g.sub'" in problem("own_g.sub:build", tmp_path)
 
 
-def test_the_check_runs_nothing_of_the_users(own):
+def test_the_check_runs_nothing_of_the_users_and_the_folder_comes_first_once(own):
     check("own_h:build", folder=own("own_h", "raise RuntimeError('imported')"))
     assert "own_h" not in sys.modules
     check("__main__:build")
-
-
-def test_the_folder_comes_first_on_the_path_once(own):
     folder = own("own_i", GOOD)
     load("own_i:Model", folder=folder)
     load("own_i:Model", folder=folder)
@@ -157,14 +154,11 @@ def test_the_fingerprint_follows_all_that_replies_depend_on(own, tmp_path):
     assert len(set(seen)) == len(seen)
 
 
-def test_a_model_may_have_a_fingerprint_of_its_own(own, tmp_path):
+def test_the_fingerprint_is_the_models_own_or_that_of_name_and_seed(own, tmp_path):
     own("own_l", GOOD + "def build(seed, weights):\n  m = Model()\n  m.fingerprint = weights\n  return m\n")
     first = fingerprint("own_l:build:a", tmp_path)
     assert first == fingerprint("own_l:build:a", tmp_path, seed=1)
     assert first != fingerprint("own_l:build:b", tmp_path)
-
-
-def test_reference_fingerprints_differ_by_name_and_seed(tmp_path):
     seen = {fingerprint(name, tmp_path) for name in ("oracle", "constant", "random", "blind")}
     assert len(seen | {fingerprint("random", tmp_path, seed=1)}) == 5
     assert fingerprint("oracle", tmp_path) == fingerprint("oracle", tmp_path, seed=1)

@@ -123,15 +123,7 @@ def test_truncation_is_exact_with_other_tokenizers(words, options, fit):
     assert model.cut_texts == set(texts[fit + 1 :])
 
 
-def test_a_missing_tokenizer(tmp_path, saved):
-    config = {**CONFIG, "text_cfg": {**CONFIG["text_cfg"], "hf_tokenizer_name": "org/words"}}
-    (saved / "open_clip_config.json").write_text(json.dumps({"model_cfg": config}))
-    message = refused("saved", tmp_path)
-    assert str(saved) in message
-    assert "org/words" in message
-
-
-def test_a_saved_folder_is_loaded_unchanged(tmp_path, saved, model):
+def test_a_saved_folder_or_file_is_loaded_unchanged(tmp_path, saved, model):
     for weights in (str(saved), "saved", "./saved", f"local-dir:{saved}"):
         check(f"open_clip:{weights}", folder=tmp_path)
         found = of(weights, tmp_path)
@@ -139,9 +131,6 @@ def test_a_saved_folder_is_loaded_unchanged(tmp_path, saved, model):
     assert found.note == ""
     assert network(found).visual.preprocess_cfg["mean"] == NORMAL["mean"]
     assert not np.allclose(found.encode_images(images()), model.encode_images(images()))
-
-
-def test_a_file_of_weights(tmp_path, saved, model):
     torch.save({"state_dict": network(model).state_dict()}, tmp_path / "epoch_1.pt")
     for file in (saved / "open_clip_model.safetensors", "saved/open_clip_model.safetensors", tmp_path / "epoch_1.pt"):
         check(f"open_clip:{ARCH}/{file}", folder=tmp_path)
@@ -177,15 +166,12 @@ def test_offline_says_what_was_looked_for_and_where(tmp_path, monkeypatch):
         assert words in message
 
 
-def test_a_model_of_the_hubs_cache(tmp_path, saved, model, monkeypatch):
+def test_a_model_or_a_tag_of_the_hubs_cache(tmp_path, saved, model, monkeypatch):
     monkeypatch.setattr("open_clip.pretrained.hf_hub_download", lambda *, filename, **_: str(saved / filename))
     found = load("open_clip:hf-hub:org/name", folder=tmp_path, device="cpu")
     assert np.array_equal(found.model.encode_texts(TEXTS), model.encode_texts(TEXTS))
     (saved / "open_clip_config.json").write_text(json.dumps({"model_cfg": CONFIG}))
     assert load("open_clip:hf-hub:org/name", folder=tmp_path, device="cpu").fingerprint != found.fingerprint
-
-
-def test_a_tag_of_the_hubs_cache(tmp_path, saved, model, monkeypatch):
     published = {"hf_hub": "org/name/", "quick_gelu": True, **NORMAL}
     monkeypatch.setitem(open_clip.pretrained._PRETRAINED, ARCH, {"known": published})
     blob = tmp_path / ("0" * 64)

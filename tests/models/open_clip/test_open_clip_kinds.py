@@ -177,13 +177,17 @@ def test_padding_is_on_the_right(models, tmp_path, kind):
     assert build(folder).encode_texts(TEXTS) == pytest.approx(models[kind].encode_texts(TEXTS), abs=1e-6)
 
 
-def test_a_tokenizer_without_words(tmp_path):
+def test_a_tokenizer_without_words_or_a_missing_text_tower(tmp_path, monkeypatch):
     folder = save("siglip", tmp_path)
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "GemmaTokenizer"}')
     message = refused("siglip", tmp_path)
     assert "without a vocabulary" in message
     assert str(folder) in message
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    message = refused("roberta-ViT-B-32/random", tmp_path)
+    for part in ("roberta-ViT-B-32", str(tmp_path / "cache"), "hf download roberta-base config.json"):
+        assert part in message
 
 
 def test_no_words_are_dropped_at_random(tmp_path):
@@ -192,13 +196,6 @@ def test_no_words_are_dropped_at_random(tmp_path):
     rows = model.encode_texts([long, long, long])
     assert np.ptp(rows, axis=0).max() < 1e-6
     assert model.cut_texts == {long}
-
-
-def test_a_missing_text_tower(tmp_path, monkeypatch):
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    message = refused("roberta-ViT-B-32/random", tmp_path)
-    for part in ("roberta-ViT-B-32", str(tmp_path / "cache"), "hf download roberta-base config.json"):
-        assert part in message
 
 
 @pytest.fixture
@@ -383,7 +380,7 @@ def test_a_causal_model_that_looks_at_its_padding_all_the_same_is_found_out(load
     assert "with their padding: without it, the features of 3 texts differ" in model.reading
 
 
-def test_groups_hold_texts_of_similar_length_and_keep_the_order():
+def test_groups_hold_texts_of_similar_length_and_what_is_not_the_same_says_why():
     lengths = [5, 40, 5, 7, 30] * AT_ONCE
     calls = []
 
@@ -399,9 +396,6 @@ def test_groups_hold_texts_of_similar_length_and_keep_the_order():
     calls.clear()
     in_groups(lengths, "cuda:0", encode)
     assert len(calls) == 1
-
-
-def test_what_is_not_the_same_says_why():
     rows = torch.eye(3, dtype=torch.float32)
     assert apart(rows, lambda: 2 * rows) == 0
     assert "differ by 0.7" in apart(rows, lambda: rows + rows.roll(1, 0))

@@ -137,12 +137,15 @@ def test_what_is_in_two_tasks_has_the_reply_of_the_first_id(revealing):
     assert accuracy(prepared(replace(reversed_truths, id="A/A"), revealing), revealing) < 0.01
 
 
-def test_preparing_again_forgets(revealing):
+def test_what_was_not_prepared_has_no_reply(revealing, banana):
     model = prepared(revealing)
     model.prepare([])
     with pytest.raises(NoReplyError, match="2 of 2") as caught:
         model.match(revealing.cases[0].requests)
     assert caught.value.positions == {0, 1}
+    with pytest.raises(NoReplyError) as caught:
+        prepared(banana).answer([banana.cases[0].requests[0], asked(0, "else?", "x").requests[0]])
+    assert caught.value.positions == {1}
 
 
 @pytest.mark.slow
@@ -193,23 +196,14 @@ def test_answers_do_not_depend_on_the_order_of_choices_or_cases(banana):
         assert model.answer([ask]) == model.answer([reordered]) == turned.answer([ask])
 
 
-def test_without_any_clue_the_most_common_answer_is_given():
+def test_without_any_clue_the_most_common_answer_among_the_choices_is_given():
     draw = random.Random(8)
     cases = [asked(n, sentence(draw), "no" if n % 4 else "yes", "yes", "no") for n in range(400)]
     assert right(prepared(questions(cases)), questions(cases)) > 0.65
-
-
-def test_an_answer_is_one_of_the_choices():
     cases = [asked(n, "what?", "cat", "cat", "dog") for n in range(50)] + [asked(90, "what?", "eel", "eel", "bee")]
     model = prepared(questions(cases))
     assert model.answer(cases[-1].requests) == ["bee"]  # equally unlikely: the first in the alphabet
     assert model.answer(cases[0].requests) == ["cat"]
-
-
-def test_a_question_that_was_in_no_task(banana):
-    with pytest.raises(NoReplyError) as caught:
-        prepared(banana).answer([banana.cases[0].requests[0], asked(0, "else?", "x").requests[0]])
-    assert caught.value.positions == {1}
 
 
 def test_answers_agree_with_naive_bayes_in_plain_lines():

@@ -39,13 +39,20 @@ def test_protocols():
     assert Oracle.decision_threshold == Constant.decision_threshold == Random.decision_threshold == 0.5
 
 
-def test_the_oracle_knows_the_truths():
+def test_the_oracle_knows_the_truths_and_nothing_else():
     oracle = Oracle()
     oracle.prepare([task((match("p", "cat"), True), (match("p", "dog"), False), (ask("p", "what?", "x", "y"), "y"))])
     scores = oracle.match([match("p", "dog"), match("p", "cat")])
     assert scores.tolist() == [0.0, 1.0]
     assert scores.dtype == np.float64
     assert oracle.answer([ask("p", "what?", "x", "y")]) == ["y"]
+    oracle = Oracle()
+    oracle.prepare([task((match("p", "cat"), True))])
+    with pytest.raises(NoReplyError, match="2 of 3") as caught:
+        oracle.match([match("q", "cat"), match("p", "cat"), match("p", "dog")])
+    assert caught.value.positions == {0, 2}
+    with pytest.raises(NoReplyError):
+        oracle.answer([ask("p", "q")])
 
 
 def test_a_text_that_is_true_anywhere_is_true_and_of_two_answers_the_first_prepared_holds():
@@ -58,16 +65,6 @@ def test_a_text_that_is_true_anywhere_is_true_and_of_two_answers_the_first_prepa
         assert oracle.answer([ask("p", "q")]) == [answer]
 
 
-def test_the_oracle_has_no_reply_to_what_it_was_not_prepared_for():
-    oracle = Oracle()
-    oracle.prepare([task((match("p", "cat"), True))])
-    with pytest.raises(NoReplyError, match="2 of 3") as caught:
-        oracle.match([match("q", "cat"), match("p", "cat"), match("p", "dog")])
-    assert caught.value.positions == {0, 2}
-    with pytest.raises(NoReplyError):
-        oracle.answer([ask("p", "q")])
-
-
 def test_the_constant_says_the_same():
     constant = Constant()
     assert constant.match([match("p", "cat"), match("q", "dog")]).tolist() == [0.0, 0.0]
@@ -76,16 +73,13 @@ def test_the_constant_says_the_same():
     assert constant.perplexity(["a", "b"]).tolist() == [1.0, 1.0]
 
 
-def test_chance_depends_on_seed_and_request_alone():
+def test_chance_is_uniform_and_depends_on_seed_and_request_alone():
     pairs = [match(f"p{number}", f"text {number % 7}") for number in range(200)]
     scores = dict(zip(pairs, Random(seed=3).match(pairs), strict=True))
     shuffled = random.Random(0).sample(pairs, len(pairs))
     assert [scores[pair] for pair in shuffled] == Random(seed=3).match(shuffled).tolist()
     assert [Random(seed=3).match([pair])[0] for pair in pairs[:5]] == [scores[pair] for pair in pairs[:5]]
     assert not set(Random(seed=4).match(pairs)) & set(scores.values())
-
-
-def test_chance_is_uniform():
     scores = Random().match([match(str(number), "t") for number in range(20_000)])
     assert 0 <= scores.min() < scores.max() < 1
     assert np.histogram(scores, bins=10, range=(0, 1))[0] == pytest.approx(2_000, abs=200)

@@ -388,7 +388,7 @@ def test_an_interrupted_run_can_be_continued(tmp_path):
     assert set(Shards(tmp_path).keys()) == {one.key for one in some}
 
 
-def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
+def test_files_that_cannot_be_written_or_mixed_stop_the_making(tmp_path, monkeypatch):
     def fails(_, file, **__):
         file.write_bytes(b"half")
         raise OSError("disk full")
@@ -397,22 +397,16 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypat
     with pytest.raises(OSError, match="disk full"):
         make_features(drawn(2), Counting(), tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
-
-
-def test_regions_of_two_detectors_never_mix(tmp_path):
     shard(tmp_path / "out", ["1"], detector="another")
     with pytest.raises(ModelLoadError, match=r"out: .*another detector"):
         make_features(drawn(2), Counting(), tmp_path / "out")
+    with pytest.raises(OSError, match="No such file"):
+        write_shard(tmp_path / "none", ["1"], [regions(1)], "d")
 
 
 def test_memory_that_is_too_small_for_one_image_is_an_error(tmp_path):
     with pytest.raises(ModelReplyError, match=r"p0: .*out of memory"):
         make_features(drawn(2), Counting(memory=0), tmp_path)
-
-
-def test_a_file_that_safetensors_cannot_write_is_an_os_error(tmp_path):
-    with pytest.raises(OSError, match="No such file"):
-        write_shard(tmp_path / "none", ["1"], [regions(1)], "d")
 
 
 def test_a_truncated_file_says_how_to_go_on(tmp_path):

@@ -131,22 +131,16 @@ def test_scores_are_the_librarys_own(family, base, answering, matcher, tmp_path)
     assert not isinstance(matcher, Answerer)
 
 
-def test_an_image_without_features_has_no_reply(family, base, tmp_path, with_regions):
+def test_regions_may_be_missing_and_of_another_number_but_not_of_another_size(family, base, tmp_path, with_regions):
     with_regions(Stub(missing=["blue-1"]))
     model = family.adapter.build(f"{base}?max_length=5", tmp_path)
     with pytest.raises(NoReplyError) as caught:
         model.match(PAIRS)
     assert caught.value.positions == {index for index, pair in enumerate(PAIRS) if pair.image.key == "blue-1"}
     assert len(model.cut_texts) == 0  # they are counted when the others are asked again
-
-
-def test_features_of_another_size(family, base, tmp_path, with_regions):
     with_regions(Stub(width=9))
     with pytest.raises(ModelReplyError, match="'red-0' have 9 numbers per box, the model takes 8; regions of a stub"):
         family.adapter.build(str(base), tmp_path).match(PAIRS)
-
-
-def test_images_may_have_other_numbers_of_boxes(family, base, tmp_path, with_regions):
     with_regions(Stub(ragged=True))
     model = family.adapter.build(str(base), tmp_path)
     alone = np.concatenate([model.match([pair]) for pair in PAIRS])

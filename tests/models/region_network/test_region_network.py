@@ -137,14 +137,11 @@ def best_overlaps(graph, boxes):
     return overlaps(np.array(true, np.float32), boxes).max(axis=1)
 
 
-def test_nearly_every_thing_has_a_box_although_things_touch(scenes):
+def test_nearly_every_thing_has_a_box_and_boxes_differ_and_are_few(scenes):
     found = np.concatenate([best_overlaps(graph, propose(pixels)) for graph, pixels in scenes])
     assert (found >= 0.5).mean() > 0.9
     alone = np.concatenate([best_overlaps(graph, propose(pixels)[:1]) for graph, pixels in scenes])
     assert (alone >= 0.5).mean() < 0.4
-
-
-def test_boxes_are_in_the_image_differ_and_are_few(scenes):
     for _, pixels in scenes:
         boxes = propose(pixels)
         height, width = pixels.shape[:2]

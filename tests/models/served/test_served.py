@@ -280,20 +280,9 @@ def test_the_first_word_of_any_thought_is_no_score(chat, shape):
     assert read_answer(answer, ("yes", "no")) == "yes"
 
 
-def test_boxes_without_a_thought_and_without_log_probabilities_are_read(chat):
+def test_boxes_are_read_and_a_thought_in_a_part_of_the_content_is_not(chat):
     chat.say = partial(says, lambda answer, _: ok(f"<|begin_of_box|>{answer}<|end_of_box|>"))
     assert list(model_of(chat).match(pairs("a", "b"))) == [1.0, 0.0]
-
-
-@tabled
-def test_a_thought_in_a_field_of_any_service(chat, aside):
-    chat.say = partial(says, lambda answer, _: ok(answer, top=GOT, **aside))
-    model = model_of(chat)
-    assert "the model thinks" in model.note
-    assert list(model.match(pairs("a", "b"))) == [1.0, 0.0]
-
-
-def test_a_thought_in_a_part_of_the_content_is_not_read(chat):
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "no, or yes"}]}
     chat.say = partial(says, lambda answer, _: ok([thought, {"type": "text", "text": answer}], top=GOT))
     assert list(model_of(chat).match(pairs("a", "b"))) == [1.0, 0.0]
@@ -304,9 +293,21 @@ def test_a_thought_in_a_part_of_the_content_is_not_read(chat):
     assert model.answer([Ask(image=image(), question='"a"?')]) == ["Yes."]
 
 
-def test_a_thought_that_only_the_tokens_show(chat):
+@tabled
+def test_a_thought_in_a_field_of_any_service(chat, aside):
+    chat.say = partial(says, lambda answer, _: ok(answer, top=GOT, **aside))
+    model = model_of(chat)
+    assert "the model thinks" in model.note
+    assert list(model.match(pairs("a", "b"))) == [1.0, 0.0]
+
+
+def test_a_thought_that_only_the_tokens_or_a_later_reply_show_is_no_score(chat):
     chat.say = lambda _: ok("Yes", top=[("Got", 0.99), ("Yes", 0.001)], tokens=["<think>"])
     assert "the model thinks" in model_of(chat).note
+    chat.say = lambda _: ok("Yes", top=[("Yes", 0.75), ("No", 0.2)])
+    model = model_of(chat)
+    chat.say = lambda _: ok("Hm.</think>", top=[("Hm", 0.9), ("Yes", 0.01)])
+    assert "write ?logprobs=0" in str(problem(lambda: model.match(pairs("a"))))
 
 
 @pytest.mark.parametrize(
@@ -317,20 +318,13 @@ def test_an_empty_field_for_thoughts_is_no_thought(chat, aside):
     assert model_of(chat).match(pairs("a")) == pytest.approx([0.75])
 
 
-def test_a_thought_in_a_later_reply_is_no_score(chat):
-    chat.say = lambda _: ok("Yes", top=[("Yes", 0.75), ("No", 0.2)])
-    model = model_of(chat)
-    chat.say = lambda _: ok("Hm.</think>", top=[("Hm", 0.9), ("Yes", 0.01)])
-    assert "write ?logprobs=0" in str(problem(lambda: model.match(pairs("a"))))
-
-
 @pytest.mark.parametrize("token", ["<|begin_of_box|>", "<|im_start|>", "<s>", "<start_of_turn>", " \n", "**"])
 def test_special_tokens_before_the_first_word_are_passed(chat, token):
     chat.say = lambda _: ok(f"{token}Yes", top=[("Yes", 0.75), ("No", 0.2)], tokens=[token])
     assert model_of(chat).match(pairs("a")) == pytest.approx([0.75])
 
 
-def test_a_service_whose_first_word_is_another_is_asked_for_yes_or_no(chat):
+def test_a_service_that_says_neither_yes_nor_no_at_first(chat):
     chat.say = partial(
         says, lambda answer, _: ok(f"The answer: {answer}", top=[("The", 0.97), ("Yes", 0.01), ("No", 0.01)])
     )
@@ -342,9 +336,6 @@ def test_a_service_whose_first_word_is_another_is_asked_for_yes_or_no(chat):
     model = model_of(chat)  # its answers are neither, too, so that nothing is gained
     assert model.match(pairs("a")) == pytest.approx([0.01])
     assert {pair.text for pair in model.neither} == {"a"}
-
-
-def test_a_service_with_half_of_the_probability_keeps_its_scores(chat):
     chat.say = lambda _: ok("Yes", top=[("Yes", 0.3), ("No", 0.2), ("The", 0.4)])
     model = model_of(chat)
     assert model.match(pairs("a")) == pytest.approx([0.3])
@@ -400,7 +391,7 @@ def test_a_name_with_half_of_a_surrogate_pair(chat):
 
 @tabled
 def test_the_text_of_contents(content, text):
-    reply = ok(content)[2]
+    reply = ok([*content] if isinstance(content, tuple) else content)[2]
     found = text_of(reply)
     assert found == text if text else found.why == "the answer is empty"
     assert not thinks(reply)

@@ -243,7 +243,7 @@ def test_an_interrupted_run_does_not_wait_for_replies(chat):
     assert not any('"e"' in text for text in chat.texts)
 
 
-def test_threads_keep_the_order_and_are_daemons():
+def test_threads_keep_the_order_are_daemons_and_hold_what_a_job_raises():
     before, done = set(threading.enumerate()), []
     threads, gate = DaemonThreads(1), threading.Event()
     first = threads.submit(gate.wait)
@@ -257,6 +257,10 @@ def test_threads_keep_the_order_and_are_daemons():
     for thread in mine:
         thread.join(10)
         assert not thread.is_alive()
+    threads = DaemonThreads(2)
+    with pytest.raises(ZeroDivisionError):
+        threads.submit(lambda: 1 / 0).result(10)
+    threads.close()
 
 
 def test_jobs_that_have_not_started_are_dropped():
@@ -270,13 +274,6 @@ def test_jobs_that_have_not_started_are_dropped():
     assert done == []
 
 
-def test_the_future_holds_what_a_job_raises():
-    threads = DaemonThreads(2)
-    with pytest.raises(ZeroDivisionError):
-        threads.submit(lambda: 1 / 0).result(10)
-    threads.close()
-
-
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 
 
@@ -286,14 +283,11 @@ def misread(weights):
     return str(caught.value)
 
 
-def test_the_defaults():
+def test_the_address_and_its_options():
     place = parse("http://localhost:8000/v1#llava")
     assert place == Place(url="http://localhost:8000/v1", name="llava", loopback=True)
     assert parse("https://api.example.org/v1/#org/name:7b").name == "org/name:7b"
     assert parse("https://api.example.org/v1/chat/completions#x").url == "https://api.example.org/v1"
-
-
-def test_all_options():
     place = parse(
         "https://h/v1#m?concurrency=2&format=jpeg&key_env=MY_KEY&logprobs=0&max_tokens=9&retries=0&rpm=60&size=512"
         "&timeout=5"
@@ -383,7 +377,7 @@ def test_a_reply_that_comes_too_slowly_is_given_up(chat):
         ask(10.0)
 
 
-def test_without_a_limit_no_thread_sleeps_unless_the_service_asks_for_it():
+def test_no_thread_sleeps_unless_the_service_asks_for_it_also_while_it_waits():
     clock = Clock()
     pace = Pace(0, clock, clock.sleep)
     pace.wait()
@@ -393,9 +387,6 @@ def test_without_a_limit_no_thread_sleeps_unless_the_service_asks_for_it():
     pace.hold(3)
     pace.wait()
     assert clock.now == 107
-
-
-def test_a_pause_that_the_service_asks_for_also_holds_threads_that_wait_already():
     clock = Clock()
 
     def sleep(seconds):

@@ -3,6 +3,7 @@
 One process runs them all: importing torch and transformers takes longer than all the runs.
 """
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -12,6 +13,10 @@ VLMS = ("llava", "qwen3_vl")
 VOLTA = ("volta-vilbert", "volta-uniter", "volta-lxmert", "volta-vl-bert", "volta-visualbert", "vilbert-12-in-1")
 ON_REGIONS = ("lxmert", "visualbert", *VOLTA)
 TEXT_ONLY = ("gpt1", "gpt2", "bert")
+WRITERS = {
+    "dual_checkpoints": DUAL, "cross_checkpoints": CROSS, "tiny_vlms": VLMS, "region_stubs": ON_REGIONS[:2],
+    "volta_checkpoints": VOLTA, "text_checkpoints": TEXT_ONLY,
+}  # fmt: skip
 EVERY = (*DUAL, *CROSS, *VLMS, *ON_REGIONS, *TEXT_ONLY)
 NAMES = (*DUAL[:8], *CROSS[:8], *VLMS, *ON_REGIONS[:4], *TEXT_ONLY)
 """Those with which the suite is run."""
@@ -23,41 +28,10 @@ TASKS = tuple(f"scenes/{name}" for name in _NAMES.split())
 
 def saved(name, folder):
     """Write the checkpoint of a family; return its ``--model``, for regions without the file of features."""
-    place = folder / name
-    if name in DUAL:
-        import dual_checkpoints
-
-        dual_checkpoints.save(name, place)
-    elif name in CROSS:
-        import cross_checkpoints
-
-        cross_checkpoints.save(name.replace("-vqa", "_vqa"), place)
-    elif name in VLMS:
-        import tiny_vlms
-
-        for part in getattr(tiny_vlms, name)():
-            part.save_pretrained(place)
-    elif name in TEXT_ONLY:
-        import text_checkpoints
-
-        text_checkpoints.save(name, place)
-    elif name in ON_REGIONS[:2]:
-        import region_stubs
-        import transformers
-
-        kind = {"lxmert": "LxmertForPreTraining", "visualbert": "VisualBertForPreTraining"}[name]
-        getattr(region_stubs, name)(getattr(transformers, kind), place)
-    elif name == "vilbert-12-in-1":
-        import volta_checkpoints
-
-        volta_checkpoints.save(place, volta_checkpoints.MULTI, volta_checkpoints.multi_state())
-    else:
-        import volta_checkpoints
-
-        settings = volta_checkpoints.config_of(name.removeprefix("volta-"))
-        volta_checkpoints.save(place, settings, volta_checkpoints.state_of(settings))
+    module = next(module for module, names in WRITERS.items() if name in names)
+    importlib.import_module(module).save(name, folder / name)
     called = {"naflex": "siglip2", "bert": "masked", **dict.fromkeys(VLMS, "vlm")}
-    return f"{called.get(name, name)}:{place}"
+    return f"{called.get(name, name)}:{folder / name}"
 
 
 def with_features(name, model, keys, folder):

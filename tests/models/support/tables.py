@@ -19,6 +19,8 @@ def filled(value, bases, names):
     """A value of a table, in which ``$name`` or ``$name+N`` stands for one of ``names``."""
     if isinstance(value, str) and (sign := re.fullmatch(r"\$(\w+)([+-]\d+)?", value)):
         return names[sign[1]] + int(sign[2]) if sign[2] else names[sign[1]]
+    if isinstance(value, list):
+        return [filled(part, bases, names) for part in value]
     if not isinstance(value, dict):
         return value
     base = filled(bases[value["base"]], bases, names) if "base" in value else {}

@@ -131,3 +131,10 @@ def made(cls, config):
             if parameter.ndim > 1:
                 torch.nn.init.normal_(parameter, std=0.2)
     return model
+
+
+def save(name, folder):
+    """Write a checkpoint of any group, as ``save_pretrained`` does."""
+    for part in built(name):
+        part.save_pretrained(folder)
+    return folder

@@ -57,7 +57,7 @@ def multi_state(head=RANKING, task_tokens=20, seed=0):
     return state | {f"{unused}.bias": torch.zeros(2), "vil_prediction.logit_fc.0.bias": torch.zeros(2)}
 
 
-def save(folder, settings, state, *, name="pytorch_model_9.bin", config="config.json"):
+def write(folder, settings, state, *, name="pytorch_model_9.bin", config="config.json"):
     """Save weights, configuration and tokenizer in a folder."""
     folder.mkdir(exist_ok=True)
     torch.save(state, folder / name)
@@ -65,6 +65,14 @@ def save(folder, settings, state, *, name="pytorch_model_9.bin", config="config.
     (folder / "vocab.txt").write_text("\n".join(TOKENS))
     transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
     return folder
+
+
+def save(name, folder):
+    """Save a tiny model under its registered name."""
+    if name == "vilbert-12-in-1":
+        return write(folder, MULTI, multi_state(), name="multi_task_model.bin")
+    settings = config_of(name.removeprefix("volta-"))
+    return write(folder, settings, state_of(settings))
 
 
 def built(folder, kind, weights="saved", **options):

@@ -19,9 +19,8 @@ from vlgate.types import Match
 def folders(tmp_path_factory):
     start = tmp_path_factory.mktemp("start")
     for kind in tiny.KINDS:
-        settings = tiny.config_of(kind)
-        tiny.save(start / kind, settings, tiny.state_of(settings))
-    tiny.save(start / "multi", tiny.MULTI, tiny.multi_state(), name="multi_task_model.bin")
+        tiny.save(f"volta-{kind}", start / kind)
+    tiny.save("vilbert-12-in-1", start / "multi")
     return start
 
 
@@ -34,9 +33,13 @@ def by_hand(reference, pairs=tiny.PAIRS, **options):
     ]
 
 
-def test_a_head_that_ranks_has_no_match_logit(folders):
+def test_a_head_that_ranks_has_no_match_logit_and_the_note_names_the_detector(folders):
     with pytest.raises(ModelLoadError, match="score='logit'"):
         tiny.built(folders, "vilbert-12-in-1", "multi?regions=any&score=logit")
+    assert tiny.built(folders, "uniter", "uniter").note == "regions of a stub; ranks by the match probability"
+    note = tiny.built(folders, "vilbert-12-in-1", "multi?regions=any").note
+    assert note.startswith("regions of a stub; ")
+    assert "ResNeXt-152" in note
 
 
 VARIANTS = [
@@ -50,7 +53,7 @@ VARIANTS = [
 def test_it_is_the_arithmetic_of_volta(tmp_path, kind, changes):
     settings = tiny.config_of(kind, **changes)
     state = tiny.state_of(settings, seed=3)
-    found = tiny.built(tiny.save(tmp_path / "saved", settings, state).parent, kind).match(tiny.PAIRS)
+    found = tiny.built(tiny.write(tmp_path / "saved", settings, state).parent, kind).match(tiny.PAIRS)
     outs = by_hand(slow.SlowVolta(settings, state))
     expected = [match - none for match, none in outs]
     assert found == pytest.approx(expected, rel=1e-4, abs=2e-5)
@@ -63,7 +66,7 @@ def test_it_is_the_arithmetic_of_volta(tmp_path, kind, changes):
 def test_it_is_the_arithmetic_of_vilbert_multi_task(tmp_path, asked, task):
     head = ALIGNMENT if "alignment" in asked else vilbert_mt.RANKING
     state = tiny.multi_state(head, seed=4)
-    folder = tiny.save(tmp_path / "saved", tiny.MULTI, state).parent
+    folder = tiny.write(tmp_path / "saved", tiny.MULTI, state).parent
     found = tiny.built(folder, "vilbert-12-in-1", f"saved?regions=any{asked}")
     outs = by_hand(slow.SlowVilbert(tiny.MULTI, state), task=task, head=head)
     expected = [out[0] - (out[1] if len(out) == 2 else 0) for out in outs]
@@ -73,7 +76,7 @@ def test_it_is_the_arithmetic_of_vilbert_multi_task(tmp_path, asked, task):
 
 def test_a_pretrained_vilbert_has_no_task(tmp_path):
     state = tiny.multi_state(ALIGNMENT, task_tokens=0)
-    folder = tiny.save(tmp_path / "saved", tiny.MULTI, state, name="pretrained_model.bin").parent
+    folder = tiny.write(tmp_path / "saved", tiny.MULTI, state, name="pretrained_model.bin").parent
     model = tiny.built(folder, "vilbert-12-in-1", "saved?regions=any&head=alignment")
     [(match, none)] = by_hand(slow.SlowVilbert(tiny.MULTI, state), tiny.PAIRS[1:2], head=ALIGNMENT)
     assert model.match(tiny.PAIRS[1:2])[0] == pytest.approx(match - none, rel=1e-4)
@@ -97,24 +100,11 @@ def test_a_region_of_zeros_is_one_that_was_masked():
 
 
 def test_texts_that_are_cut_are_counted(folders):
-    for weights, kind, most in (
-        ("uniter", "uniter", 24),
-        ("vl-bert", "vl-bert", 22),
-        ("uniter?max_length=10", "uniter", 10),
-    ):
-        model = tiny.built(folders, kind, weights)
-        texts = ["a " * (most - 2), "a " * (most - 1), "the " * 40]
-        scores = model.match([Match(image=tiny.image(0), text=text) for text in texts])
-        assert len(model.cut_texts) == 2
-        assert scores[0] == pytest.approx(scores[1], rel=1e-4)
-        assert scores[1] != pytest.approx(scores[2], rel=1e-3)
-
-
-def test_the_note_names_the_detector_of_the_training(folders):
-    assert tiny.built(folders, "uniter", "uniter").note == "regions of a stub; ranks by the match probability"
-    note = tiny.built(folders, "vilbert-12-in-1", "multi?regions=any").note
-    assert note.startswith("regions of a stub; ")
-    assert "ResNeXt-152" in note
+    model = tiny.built(folders, "uniter", "uniter?max_length=10")
+    scores = model.match([Match(image=tiny.image(0), text=text) for text in ("a " * 8, "a " * 9, "the " * 40)])
+    assert len(model.cut_texts) == 2
+    assert scores[0] == pytest.approx(scores[1], rel=1e-4)
+    assert scores[1] != pytest.approx(scores[2], rel=1e-3)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
@@ -129,11 +119,8 @@ def test_half_precision_is_near(folders, dtype, monkeypatch):
     precise, rounded = torch.float32, getattr(torch, dtype)
     for kind in tiny.KINDS:
         whole, half = tiny.built(folders, kind, kind), tiny.built(folders, kind, kind, dtype=dtype)
-        expected, scores = whole.match(tiny.PAIRS), half.match(tiny.PAIRS)
-        assert used[-2:] == [[{precise}, precise, precise], [{rounded}, rounded, precise]]
-        assert np.isfinite(scores).all()
-        assert scores == pytest.approx(expected, abs=0.3)
-        assert whole.fingerprint != half.fingerprint
+        assert half.match(tiny.PAIRS) == pytest.approx(whole.match(tiny.PAIRS), abs=0.3)
+        assert used[-2:] == [[{rounded}, rounded, precise], [{precise}, precise, precise]]
 
 
 @pytest.mark.slow
@@ -181,7 +168,7 @@ def test_features_that_were_made_before(tmp_path, folders, monkeypatch):
 
 def test_the_fingerprint_depends_on_all_that_scores_depend_on(tmp_path):
     settings = tiny.config_of("uniter")
-    folder = tiny.save(tmp_path / "saved", settings, tiny.state_of(settings))
+    folder = tiny.write(tmp_path / "saved", settings, tiny.state_of(settings))
 
     def fingerprint(weights="saved", **options):
         return tiny.built(tmp_path, "uniter", weights, **options).fingerprint

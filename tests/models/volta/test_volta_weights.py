@@ -42,7 +42,7 @@ def refused(folder, weights="saved", attribute="uniter", *, by_check=False):
 @pytest.fixture
 def saved(tmp_path):
     settings = tiny.config_of("uniter")
-    return tiny.save(tmp_path / "saved", settings, tiny.state_of(settings))
+    return tiny.write(tmp_path / "saved", settings, tiny.state_of(settings))
 
 
 def test_a_checkpoint_is_loaded_however_it_was_saved(tmp_path, saved):
@@ -134,7 +134,7 @@ def test_a_configuration_that_contradicts_itself(tmp_path, saved, changes, words
 def test_the_original_lxmert_is_another_model(tmp_path):
     """VOLTA converts it, but keeps neither its match at index 1 nor its pooling by a tanh."""
     settings = tiny.config_of("lxmert")
-    saved = tiny.save(tmp_path / "saved", settings, tiny.state_of(settings))
+    saved = tiny.write(tmp_path / "saved", settings, tiny.state_of(settings))
     built(tmp_path, attribute="lxmert")
     converted = tiny.state_of(settings) | {"cls.qaPredictions.logit_fc.0.weight": torch.zeros(32, 16)}
     torch.save(converted, saved / "pytorch_model_9.bin")
@@ -143,16 +143,12 @@ def test_the_original_lxmert_is_another_model(tmp_path):
     assert "lxmert:unc-nlp/lxmert-base-uncased" in message
 
 
-def test_a_model_with_other_tokens_needs_its_own_tokenizer(tmp_path):
-    """For example mUNITER, which knows four times the tokens of the default BERT."""
+def test_a_tokenizer_of_other_tokens_and_boxes_without_room_are_refused(tmp_path):
     settings = tiny.config_of("uniter", vocab_size=len(tiny.TOKENS) + 9)
-    tiny.save(tmp_path / "saved", settings, tiny.state_of(settings))
+    tiny.write(tmp_path / "saved", settings, tiny.state_of(settings))
     message = refused(tmp_path)
     assert "knows 30 tokens, the tokenizer has 21" in message
     assert "tokenizer=FOLDER" in message
-
-
-def test_vl_bert_needs_room_for_its_boxes():
     with pytest.raises(ModelLoadError, match=r"v_coordinate_embeddings_dim=3 .*v_feature_size=16"):
         parse(tiny.config_of("vl-bert", v_coordinate_embeddings_dim=3), "x")
 
@@ -181,7 +177,7 @@ def test_missing_and_wrong_files_are_refused(tmp_path, saved):
 
 
 def test_options_of_12_in_1_that_do_not_fit_are_refused(tmp_path):
-    saved = tiny.save(tmp_path / "saved", tiny.MULTI, tiny.multi_state(), name="multi_task_model.bin")
+    saved = tiny.write(tmp_path / "saved", tiny.MULTI, tiny.multi_state(), name="multi_task_model.bin")
 
     def said(weights, *, by_check=True):
         return refused(tmp_path, weights, "vilbert-12-in-1", by_check=by_check)
@@ -207,7 +203,7 @@ def test_options_of_12_in_1_that_do_not_fit_are_refused(tmp_path):
 
 def test_options_of_a_pretrained_vilbert_that_do_not_fit_are_refused(tmp_path):
     state = tiny.multi_state(vilbert_mt.ALIGNMENT, task_tokens=0)
-    saved = tiny.save(tmp_path / "saved", tiny.MULTI, state, name="pretrained_model.bin")
+    saved = tiny.write(tmp_path / "saved", tiny.MULTI, state, name="pretrained_model.bin")
     message = refused(tmp_path, "saved?regions=x", "vilbert-12-in-1")
     assert f"{saved / 'pretrained_model.bin'} has no head that ranks" in message
     assert "add head=alignment" in message
@@ -220,7 +216,7 @@ def test_options_of_a_pretrained_vilbert_that_do_not_fit_are_refused(tmp_path):
 def test_volta_and_12_in_1_give_the_same_scores_with_the_same_weights(tmp_path):
     """One arithmetic under two names: VOLTA's ViLBERT runs a layer of text and one of vision in one sublayer."""
     state = tiny.multi_state(vilbert_mt.ALIGNMENT, task_tokens=0)
-    folder = tiny.save(tmp_path / "saved", tiny.MULTI, state).parent
+    folder = tiny.write(tmp_path / "saved", tiny.MULTI, state).parent
     expected = built(folder, "saved?regions=x&head=alignment", "vilbert-12-in-1").match(tiny.PAIRS)
     words = vilbert_mt.in_words_of_volta(tiny.MULTI, "", head=vilbert_mt.ALIGNMENT, task_tokens=0)
     names = vilbert_mt.renamed(tiny.MULTI)
@@ -229,7 +225,7 @@ def test_volta_and_12_in_1_give_the_same_scores_with_the_same_weights(tmp_path):
         start, _, last = name.rpartition(".")
         if ".q_dense" not in name:
             renamed[names.get(f"{start}.", f"{start}.") + last] = value
-    tiny.save(tmp_path / "other", words, renamed)
+    tiny.write(tmp_path / "other", words, renamed)
     assert built(folder, "other", "vilbert").match(tiny.PAIRS).tolist() == expected.tolist()
 
 
@@ -361,20 +357,6 @@ def drawn_inputs(config, *, boxes=4):
 def through(config, weights, seen):
     with torch.no_grad():
         return encode(config, weights, embed(config, weights, seen), {"text": seen.words, "vision": seen.regions})
-
-
-def test_text_alone_is_bert():
-    gates = {"tv_attn_sublayers": [], "vt_attn_sublayers": [], "vv_attn_sublayers": [], "v_ff_sublayers": []}
-    settings = tiny.config_of("uniter", **gates)
-    state, config = tiny.state_of(settings), parse(settings, "")
-    state = {name: state[name] for name in shapes(config)}
-    bert = loaded(transformers.BertModel(transformers.BertConfig(**BERT)), of_bert(state, 2) | embeddings_of(state))
-    seen = drawn_inputs(config)
-    with torch.no_grad():
-        expected = bert(input_ids=seen.ids, attention_mask=seen.words.long()).last_hidden_state
-    found = through(config, Weights(state), seen)
-    assert torch.allclose(found["text"][seen.words], expected[seen.words], atol=1e-5)
-    assert torch.equal(found["vision"], embed(config, Weights(state), seen)["vision"])
 
 
 @pytest.mark.parametrize("kind", SINGLE)
