@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from vlgate.errors import ModelLoadError
 from vlgate.judging.verdicts import judge
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
 
@@ -145,3 +146,10 @@ def write_lines(file, rows):
 
 def read_lines(file):
     return [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]
+
+
+def refusal(act, *arguments, **options):
+    """The message of the ModelLoadError that a call ends in."""
+    with pytest.raises(ModelLoadError) as caught:
+        act(*arguments, **options)
+    return str(caught.value)

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -19,11 +20,12 @@ from families import CASES, CROSS, DUAL, EVERY, NAMES, ON_REGIONS, TASKS, TEXT_O
 from held_network import network
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
-from score_checks import turns
 
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import ImageError, ModelLoadError
 from vlgate.models import check, load, registered
-from vlgate.types import Answerer, Ask, DualEncoder, LanguageModel, LazyImage, Match, Matcher
+from vlgate.types import Answerer, Ask, DualEncoder, LanguageModel, LazyImage, Match, Matcher, Read
 
 IMAGES = [noise(number, (30 + 9 * number, 50)) for number in range(4)]
 TEXTS = ("a red dog", "the blue", "the red the blue a dog", "blue a red a the blue a red")
@@ -217,6 +219,11 @@ def test_a_folder_without_its_configuration_its_weights_or_a_vocabulary_is_refus
         loaded(copy)
 
 
+def turns(scores, others):
+    """The number of pairs of requests that two scores order differently."""
+    return int((np.sign(scores[:, None] - scores) != np.sign(others[:, None] - others)).sum()) // 2
+
+
 RAW = ("blip", "blip2", "bridgetower", "flava", "lxmert", "visualbert", *VOLTA[:5])
 
 
@@ -269,6 +276,22 @@ def test_the_published_weights_are_the_default_and_are_looked_for(name, tmp_path
         assert words in str(caught.value)
 
 
+LONG = "a red dot of the big square . " * 60
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name not in VLMS])
+def test_texts_that_are_equal_where_they_are_cut_and_equal_pixels_tie_exactly_in_batches_of_any_size(name, model):
+    texts = (LONG + "red", LONG + "blue", *("a big red dot of the square . " * number for number in range(1, 8)))
+    images = IMAGES if name in ON_REGIONS else [*IMAGES, replace(IMAGES[0], key="copy")]
+    asked = [Match(image=image, text=text) for image in images for text in texts]
+    asked = [Read(text=text) for text in texts] if name in TEXT_ONLY else asked
+    for size in (3, 64):
+        predictor = ModelPredictor(model=model(name), name=name, caller=Caller(name=name, size=size), seed=0)
+        scores = [reply.score for reply in predictor.predict(asked).values()]
+        assert scores[0] == scores[1]
+        assert name in ON_REGIONS or scores[:9] == scores[-9:]
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("families")
@@ -292,17 +315,3 @@ def test_the_suite_runs_on_a_checkpoint_of_the_family(runs, name):
     counts = [(one["cases"], one["judged"], one["unscored"]) for one in found["tasks"].values()]
     assert counts == [(CASES, CASES, 0)] * len(TASKS)
     assert found["model"]["name"] == {"bert": "masked", **dict.fromkeys(VLMS, "vlm")}.get(name, name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in VLMS])
-def test_texts_that_are_equal_where_they_are_cut_tie_exactly_in_batches_of_any_size(runs, name):
-    found = json.loads((runs[0] / "twins.json").read_text())[name]
-    assert all(len(set(batches["texts"])) == 1 for batches in found)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in {*VLMS, *ON_REGIONS, *TEXT_ONLY}])
-def test_images_with_equal_pixels_tie_exactly_in_batches_of_any_size(runs, name):
-    found = json.loads((runs[0] / "twins.json").read_text())[name]
-    assert all(one == other for one, other in (batches["images"] for batches in found))

@@ -130,7 +130,7 @@ def test_other_brackets_are_text(name, text, models):
     assert np.isfinite(predicted(models(name), [requests_of(name, text=text)])[0])
 
 
-def test_a_token_that_is_looked_for_after_lower_casing_is_refused_in_any_case():
+def test_which_tokens_are_control_tokens():
     words = dual_checkpoints._clip_tokenizer()
     words.add_tokens([transformers.AddedToken("<|Stop|>", special=True, normalized=True)])
     assert words("a <|stop|>")["input_ids"] == words("a <|STOP|>")["input_ids"]
@@ -139,6 +139,15 @@ def test_a_token_that_is_looked_for_after_lower_casing_is_refused_in_any_case():
         with pytest.raises(NoReplyError, match=r"<\|(Stop|endoftext)\|>"):
             control.check([(text,)])
     control.check([("<|EndOfText|>", "<|stopp|>")])
+    words = tiny_vlms.tokenizer()
+    words.add_special_tokens({"additional_special_tokens": ["user", "!", "<|x|>", "  ", "<|y z|>"]})
+    words.add_tokens(["<think>", "<tool>"])
+    control = ControlTokens(words, template="{{ '<think>' }}")
+    control.check([("a user!  <tool>",)])
+    for text in ("<|x|>", "a <think>", "<|y\n z|>"):
+        with pytest.raises(NoReplyError, match="control token") as caught:
+            control.check([("fine",), ("fine", text)])
+        assert caught.value.positions == {1}
 
 
 @pytest.mark.parametrize(("name", "token"), [("gpt2", "<s>"), ("bert", "[MASK]")])
@@ -159,18 +168,6 @@ def test_choices_are_texts_as_well(models):
             models(name).answer([question])
     with pytest.raises(NoReplyError, match="control token"):
         models("llava").answer_without_image([Ask(image=IMAGES[0], question="<image>?", choices=())])
-
-
-def test_words_and_single_characters_are_no_control_tokens():
-    words = tiny_vlms.tokenizer()
-    words.add_special_tokens({"additional_special_tokens": ["user", "!", "<|x|>", "  ", "<|y z|>"]})
-    words.add_tokens(["<think>", "<tool>"])
-    control = ControlTokens(words, template="{{ '<think>' }}")
-    control.check([("a user!  <tool>",)])
-    for text in ("<|x|>", "a <think>", "<|y\n z|>"):
-        with pytest.raises(NoReplyError, match="control token") as caught:
-            control.check([("fine",), ("fine", text)])
-        assert caught.value.positions == {1}
 
 
 def test_the_caller_gives_each_request_its_own_reason():

@@ -275,7 +275,7 @@ def gpus(monkeypatch):
     return there_are
 
 
-def test_workers_are_spread_over_the_devices(gpus):
+def test_workers_are_spread_over_the_devices_and_dtypes_have_names(gpus):
     gpus(3)
     assert [pick_device("auto", worker) for worker in range(4)] == ["cuda:0", "cuda:1", "cuda:2", "cuda:0"]
     assert [pick_device(*how) for how in (("cuda", 4), ("cuda:2", 1), ("cpu", 1))] == ["cuda:1", "cuda:2", "cpu"]
@@ -285,6 +285,9 @@ def test_workers_are_spread_over_the_devices(gpus):
     assert pick_device("auto", 5) == "cpu"
     gpus(0, mps=True)
     assert pick_device("auto", 5) == pick_device("mps") == "mps"
+    assert pick_dtype("bfloat16") is torch.bfloat16
+    with pytest.raises(ModelLoadError, match="did you mean 'float16'"):
+        pick_dtype("float_16")
 
 
 @pytest.mark.parametrize("name", ["cuda", "cuda:0", "mps", "cuda:x", "gpu", "", "xpu"])
@@ -292,12 +295,6 @@ def test_a_missing_device(gpus, name):
     gpus(0)
     with pytest.raises(ModelLoadError, match=f"device={name!r}.*expected auto, cpu, cuda"):
         pick_device(name)
-
-
-def test_dtypes():
-    assert pick_dtype("bfloat16") is torch.bfloat16
-    with pytest.raises(ModelLoadError, match="did you mean 'float16'"):
-        pick_dtype("float_16")
 
 
 def test_without_torch():

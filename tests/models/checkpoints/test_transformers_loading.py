@@ -6,7 +6,7 @@ import threading
 import pytest
 import torch
 import transformers
-from builders import tabled
+from builders import refusal, tabled
 from huggingface_hub import constants
 from mock_hub import COMMIT, MockHub
 from safetensors.torch import load_file, save_file
@@ -51,9 +51,7 @@ def whole(folder, **options):
 
 
 def refused(folder, cls=transformers.BertForSequenceClassification, **options):
-    with pytest.raises(ModelLoadError) as caught:
-        load_model(cls, pretrained(str(folder), folder), device="cpu", dtype="float32", **options)
-    return str(caught.value)
+    return refusal(load_model, cls, pretrained(str(folder), folder), device="cpu", dtype="float32", **options)
 
 
 @tabled
@@ -218,18 +216,28 @@ def cached(original, tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("cached")
-def test_the_hubs_cache(tmp_path):
+def test_the_hubs_cache_by_branch_and_whole_or_short_commit(tmp_path, cached):
     for written in ("org/bert", "org/bert@main", f"org/bert@{COMMIT}"):
         source = pretrained(written, tmp_path)
         model = load_model(transformers.BertForSequenceClassification, source, device="cpu", dtype="float32")
         assert model.config.num_labels == 2
         assert identity(source) == f"org/bert@{COMMIT}"
+    for revision, commit in (
+        ("fedcba98", COMMIT), (COMMIT[:7], COMMIT), (COMMIT, COMMIT), ("main", COMMIT),
+        ("01234567", "0123456789abcdef0123456789abcdef01234567"),
+    ):  # fmt: skip
+        assert identity(pretrained(f"org/bert@{revision}", tmp_path)) == f"org/bert@{commit}"
+    for revision in ("abcdef01", "v2", "fedcba"):
+        with pytest.raises(ModelLoadError) as caught:
+            read_config(pretrained(f"org/bert@{revision}", tmp_path))
+        assert f"revision {revision!r} is not in the cache, which has 0123456789abcdef" in str(caught.value)
+    shutil.copytree(cached / "snapshots" / COMMIT, cached / "snapshots" / (COMMIT[:-1] + "0"))
+    with pytest.raises(ModelLoadError, match=r"2 commits .* begin with 'fedcba98'"):
+        read_config(pretrained("org/bert@fedcba98", tmp_path))
 
 
 def not_there(written, folder):
-    with pytest.raises(ModelLoadError) as caught:
-        read_config(pretrained(written, folder))
-    return str(caught.value)
+    return refusal(read_config, pretrained(written, folder))
 
 
 def test_a_hub_that_is_offline_or_does_not_answer_says_what_was_looked_for(tmp_path, cached, monkeypatch):
@@ -382,21 +390,6 @@ def test_an_index_that_cannot_be_read(content, original, tmp_path):
     (folder / "model.safetensors.index.json").write_text(content)
     with pytest.raises(ModelLoadError, match=r"model.safetensors.index.json (cannot be read|names no file)"):
         weights_form(folder)
-
-
-def test_a_short_commit_in_the_cache(cached, tmp_path):
-    for revision, commit in (
-        ("fedcba98", COMMIT), (COMMIT[:7], COMMIT), (COMMIT, COMMIT), ("main", COMMIT),
-        ("01234567", "0123456789abcdef0123456789abcdef01234567"),
-    ):  # fmt: skip
-        assert identity(pretrained(f"org/bert@{revision}", tmp_path)) == f"org/bert@{commit}"
-    for revision in ("abcdef01", "v2", "fedcba"):
-        with pytest.raises(ModelLoadError) as caught:
-            read_config(pretrained(f"org/bert@{revision}", tmp_path))
-        assert f"revision {revision!r} is not in the cache, which has 0123456789abcdef" in str(caught.value)
-    shutil.copytree(cached / "snapshots" / COMMIT, cached / "snapshots" / (COMMIT[:-1] + "0"))
-    with pytest.raises(ModelLoadError, match=r"2 commits .* begin with 'fedcba98'"):
-        read_config(pretrained("org/bert@fedcba98", tmp_path))
 
 
 @pytest.mark.usefixtures("cached")

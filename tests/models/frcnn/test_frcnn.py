@@ -171,7 +171,7 @@ def test_the_regions_are_those_of_the_slow_reference(config):
             same(one, Regions(**dict(zip(FIELDS, expected, strict=True))))
 
 
-def test_a_batch_has_what_each_image_has_alone(net):
+def test_a_batch_has_what_each_image_has_alone_and_is_read_in_parts(net, monkeypatch):
     images = [drawn(number, size) for number, size in enumerate(SIZES)]
     together = detect(net, TINY, images, "cpu")
     for image, one in zip(images, together, strict=True):
@@ -186,9 +186,6 @@ def test_a_batch_has_what_each_image_has_alone(net):
     order = random.Random(0).sample(range(len(images)), len(images))
     for place, one in zip(order, detect(net, TINY, [images[place] for place in order], "cpu"), strict=True):
         same(one, together[place])
-
-
-def test_at_most_at_once_images_go_through_together(net, monkeypatch):
     sizes = []
     monkeypatch.setattr(detector, "padded", lambda some: sizes.append(len(some)) or padded(some))
     images = [drawn(number) for number in range(10)]

@@ -84,13 +84,9 @@ def test_plain_values_and_arrays_are_read_as_pickle_reads_them(protocol):
         assert np.array_equal(found[name], value) if name != "plain" else found[name] == value
         if isinstance(value, np.ndarray):
             assert found[name].dtype == value.dtype
-
-
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_the_rows_that_voltas_scripts_pickle_are_plain_dictionaries(protocol):
-    found = plain_values(pickle.dumps(OrderedDict(img_id="9", num_boxes=36), protocol))
-    assert type(found) is dict
-    assert found == {"img_id": "9", "num_boxes": 36}
+    row = plain_values(pickle.dumps(OrderedDict(img_id="9", num_boxes=36), protocol))  # as VOLTA's scripts pickle it
+    assert type(row) is dict
+    assert row == {"img_id": "9", "num_boxes": 36}
 
 
 OBJECTS = np.empty(1, dtype=object)

@@ -10,6 +10,7 @@ import pytest
 import region_stubs
 import torch
 import transformers
+from builders import refusal
 from region_stubs import PAIRS, TOKENS, WIDTH, Stub, image, questions, save_tokenizer
 
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
@@ -117,7 +118,7 @@ def answerer(family, answering, tmp_path):
 
 
 def refused(family, weights, folder):
-    return region_stubs.refusal(family.adapter.build, weights, folder)
+    return refusal(family.adapter.build, weights, folder)
 
 
 def test_scores_are_the_librarys_own(family, base, answering, matcher, tmp_path):

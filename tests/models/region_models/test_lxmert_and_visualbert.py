@@ -6,6 +6,7 @@ import pytest
 import region_stubs
 import torch
 import transformers
+from builders import refusal
 from region_stubs import LXMERT, PAIRS, TEXTS, TOKENS, VISUALBERT, WIDTH, Stub, image, questions, save_tokenizer
 
 from vlgate.errors import ModelReplyError
@@ -84,16 +85,11 @@ def test_the_note_mentions_texts_longer_than_in_training(base, tmp_path):
 
 
 def refused(weights, folder, build=lxmert.build):
-    return region_stubs.refusal(build, weights, folder)
-
-
-def copied(folder, to):
-    shutil.copytree(folder, to)
-    return to
+    return refusal(build, weights, folder)
 
 
 def test_other_checkpoints(base, answering, tmp_path):
-    other = copied(base, tmp_path / "other")
+    other = shutil.copytree(base, tmp_path / "other")
     config = json.loads((other / "config.json").read_text()) | {"architectures": ["LxmertForQuestionAnswering"]}
     (other / "config.json").write_text(json.dumps(config))
     (other / "model.safetensors").unlink()

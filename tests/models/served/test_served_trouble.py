@@ -14,7 +14,7 @@ from urllib.error import URLError
 from urllib.request import OpenerDirector
 
 import pytest
-from builders import table, tabled
+from builders import refusal, table, tabled
 from chat_server import KEY, asked_of, image, model_of, ok, pairs, problem, refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,7 +59,8 @@ def test_an_unusable_reply_costs_its_own_request_only(chat, reply, why):
     assert len(chat.seen) > before + len(good)  # and nothing is kept beyond that
 
 
-def test_busy_services_are_asked_again(chat, slept):
+@pytest.mark.usefixtures("slept")
+def test_busy_services_and_dropped_connections_are_asked_again(chat, slept):
     model = model_of(chat)
     chat.script = [(429, {"Retry-After": "7"}, b""), (503, {}, b""), (500, {}, b"oh")]
     assert model.answer([Ask(image=image(), question="q")]) == ["Yes."]
@@ -68,6 +69,9 @@ def test_busy_services_are_asked_again(chat, slept):
     assert 0.5 <= slept[1] <= 1  # the second attempt failed: 1 s, less a part of it
     assert slept[2] == 2 * slept[1]
     assert len(slept) == 3
+    model = model_of(chat)
+    chat.script = [(200, {"Content-Length": "50"}, b"{")]
+    assert model.match(pairs("a")) == [1.0]
 
 
 @pytest.mark.slow
@@ -83,13 +87,6 @@ def test_a_service_that_hangs_is_given_up_and_then_asked_once_only(chat):
     assert len(chat.seen) == before + 2
     assert model.match(pairs("a")) == [1.0]  # it is back, and so are the retries
     chat.script = [(503, {}, b"")]
-    assert model.match(pairs("a")) == [1.0]
-
-
-@pytest.mark.usefixtures("slept")
-def test_a_dropped_connection_is_tried_again(chat):
-    model = model_of(chat)
-    chat.script = [(200, {"Content-Length": "50"}, b"{")]
     assert model.match(pairs("a")) == [1.0]
 
 
@@ -140,7 +137,8 @@ def test_only_the_service_sees_the_key(chat, caplog, capfd, tmp_path):
     assert chat.seen[-1][1]["Authorization"] == f"Bearer {KEY}"
 
 
-def test_too_many_requests_does_not_mean_that_the_service_is_gone(chat, slept):
+@pytest.mark.usefixtures("slept")
+def test_too_many_requests_do_not_mean_that_the_service_is_gone_unless_it_asks_to_wait_for_hours(chat, slept):
     model = model_of(chat, "?retries=1&concurrency=1")
     chat.script = [(429, {"Retry-After": "3"}, b"")] * 2
     why = str(problem(lambda: model.match(pairs("a"))))
@@ -148,10 +146,6 @@ def test_too_many_requests_does_not_mean_that_the_service_is_gone(chat, slept):
     chat.script = [(429, {}, b"")]
     assert model.match(pairs("b")) == [1.0]  # with all its retries
     assert slept[:2] == [3, 3]  # what it asked for last holds for the next request
-
-
-@pytest.mark.usefixtures("slept")
-def test_a_service_that_asks_to_wait_for_hours_is_given_up(chat):
     model = model_of(chat, "?concurrency=1")
     before = len(chat.seen)
     chat.script = [(429, {"Retry-After": "86400"}, {"error": {"message": "daily limit"}})]
@@ -277,12 +271,6 @@ def test_jobs_that_have_not_started_are_dropped():
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 
 
-def misread(weights):
-    with pytest.raises(ModelLoadError) as caught:
-        parse(weights)
-    return str(caught.value)
-
-
 def test_the_address_and_its_options():
     place = parse("http://localhost:8000/v1#llava")
     assert place == Place(url="http://localhost:8000/v1", name="llava", loopback=True)
@@ -298,7 +286,7 @@ def test_the_address_and_its_options():
 
 @pytest.mark.parametrize(("weights", "why"), table(Path(__file__).with_name("bad_addresses.tsv")))
 def test_what_can_be_wrong(weights, why):
-    assert why in misread(weights)
+    assert why in refusal(parse, weights)
 
 
 @tabled

@@ -50,42 +50,7 @@ def with_features(name, model, keys, folder):
     return f"{model}?regions={file}"
 
 
-LONG = "a red dot of the big square . " * 60
-TEXTS = (LONG + "red", LONG + "blue", *("a big red dot of the square . " * n for n in range(1, 8)))
-
-
-def twins(model, name):
-    """Ask a model two texts with the same beginning, and two images with equal pixels, among others.
-
-    Returns: the scores of the two texts, and of the two images, in batches of 3 and of 64.
-    """
-    from dataclasses import replace
-
-    from vlgate.asking.batching import Caller
-    from vlgate.asking.predictor import ModelPredictor
-    from vlgate.models import load
-    from vlgate.sources.reading.source import ReadOptions
-    from vlgate.sources.registry import read_tasks
-    from vlgate.types import Match, Read
-
-    (task,) = read_tasks(ReadOptions(folders=(), seed=0, wanted=lambda one: one == "scenes/foil-it"))
-    images = list(dict.fromkeys(request.image for case in task.cases[:4] for request in case.requests))
-    if name not in ON_REGIONS:
-        images.append(replace(images[0], key="copy"))
-    wrapped = load(model, device="cpu", folder=Path()).model
-    found = []
-    for size in (3, 64):
-        predictor = ModelPredictor(model=wrapped, name=name, caller=Caller(name=name, size=size), seed=0)
-        asked = [Match(image=image, text=text) for image in images for text in TEXTS]
-        asked = [Read(text=text) for text in TEXTS] if name in TEXT_ONLY else asked
-        scores = [reply.score for reply in predictor.predict(asked).values()]
-        found.append({"texts": scores[:2], "images": [scores[:9][3:], scores[-9:][3:]]})
-    return found
-
-
 def main(folder):
-    import json
-
     import pytest
 
     from vlgate.sources.reading.source import ReadOptions
@@ -95,8 +60,6 @@ def main(folder):
     tasks = read_tasks(ReadOptions(folders=(), seed=0, wanted=lambda name: name.startswith("scenes/")))
     keys = sorted({request.image.key for task in tasks for case in task.cases for request in case.requests})
     models = {name: with_features(name, saved(name, folder), keys, folder) for name in NAMES}
-    equal = {name: twins(model, name) for name, model in models.items() if name not in VLMS}
-    (folder / "twins.json").write_text(json.dumps(equal))
     for name, model in models.items():
         pytest.main([
             "--pyargs", "tests_vl", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", f"--model={model}",

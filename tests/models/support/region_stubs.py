@@ -1,12 +1,11 @@
 """Tiny checkpoints, images and made-up regions, shared by the tests of models on region features."""
 
 import numpy as np
-import pytest
 import torch
 import transformers
 from PIL import Image
 
-from vlgate.errors import ModelLoadError, NoReplyError
+from vlgate.errors import NoReplyError
 from vlgate.models.regions.regions import Regions
 from vlgate.types import Ask, LazyImage, Match
 
@@ -128,10 +127,3 @@ def one_by_one(folder, kind, texts, inputs):
         with torch.inference_mode():
             found.append(model(**tokenizer(text, return_tensors="pt"), **seen))
     return found
-
-
-def refusal(build, weights, folder):
-    """The message for weights that cannot be loaded."""
-    with pytest.raises(ModelLoadError) as caught:
-        build(weights, folder)
-    return str(caught.value)

@@ -52,7 +52,7 @@ def test_labels_are_found_by_their_names_or_given(tmp_path):
         entailment(f"{tmp_path}?labels=entailment,neutral,contradiction")
 
 
-def test_batches_order_and_repeated_pairs_make_no_difference(random):
+def test_batches_order_and_repeated_pairs_make_no_difference_and_cut_texts_are_listed(random):
     together = random.infer([*PAIRS, PAIRS[0]])
     assert together.shape == (4, 3)
     assert together.sum(1) == pytest.approx(np.ones(4))
@@ -60,9 +60,6 @@ def test_batches_order_and_repeated_pairs_make_no_difference(random):
     assert np.concatenate([random.infer([pair]) for pair in PAIRS]) == pytest.approx(together[:3], rel=1e-4)
     assert together[3] == pytest.approx(together[0])
     assert random.infer([]).shape == (0, 3)
-
-
-def test_texts_that_are_cut_are_listed(random):
     long = ("a cat " * 40, "a dog")
     random.infer([long])
     assert random.cut_texts == {long}
@@ -74,19 +71,16 @@ def test_a_checkpoint_of_no_classifier_is_refused(tmp_path):
         grammaticality(str(tmp_path))
 
 
-def test_more_texts_than_a_batch_are_scored_as_each_on_its_own(start):
-    texts = [" ".join(TEXTS[0].split()[: 2 + number % 5]) for number in range(150)]
-    found = plausibility("gpt2", folder=start).perplexity(texts)
-    one = causal("gpt2", start)
-    assert found == pytest.approx([one.perplexity([text])[0] for text in texts], rel=1e-5)
-
-
 def test_a_judge_of_plausibility_is_a_language_model_of_a_named_kind(start):
     assert plausibility("masked:bert", folder=start).perplexity(TEXTS).shape == (len(TEXTS),)
     with pytest.raises(ModelLoadError, match="sees the tokens that it should predict"):
         plausibility("bert", folder=start)
     found = grammaticality("likelihood:gpt2", folder=start).acceptability(TEXTS)
     assert found == pytest.approx(1 / plausibility("gpt2", folder=start).perplexity(TEXTS))
+    texts = [" ".join(TEXTS[0].split()[: 2 + number % 5]) for number in range(150)]
+    found = plausibility("gpt2", folder=start).perplexity(texts)
+    one = causal("gpt2", start)
+    assert found == pytest.approx([one.perplexity([text])[0] for text in texts], rel=1e-5)
 
 
 class Table:
