@@ -309,12 +309,7 @@ def test_open_answers_ignore_the_choices():
     assert answers.fingerprint == AnswerList(ANSWERS, "open").fingerprint
 
 
-@pytest.mark.parametrize(("name", "text"), [
-    ("list.json", json.dumps(["", "yes", "no"])),
-    ("all_ans.json", json.dumps([{"ans": "", "dsets": []}, {"ans": "yes", "dsets": ["vg"]}, {"ans": "no"}])),
-    ("ans2label.json", json.dumps({"no": 2, "": 0, "yes": 1})),
-    ("label2ans.json", json.dumps({"2": "no", "0": "", "1": "yes"})), ("answers_vqa.txt", "\nyes\nno\n"),
-])  # fmt: skip
+@tabled
 def test_answers_in_all_the_forms_that_they_are_released_in(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     assert read_answers(tmp_path / name) == ("", "yes", "no")

@@ -38,22 +38,7 @@ def plain_ids(name, text):
     return family(name)[1].tokenizer(text, add_special_tokens=False)["input_ids"]
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_the_likelihood_of_a_caption(name):
-    asked = "<image>caption en" if name == "paligemma" else AROUND[name].format("Describe this image in one sentence.")
-    sums, lengths = [], []
-    for pair in PAIRS:
-        ids = plain_ids(name, (" " if " " in SPACES[name] else "") + pair.text)
-        rows = by_hand(name, pair.image, asked, ids)
-        sums.append(sum(rows[index, id_] for index, id_ in enumerate(ids)))
-        lengths.append(len(ids))
-    model = of(name, "likelihood")
-    assert model.decision_threshold is None
-    assert model.match(PAIRS) == pytest.approx(np.array(sums) / lengths, rel=1e-5)
-    assert of(name, "likelihood-sum").match(PAIRS) == pytest.approx(np.array(sums), rel=1e-5)
-
-
-@pytest.mark.parametrize("name", [*KIN, *tiny_vlms.WHOLE])
+@pytest.mark.parametrize("name", [*FAMILIES, *KIN, *tiny_vlms.WHOLE])
 def test_replies_of_all_lengths_are_as_likely_as_generate_says(name):
     engine = Engine(*family(name))
     model, prompter = asked(engine, "likelihood-sum"), engine.prompter
@@ -272,7 +257,7 @@ def test_the_score_is_the_librarys_probability_of_yes_pair_by_pair(name, tmp_pat
     assert [model.answer([ask])[0] for ask in ASKS] == answers
 
 
-@pytest.mark.parametrize("name", ["florence2", "blip2", "mllama", "blip2_opt"])
+@pytest.mark.parametrize("name", ["florence2", "blip2", "mllama", "blip2_opt", "llava"])
 def test_the_likelihood_of_a_reply_is_that_of_its_tokens_one_by_one(name, tmp_path):
     """Each token of each reply has the probability that one pass through the whole network gives it."""
     folder = tiny_vlms.save(name, tmp_path / name)
@@ -280,13 +265,14 @@ def test_the_likelihood_of_a_reply_is_that_of_its_tokens_one_by_one(name, tmp_pa
     model = transformers.AutoModelForImageTextToText.from_pretrained(folder).eval()
     processor = transformers.AutoProcessor.from_pretrained(folder)
     asks = {"florence2": "<CAPTION>", "blip2": "a photo of", "blip2_opt": "a photo of"}
-    expected = []
+    asks["llava"] = AROUND["llava"].format("Describe this image in one sentence.")
+    expected, lengths = [], []
     for pair in PAIRS[:4]:
         caption = (
             "<s><|im_start|>user\n<|image|>Describe this image in one sentence.<|im_end|>\n<|im_start|>assistant\n"
         )
         words = processor.tokenizer
-        space = " " if name == "blip2_opt" else ""
+        space = " " if name in ("blip2_opt", "llava") else ""
         ids = words(space + pair.text, add_special_tokens=False)["input_ids"]
         made = dict(processor(text=asks.get(name, caption), images=pair.image.load(), return_tensors="pt"))
         total = 0.0
@@ -295,7 +281,11 @@ def test_the_likelihood_of_a_reply_is_that_of_its_tokens_one_by_one(name, tmp_pa
                 likely = next_logits(name, model, made, ids[:index]).double().log_softmax(-1)
             total += float(likely[ids[index]])
         expected.append(total)
+        lengths.append(len(ids))
     assert sums.match(PAIRS[:4]) == pytest.approx(expected, rel=1e-5)
+    means = load(f"vlm:{folder}?score=likelihood", folder=tmp_path, device="cpu").model
+    assert means.match(PAIRS[:4]) == pytest.approx(np.array(expected) / lengths, rel=1e-5)
+    assert means.decision_threshold is None
 
 
 def next_logits(name, model, made, before):

@@ -6,7 +6,7 @@ import pytest
 import region_stubs
 import torch
 import transformers
-from builders import refusal
+from builders import refusal, tabled
 from region_stubs import LXMERT, PAIRS, TEXTS, TOKENS, VISUALBERT, WIDTH, Stub, image, questions, save_tokenizer
 
 from vlgate.errors import ModelReplyError
@@ -185,9 +185,7 @@ def test_a_question_is_cut_before_its_mask(vqa, tmp_path):
     assert model.answer(questions(text=long)) == [ANSWERS[row.argmax()] for row in rows]
 
 
-@pytest.mark.parametrize(
-    "text", ["is it red or a blue square", "Is it red, or a blue square?", "is it, red or a blue square ??"]
-)
+@tabled
 def test_questions_have_no_comma_and_end_with_one_question_mark(vqa, tmp_path, text, monkeypatch):
     rows = qa_logits(vqa, questions(text="is it red or a blue square ?"))
     model = visualbert.build(str(vqa), tmp_path)
@@ -226,7 +224,7 @@ def test_unknown_values_of_its_options_are_refused(coco, tmp_path):
     assert "box_type='x': expected 0 or 1" in refused(f"{coco}?match=1&box_type=x", tmp_path, visualbert.build)
 
 
-@pytest.mark.parametrize("kind", ["VisualBertForVisualReasoning", "VisualBertModel"])
+@tabled
 def test_a_checkpoint_that_neither_matches_nor_answers(kind, tmp_path):
     getattr(transformers, kind)(transformers.VisualBertConfig(**VISUALBERT)).save_pretrained(tmp_path / "other")
     message = refused("other", tmp_path, visualbert.build)
