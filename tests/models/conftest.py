@@ -29,11 +29,12 @@ def one_thread():
 
 
 @pytest.fixture(autouse=True)
-def offline(monkeypatch):
-    """No test of a model asks the hub, unless it starts one of its own."""
+def offline(monkeypatch, tmp_path):
+    """No test of a model asks the hub, unless it starts one of its own, or reads the user's cache of it."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     if constants := sys.modules.get("huggingface_hub.constants"):
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture

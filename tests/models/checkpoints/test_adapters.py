@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import threading
-from functools import cache
 
 import numpy as np
 import pytest
@@ -13,9 +12,9 @@ import tiny_vlms
 import torch
 import transformers
 from builders import tabled
-from huggingface_hub import constants
 from PIL import Image
 from safetensors.torch import load_file, save_file
+from vlm_cases import PAIRS
 
 from vlgate.errors import ImageError, ModelLoadError
 from vlgate.models import load
@@ -25,25 +24,10 @@ from vlgate.models.checkpoints.hub import identity, pretrained, read_config, wei
 from vlgate.models.checkpoints.inputs import cut_texts, knows_words, prepared, rgb_images
 from vlgate.models.loading.registry import check
 from vlgate.models.loading.unloaded import note_of
-from vlgate.types import LazyImage, Match
+from vlgate.types import LazyImage
 
 pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # peft asks for it
 TARGETS = ["q_proj", "v_proj"]
-
-
-@pytest.fixture(autouse=True)
-def empty_cache(monkeypatch, tmp_path):
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-
-
-@cache
-def image(shade):
-    from PIL import Image
-
-    return LazyImage(key=str(shade), load=lambda: Image.linear_gradient("L").resize((64, 48 + shade)).convert("RGB"))
-
-
-PAIRS = [Match(image=image(shade), text=text) for shade in (0, 16) for text in ("a red square", "two dogs run")]
 
 
 @pytest.fixture

@@ -19,11 +19,6 @@ from vlgate.models.loading.unloaded import checkpoint
 from vlgate.models.specs import split_options
 
 
-@pytest.fixture(autouse=True)
-def empty_cache(monkeypatch, tmp_path):
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-
-
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
     """A BERT with a head of two classes, and its tokenizer."""
@@ -204,9 +199,8 @@ def test_a_configuration_that_cannot_be_used_is_reported_on_one_line(saved, cont
 
 
 @pytest.fixture
-def cached(original, tmp_path, monkeypatch):
+def cached(original, tmp_path):
     """The hub's cache without a network: ``org/bert`` with two commits."""
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     home = tmp_path / "cache" / "models--org--bert"
     for commit in (COMMIT, "0123456789abcdef0123456789abcdef01234567"):
         shutil.copytree(original, home / "snapshots" / commit)

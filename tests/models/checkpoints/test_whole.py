@@ -10,6 +10,7 @@ import torch
 import transformers
 from builders import refusal, tabled
 from safetensors.torch import load_file, save_file
+from vlm_cases import PAIRS
 
 from vlgate.asking.batching import Call, Caller
 from vlgate.errors import ModelLoadError, ModelReplyError
@@ -19,7 +20,6 @@ from vlgate.models.checkpoints.hub import pretrained
 from vlgate.models.checkpoints.transformers_loading import NOTES, load_model, load_processor, quantised, why_and_remedy
 from vlgate.models.loading.registry import check
 from vlgate.models.loading.unloaded import face_of, note_of
-from vlgate.types import LazyImage, Match
 
 CLASSES = {
     "qwen3_vl": "AutoModelForImageTextToText", "clip": "CLIPModel", "bert": "AutoModelForMaskedLM",
@@ -274,8 +274,6 @@ def test_numbers_that_overflow_in_float16(changed):
             caller.ask(Call(called="match", method=lambda _: np.array([0.0, np.nan])), [1, 2])
         with pytest.raises(ModelReplyError, match=words):
             caller.ask(Call(called="encode_images", method=lambda _: np.array([[0.0], [np.inf]]), kind="rows"), [1, 2])
-    from safetensors.torch import load_file, save_file
-
     folder = changed()
     weights = load_file(folder / "model.safetensors")
     name = next(name for name in weights if name.endswith("layers.0.mlp.up_proj.weight") and "language" in name)
@@ -294,13 +292,6 @@ def test_a_fault_of_the_library_is_named_as_one(original, monkeypatch):
     message = why_refused(original)
     assert f"this looks like a fault of transformers {transformers.__version__}" in message
     assert SERVED in message
-
-
-PAIRS = [
-    Match(
-        image=LazyImage(key="1", load=lambda: __import__("PIL.Image").Image.new("RGB", (40, 32))), text="two dogs run"
-    )
-]
 
 
 def test_a_model_spread_by_accelerate(original, monkeypatch):

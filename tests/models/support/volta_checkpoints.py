@@ -7,19 +7,18 @@ from pathlib import Path
 import numpy as np
 import torch
 import transformers
-from PIL import Image
+from region_stubs import COLORS, image
 
 from vlgate.models.loading.registry import load
 from vlgate.models.regions.regions import Regions
 from vlgate.models.regions.volta.config import aliases, parse, shapes
 from vlgate.models.regions.volta.vilbert_mt import ALIGNMENT, RANKING, in_words_of_volta, renamed
-from vlgate.types import LazyImage, Match
+from vlgate.types import Match
 
 WORDS = ["a", "the", "red", "blue", "square", "is", "in", "of", "two", "cats", "dog", "on", "left", "?", ".", "##s"]
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
 FEATURES = 16
 KINDS = ("vilbert", "lxmert", "uniter", "vl-bert", "visualbert")
-COLORS = ("red", "blue")
 
 TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 MULTI = TABLE["multi"]
@@ -103,12 +102,6 @@ def regions_of(key):
     features[:, COLORS.index(color)] += 2
     boxes = np.sort(draw.random((count, 2, 2)), axis=1).reshape(count, 4).astype(np.float32)
     return Regions(features=features, boxes=boxes)
-
-
-def image(number):
-    """A square: red for an even number, blue for an odd one."""
-    color = COLORS[number % 2]
-    return LazyImage(key=f"{color}-{number}", load=lambda: Image.new("RGB", (8, 8), color))
 
 
 TEXTS = ("a red square", "a dog is on the left of two cats .", "the blue square ?", "cats", "two cats in a square .")
