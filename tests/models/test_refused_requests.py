@@ -16,7 +16,7 @@ from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import NoReplyError
 from vlgate.models import load
 from vlgate.models.generative.engine import Engine
-from vlgate.models.text.control_tokens import ControlTokens
+from vlgate.models.text.text_only import ControlTokens
 from vlgate.types import Ask, LazyImage, Match
 
 STRIP = LazyImage(key="strip", load=lambda: Image.new("RGB", (3, 900)))

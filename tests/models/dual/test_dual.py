@@ -20,7 +20,7 @@ from vlgate.asking.batching import Caller
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import NoReplyError
 from vlgate.models.dual import encoders
-from vlgate.models.dual.families import FAMILIES, context
+from vlgate.models.dual.encoders import FAMILIES, context
 from vlgate.types import LazyImage, Match
 
 RIGHT = {kind: "siglip2" if kind == "naflex" else kind for kind in KINDS}

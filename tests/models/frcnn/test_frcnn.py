@@ -19,11 +19,7 @@ from vlgate.errors import ImageError, ModelLoadError, NoReplyError
 from vlgate.models.regions import detector
 from vlgate.models.regions.detector import detect, detector_source, padded, pixels_of, resized_size
 from vlgate.models.regions.detector_network import Config, network, read_config
-from vlgate.models.regions.detector_stages import (
-    Predicted,
-    feature_map,
-    kept,
-)
+from vlgate.models.regions.detector_stages import Predicted, feature_map, kept
 from vlgate.models.regions.feature_records import FIELDS
 from vlgate.models.regions.inputs import region_source
 from vlgate.models.regions.regions import Regions

@@ -10,8 +10,7 @@ from vlm_cases import ASKS, CHOICES, EVERY, IMAGES, PAIRS, QUESTIONS, asked, fam
 from vlgate.errors import ModelLoadError
 from vlgate.models import load
 from vlgate.models.generative import reading
-from vlgate.models.generative.engine import Engine, engine_for
-from vlgate.models.generative.probe import check_reading, check_several
+from vlgate.models.generative.engine import Engine, check_reading, check_several, engine_for
 from vlgate.models.generative.prompts import Prompter, forms
 from vlgate.models.text import text_only
 from vlgate.types import Compare, Comparer

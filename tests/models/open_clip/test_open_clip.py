@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 
 from vlgate.models import check, load
 from vlgate.models.dual.open_clip import OpenClip
-from vlgate.models.dual.open_clip_parts import preprocessing
+from vlgate.models.dual.open_clip_weights import preprocessing
 
 ARCH = "tiny-clip-for-tests"
 CONFIG = {

@@ -34,9 +34,8 @@ from safetensors.numpy import save_file
 from vlgate.asking.batching import Call, Caller
 from vlgate.errors import DataError, ModelLoadError, ModelReplyError, NoReplyError
 from vlgate.models.regions import feature_file
-from vlgate.models.regions.feature_file import Tsv
+from vlgate.models.regions.feature_file import SHARD, Shards, Tsv, make_features, write_shard
 from vlgate.models.regions.feature_lmdb import Volta
-from vlgate.models.regions.feature_shards import SHARD, Shards, make_features, write_shard
 from vlgate.models.regions.regions import RegionSource
 from vlgate.types import LazyImage
 

@@ -29,8 +29,7 @@ from vlgate.errors import ImageError, ModelLoadError
 from vlgate.images.files import file_image
 from vlgate.models.loading.registry import load
 from vlgate.models.served.adapter import DaemonThreads, check
-from vlgate.models.served.address import Key, Place, key_of, parse
-from vlgate.models.served.http import Endpoint, Pace, ServiceError, retry_after
+from vlgate.models.served.http import Endpoint, Key, Pace, Place, ServiceError, key_of, parse, retry_after
 from vlgate.types import Ask, LazyImage, Match
 
 
