@@ -296,7 +296,6 @@ class QuestionAnswerer(PixelModel):
         return answers
 
     def _check(self, questions: Sequence[Ask]) -> None:
-        """Raise NoReplyError for questions that cannot be answered, before anything is computed."""
         raise NotImplementedError
 
     def _replies(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:

@@ -72,7 +72,6 @@ class OpenClip(CosineModel):
         return in_groups(lengths, self._device.type, lambda places, longest: self._encoded(tokens[places, :longest]))
 
     def _try_short(self) -> None:
-        """Encode a few texts with their padding and without, each alone, and compare."""
         import torch
 
         if not self._positions:

@@ -179,8 +179,6 @@ class Served:
         raise NoReplyError([index for index, reply in enumerate(found) if reply == problem], problem.why)
 
     def _ask(self, questions: Sequence[Question], read: Callable[[Body], Outcome]) -> None:
-        """Ask all questions in parallel, and keep the replies even if an image cannot be decoded."""
-
         def encoded(image: LazyImage) -> str:
             return data_url(image.load(), self._place)
 

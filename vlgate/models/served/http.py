@@ -250,7 +250,6 @@ class Endpoint:
         raise AssertionError(attempts)  # at least one attempt is made
 
     def _pause(self, error: TransientError, attempt: int, attempts: int, data: bytes) -> None:
-        """Wait as long as the service asks for, else longer after each attempt."""
         if error.after > _LONGEST_WAIT:
             why = f"{error}; it asks to wait {error.after:.0f} s, and vlgate waits {_LONGEST_WAIT:.0f} s at most"
             raise ServiceError(why, error.status)
@@ -309,7 +308,6 @@ class Endpoint:
         raise ServiceError(why, error.code) from None
 
     def _shown(self, content: bytes) -> str:
-        """The message in a service's reply, or the beginning of the reply."""
         text = content.decode("utf-8", "replace")
         try:
             found = json.loads(text)

@@ -147,7 +147,6 @@ class ControlTokens:
             raise NoReplyError(reasons, next(iter(reasons.values())), reasons)
 
     def _first(self, texts: Collection[str]) -> str:
-        """The first control token in some texts; empty if there is none."""
         for text in map(self._clean, texts):
             # Prompts have single spaces, which some tokens hold, such as Emu3's <|image start|>.
             spaced = f"{text}\0{' '.join(text.split())}"
@@ -169,7 +168,6 @@ def _added(tokenizer: Any) -> dict[str, tuple[bool, bool]]:
 
 
 def _placeholders(processor: object) -> list[str]:
-    """The tokens that a processor replaces in a text, such as its ``image_token``."""
     names = [name for name in getattr(processor, "__dict__", {}) if name.endswith("_token")]
     tasks = getattr(processor, "tasks_answer_post_processing_type", ())  # Florence-2's
     return [*(value for name in names if isinstance(value := getattr(processor, name), str)), *tasks]
