@@ -396,6 +396,7 @@ def test_files_that_cannot_be_written_or_mixed_stop_the_making(tmp_path, monkeyp
     with pytest.raises(OSError, match="disk full"):
         make_features(drawn(2), Counting(), tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
+    monkeypatch.undo()
     shard(tmp_path / "out", ["1"], detector="another")
     with pytest.raises(ModelLoadError, match=r"out: .*another detector"):
         make_features(drawn(2), Counting(), tmp_path / "out")
