@@ -6,7 +6,6 @@ import numpy as np
 import tables
 import torch
 import transformers as hf
-from builders import refusal
 from PIL import Image
 
 from vlgate.models.cross import heads
@@ -77,6 +76,8 @@ def of(name, weights, folder=None, **options):
 
 def refused(name, weights, folder, *, by_check=False):
     """The message of ``build``, and of ``check`` if ``by_check``; both must be the same."""
+    from builders import refusal  # the benchmarks import this file without the folder of builders
+
     asks = (heads.check, heads.build)[not by_check :]
     [message] = {refusal(ask, str(weights), folder, name=name) for ask in asks}
     return message
