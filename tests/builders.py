@@ -12,6 +12,7 @@ from PIL import Image
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.predictor import ModelPredictor
+from vlgate.errors import ModelLoadError
 from vlgate.judging.verdicts import judge
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
 
@@ -151,3 +152,10 @@ def write_lines(file, rows):
 
 def read_lines(file):
     return [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]
+
+
+def refusal(act, *arguments, **options):
+    """The message of the ModelLoadError that a call ends in."""
+    with pytest.raises(ModelLoadError) as caught:
+        act(*arguments, **options)
+    return str(caught.value)

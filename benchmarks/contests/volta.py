@@ -86,7 +86,7 @@ def vilbert_12_in_1(folder: Path) -> Contest:
     }  # fmt: skip
     tiny.MULTI = settings  # the writer of the checkpoint reads them
     state = {name: value * SPREAD if value.ndim > 1 else value for name, value in tiny.multi_state().items()}
-    tiny.save(folder, settings, state, name="multi_task_model.bin")
+    tiny.write(folder, settings, state, name="multi_task_model.bin")
     config = parse(vilbert_mt.in_words_of_volta(settings, "", head=vilbert_mt.RANKING, task_tokens=20), "")
     back = vilbert_mt.renamed(settings)
     own = {back.get(f"{module}.", f"{module}.") + last: value for (module, _, last), value in _parted(state)}
@@ -112,7 +112,7 @@ def _saved(kind: str, settings: dict[str, Any], folder: Path) -> tuple[dict[str,
     tiny = imported("volta_checkpoints")
     settings = settings | {"image_embeddings": kind}
     state = {name: value * SPREAD if value.ndim > 1 else value for name, value in tiny.state_of(settings).items()}
-    tiny.save(folder, settings, state)
+    tiny.write(folder, settings, state)
     return state, parse(settings, "")
 
 

@@ -15,7 +15,7 @@ from vlgate.cli import add_options, features
 from vlgate.errors import ModelLoadError, OptionError
 from vlgate.models.regions import detector as frcnn_detector
 from vlgate.models.regions.detector_network import Config, network
-from vlgate.models.regions.feature_shards import Shards
+from vlgate.models.regions.feature_file import Shards
 from vlgate.models.regions.inputs import region_source
 from vlgate.types import LazyImage
 

@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -29,11 +29,12 @@ def one_thread():
 
 
 @pytest.fixture(autouse=True)
-def offline(monkeypatch):
-    """No test of a model asks the hub, unless it starts one of its own."""
+def offline(monkeypatch, tmp_path):
+    """No test of a model asks the hub, unless it starts one of its own, or reads the user's cache of it."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     if constants := sys.modules.get("huggingface_hub.constants"):
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -56,3 +57,12 @@ def slept(monkeypatch):
     found = []
     monkeypatch.setattr(adapter, "Pace", partial(Pace, clock=lambda: sum(found), sleep=found.append))
     return found
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory):
+    """The folder of a family's small checkpoint, which is saved once; no test may change it."""
+    from families import saved
+
+    start = tmp_path_factory.mktemp("checkpoints")
+    return cache(lambda name: Path(saved(name, start).partition(":")[2]))

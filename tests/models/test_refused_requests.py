@@ -1,6 +1,7 @@
 """An image that a processor refuses, and a text with a control token, cost their own requests only."""
 
-import cross_checkpoints
+from functools import cache
+
 import dual_checkpoints
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import NoReplyError
 from vlgate.models import load
 from vlgate.models.generative.engine import Engine
-from vlgate.models.text.control_tokens import ControlTokens
+from vlgate.models.text.text_only import ControlTokens
 from vlgate.types import Ask, LazyImage, Match
 
 STRIP = LazyImage(key="strip", load=lambda: Image.new("RGB", (3, 900)))
@@ -32,25 +33,17 @@ ERRORS = (
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory):
+def models(checkpoint, tmp_path_factory):
     """A function that returns the model of a name, loaded once."""
-    folder, known = tmp_path_factory.mktemp("refused"), {}
 
     def made(name):
         if name in VLMS:
             return asked(Engine(*family(name)))
-        if name == "open_clip":
-            return load("open_clip:RN50/random", folder=folder, device="cpu").model
-        save = dual_checkpoints if name in dual_checkpoints.KINDS else cross_checkpoints
-        place = save.save(name.replace("-", "_"), folder / name)
-        return load(f"{'dual' if name == 'naflex' else name}:{place}", folder=folder, device="cpu").model
+        place = "RN50/random" if name == "open_clip" else checkpoint(name)
+        called = "dual" if name == "naflex" else name
+        return load(f"{called}:{place}", folder=tmp_path_factory.getbasetemp(), device="cpu").model
 
-    def model(name):
-        if name not in known:
-            known[name] = made(name)
-        return known[name]
-
-    return model
+    return cache(made)
 
 
 def predicted(model, requests, size=64):
@@ -72,15 +65,6 @@ def refusing(parts, error):
     return call
 
 
-def refusing_alone(prepare, error):
-    """The same function of one image, which raises for one of three pixels."""
-
-    def of_one(images):
-        return prepare(images)
-
-    return lambda image: refusing(of_one, error)(images=image)
-
-
 def requests_of(name, image=IMAGES[0], text="a red square"):
     if name.endswith("vqa"):
         return Ask(image=image, question=text, choices=("red", "yes"))
@@ -92,9 +76,10 @@ def requests_of(name, image=IMAGES[0], text="a red square"):
 def test_whatever_a_processor_raises_for_an_image_is_the_reason_of_its_own_requests(name, error, models, monkeypatch):
     model = models(name)
     if name == "llava":
-        monkeypatch.setattr(model._engine, "_processor", Refusing(model._engine._processor, error))
+        monkeypatch.setattr(model._engine, "_processor", refusing(model._engine._processor, error))
     elif name == "open_clip":
-        monkeypatch.setattr(model, "_prepare", refusing_alone(model._prepare, error))
+        prepare = refusing(lambda images, prepare=model._prepare: prepare(images), error)
+        monkeypatch.setattr(model, "_prepare", lambda image: prepare(images=image))
     else:
         inner, part = (model, "_image_processor") if name in dual_checkpoints.KINDS else (model._prepare, "_images")
         monkeypatch.setattr(inner, part, refusing(getattr(inner, part), error))
@@ -105,16 +90,6 @@ def test_whatever_a_processor_raises_for_an_image_is_the_reason_of_its_own_reque
         assert "refuses the image 'strip' of 3 x 900 pixels" in problem
         assert f"{error.__name__}: absolute aspect ratio" in problem
     assert mixed == (plain if name.endswith("vqa") else pytest.approx(plain, rel=1e-4))
-
-
-class Refusing:
-    """A processor that refuses images of three pixels."""
-
-    def __init__(self, processor, error):
-        self.call = refusing(processor, error)
-
-    def __call__(self, *args, **settings):
-        return self.call(*args, **settings)
 
 
 @pytest.mark.parametrize("mode", ["match", "answer", "generate", "likelihood"])
@@ -155,7 +130,7 @@ def test_other_brackets_are_text(name, text, models):
     assert np.isfinite(predicted(models(name), [requests_of(name, text=text)])[0])
 
 
-def test_a_token_that_is_looked_for_after_lower_casing_is_refused_in_any_case():
+def test_which_tokens_are_control_tokens():
     words = dual_checkpoints._clip_tokenizer()
     words.add_tokens([transformers.AddedToken("<|Stop|>", special=True, normalized=True)])
     assert words("a <|stop|>")["input_ids"] == words("a <|STOP|>")["input_ids"]
@@ -164,6 +139,15 @@ def test_a_token_that_is_looked_for_after_lower_casing_is_refused_in_any_case():
         with pytest.raises(NoReplyError, match=r"<\|(Stop|endoftext)\|>"):
             control.check([(text,)])
     control.check([("<|EndOfText|>", "<|stopp|>")])
+    words = tiny_vlms.tokenizer()
+    words.add_special_tokens({"additional_special_tokens": ["user", "!", "<|x|>", "  ", "<|y z|>"]})
+    words.add_tokens(["<think>", "<tool>"])
+    control = ControlTokens(words, template="{{ '<think>' }}")
+    control.check([("a user!  <tool>",)])
+    for text in ("<|x|>", "a <think>", "<|y\n z|>"):
+        with pytest.raises(NoReplyError, match="control token") as caught:
+            control.check([("fine",), ("fine", text)])
+        assert caught.value.positions == {1}
 
 
 @pytest.mark.parametrize(("name", "token"), [("gpt2", "<s>"), ("bert", "[MASK]")])
@@ -184,18 +168,6 @@ def test_choices_are_texts_as_well(models):
             models(name).answer([question])
     with pytest.raises(NoReplyError, match="control token"):
         models("llava").answer_without_image([Ask(image=IMAGES[0], question="<image>?", choices=())])
-
-
-def test_words_and_single_characters_are_no_control_tokens():
-    words = tiny_vlms.tokenizer()
-    words.add_special_tokens({"additional_special_tokens": ["user", "!", "<|x|>", "  ", "<|y z|>"]})
-    words.add_tokens(["<think>", "<tool>"])
-    control = ControlTokens(words, template="{{ '<think>' }}")
-    control.check([("a user!  <tool>",)])
-    for text in ("<|x|>", "a <think>", "<|y\n z|>"):
-        with pytest.raises(NoReplyError, match="control token") as caught:
-            control.check([("fine",), ("fine", text)])
-        assert caught.value.positions == {1}
 
 
 def test_the_caller_gives_each_request_its_own_reason():

@@ -19,7 +19,7 @@ from vlgate.images.files import file_image
 from vlgate.sources.reading.image_finder import EXTENSIONS
 
 if TYPE_CHECKING:
-    from vlgate.models.regions.feature_shards import Progress
+    from vlgate.models.regions.feature_file import Progress
 
 SHOWN = 5  # how many images without regions are named
 EVERY = 10.0  # seconds between two lines of progress
@@ -29,7 +29,7 @@ def run(given: argparse.Namespace) -> int:
     """Return the exit status: 0; 1 if an image is left out; 130 if the user interrupts the command."""
     from vlgate.models.checkpoints.device import pick_device
     from vlgate.models.regions.detector import detector_source
-    from vlgate.models.regions.feature_shards import make_features
+    from vlgate.models.regions.feature_file import make_features
 
     if given.batch_size < 1:
         raise OptionError(f"--batch-size {given.batch_size}: expected a whole number above 0")

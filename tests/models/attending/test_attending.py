@@ -39,15 +39,11 @@ def cheapest(cost):
 def test_the_plan_costs_hardly_more_than_the_cheapest_and_moves_all_weights(shape):
     chance = np.random.default_rng(sum(shape))
     cost = cosine_cost(chance.normal(size=(shape[0], 8)), chance.normal(size=(shape[1], 8)))
+    assert cosine_cost(np.array([[1.0, 0]]), np.array([[2.0, 0], [0, 3.0], [-1.0, 0]])).tolist() == [[0.0, 1.0, 2.0]]
     plan = transport(cost)
     assert np.allclose(plan.sum(axis=1), 1 / shape[0])
     assert np.allclose(plan.sum(axis=0), 1 / shape[1], atol=1e-3)
     assert (plan * cost).sum() <= cheapest(cost) + 2e-3
-
-
-def test_the_cost_is_one_minus_the_cosine():
-    cost = cosine_cost(np.array([[1.0, 0.0]]), np.array([[2.0, 0.0], [0.0, 3.0], [-1.0, 0.0]]))
-    assert cost.tolist() == [[0.0, 1.0, 2.0]]
 
 
 class Planted(torch.nn.Module):
@@ -106,12 +102,6 @@ def test_the_map_lies_on_the_part_of_the_image_that_the_network_sees():
     assert whole((64, 32)) == WHOLE
 
 
-def test_an_encoder_that_is_not_known_has_no_map():
-    assert last_grid(torch.nn.Linear(2, 2)) is None
-    unknown = torch.nn.Linear(2, 2)
-    assert grad_cams([Match(image=spots(), text="red")], encoders(unknown)) == []
-
-
 def test_the_grid_of_a_transformer_is_taken_before_its_last_block():
     class Blocks(torch.nn.Module):
         def __init__(self):
@@ -119,6 +109,8 @@ def test_the_grid_of_a_transformer_is_taken_before_its_last_block():
             self.encoder = torch.nn.Module()
             self.encoder.layers = torch.nn.ModuleList([torch.nn.Identity(), torch.nn.Identity()])
 
+    assert last_grid(torch.nn.Linear(2, 2)) is None
+    assert grad_cams([Match(image=spots(), text="red")], encoders(torch.nn.Linear(2, 2))) == []
     network = Blocks()
     assert last_grid(network) == LastGrid(module=network.encoder.layers[-1], before=True)
 

@@ -2,49 +2,37 @@
 
 import json
 import shutil
-from functools import cache
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import pytest
 import tiny_vlms
 import torch
 import transformers
-from huggingface_hub import constants
+from builders import tabled
+from PIL import Image
 from safetensors.torch import load_file, save_file
+from vlm_cases import PAIRS
 
-from vlgate.errors import ModelLoadError
+from vlgate.errors import ImageError, ModelLoadError
 from vlgate.models import load
 from vlgate.models.checkpoints import hub
+from vlgate.models.checkpoints.device import pick_device, pick_dtype
 from vlgate.models.checkpoints.hub import identity, pretrained, read_config, weights_form
+from vlgate.models.checkpoints.inputs import cut_texts, knows_words, prepared, rgb_images
 from vlgate.models.loading.registry import check
 from vlgate.models.loading.unloaded import note_of
-from vlgate.types import LazyImage, Match
+from vlgate.types import LazyImage
 
 pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # peft asks for it
 TARGETS = ["q_proj", "v_proj"]
 
 
-@pytest.fixture(autouse=True)
-def empty_cache(monkeypatch, tmp_path):
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-
-
-@cache
-def image(shade):
-    from PIL import Image
-
-    return LazyImage(key=str(shade), load=lambda: Image.linear_gradient("L").resize((64, 48 + shade)).convert("RGB"))
-
-
-PAIRS = [Match(image=image(shade), text=text) for shade in (0, 16) for text in ("a red square", "two dogs run")]
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("base") / "qwen3_vl"
-    for part in tiny_vlms.qwen3_vl():
-        part.save_pretrained(folder)
-    return folder
+@pytest.fixture
+def base(checkpoint):
+    return checkpoint("qwen3_vl")
 
 
 def adapt(base, folder, config=None, *, only=True):
@@ -96,18 +84,10 @@ def test_kinds_of_adapters(base, tmp_path):
     }.items():
         whole = adapt(base, tmp_path / name, config)
         assert scores(tmp_path / name) == pytest.approx(scores(whole), rel=1e-5), name
-    with pytest.raises(ModelLoadError, match=r"kind PROMPT_TUNING.*openai:"):
-        adapt_prompt(base, tmp_path / "prompt")
-
-
-def adapt_prompt(base, folder):
-    import peft
-
-    folder.mkdir()
     settings = peft.PromptTuningConfig(num_virtual_tokens=2, task_type="CAUSAL_LM", base_model_name_or_path=str(base))
-    settings.save_pretrained(folder)
-    save_file({"prompt_embeddings": torch.zeros(2, 32)}, folder / "adapter_model.safetensors")
-    built(folder)
+    settings.save_pretrained(alone(tmp_path / "prompt"))
+    with pytest.raises(ModelLoadError, match=r"kind PROMPT_TUNING.*openai:"):
+        built(tmp_path / "prompt")
 
 
 @pytest.mark.parametrize(
@@ -189,21 +169,10 @@ def test_without_peft_a_folder_with_an_adapter_is_refused(only, base, tmp_path, 
         weights_form(folder)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        (None, "names no base model; write its folder or repository into adapter_config.json"),
-        ("", "names no base model"),
-        (
-            "/home/me/models/no such folder",
-            "only an adapter for '/home/me/models/no such folder', and there is no such",
-        ),
-        ("org/never-downloaded", "no checkpoint for org/never-downloaded.*HF_HUB_OFFLINE is set.*hf download"),
-        ("org/never-downloaded-GGUF", r"GGUF is the format of llama\.cpp"),
-    ],
-)
-def test_an_adapter_whose_base_model_is_not_at_hand(name, message, tmp_path, monkeypatch):
+@tabled
+def test_an_adapter_whose_base_model_is_not_at_hand(name, message, base, tmp_path, monkeypatch):
     monkeypatch.setattr(hub, "_version", lambda _: "0.21.0")
+    alone(tmp_path / "first", base_model_name_or_path=str(base))
     alone(tmp_path / "lora", base_model_name_or_path=name)
     with pytest.raises(ModelLoadError, match=message):
         check("vlm:lora", folder=tmp_path)
@@ -214,14 +183,6 @@ def test_the_weights_of_an_adapter_are_missing(base, tmp_path):
     (folder / "adapter_config.json").write_text("{}")
     with pytest.raises(ModelLoadError, match=r"expected adapter_model\.safetensors or adapter_model\.bin.*remove"):
         check("vlm:lora", folder=tmp_path)
-
-
-def test_an_adapter_on_an_adapter(base, tmp_path, monkeypatch):
-    monkeypatch.setattr(hub, "_version", lambda _: "0.21.0")
-    alone(tmp_path / "first", base_model_name_or_path=str(base))
-    alone(tmp_path / "second", base_model_name_or_path="../first")
-    with pytest.raises(ModelLoadError, match="which holds an adapter itself"):
-        weights_form(tmp_path / "second")
 
 
 def test_the_processor_is_that_of_the_adapter_or_of_its_base_model(base, tmp_path, monkeypatch):
@@ -239,17 +200,99 @@ def test_the_processor_is_that_of_the_adapter_or_of_its_base_model(base, tmp_pat
     assert hub.parts_folder(source) == folder
 
 
-def test_an_adapter_and_its_base_model_in_the_cache_of_the_hub(base, tmp_path):
-    commit = "0123456789abcdef0123456789abcdef01234567"
-    adapt(base, tmp_path / "lora")
-    settings = json.loads((tmp_path / "lora" / "adapter_config.json").read_text())
-    for name, folder in (("tuned", tmp_path / "lora"), ("base", base)):
-        home = tmp_path / "cache" / f"models--org--{name}"
-        shutil.copytree(folder, home / "snapshots" / commit)
-        (home / "refs").mkdir()
-        (home / "refs" / "main").write_text(commit)
-    file = tmp_path / "cache" / "models--org--tuned" / "snapshots" / commit / "adapter_config.json"
-    file.write_text(json.dumps(settings | {"base_model_name_or_path": "org/base"}))
-    assert identity(pretrained("org/tuned", tmp_path)).startswith(f"org/tuned@{commit} on org/base@{commit} with peft ")
-    found = load("vlm:org/tuned", folder=tmp_path, device="cpu")
-    assert found.model.match(PAIRS) == pytest.approx(scores(tmp_path / "lora"), rel=1e-6)
+def numbered_image(number, load=None):
+    return LazyImage(key=str(number), load=load or (lambda: Image.new("RGB", (1, 1), (number, 0, 0))))
+
+
+def test_the_order_is_kept_and_an_image_is_decoded_once():
+    decoded = []
+
+    def load(number):
+        decoded.append(number)
+        return Image.new("RGB", (1, 1), (number, 0, 0))
+
+    images = [numbered_image(number, lambda number=number: load(number)) for number in range(20)]
+    found = prepared([*reversed(images), *images], lambda image: image.getpixel((0, 0))[0])
+    assert found == [*range(19, -1, -1), *range(20)]
+    assert sorted(decoded) == list(range(20))
+    assert rgb_images([]) == []
+
+
+@pytest.mark.slow
+def test_the_first_image_that_fails_is_the_one_that_is_named():
+    last = threading.Event()
+
+    def late():
+        last.wait(10)  # the later image fails first, but its error is not the one that is raised
+        raise ImageError("1", "it is torn", "mend it")
+
+    def early():
+        last.set()
+        raise ImageError("2", "it is torn", "mend it")
+
+    with pytest.raises(ImageError) as caught:
+        rgb_images([numbered_image(0), numbered_image(1, late), numbered_image(2, early)])
+    assert caught.value.key == "1"
+
+
+def test_texts_that_lose_their_end_and_tokenizers_that_know_no_words():
+    def tokenizer(texts, *, truncation, verbose):
+        assert (truncation, verbose) == (False, False)
+        return {"input_ids": [text.split() for text in texts]}
+
+    assert cut_texts(tokenizer, ["a b c", "a b c d", "", "a b c d e"], 3) == {"a b c d", "a b c d e"}
+    assert cut_texts(tokenizer, [], 3) == set()
+    for name in ("Bert", "CLIP", "GPT2", "Gemma", "T5", "XLMRoberta"):
+        assert not knows_words(getattr(transformers, f"{name}Tokenizer")())
+    assert knows_words(transformers.BertTokenizer(vocab={"[UNK]": 0, "[PAD]": 1, "[CLS]": 2, "[SEP]": 3, "cat": 4}))
+    assert knows_words(transformers.ByT5Tokenizer())
+    assert knows_words(transformers.CLIPImageProcessor())
+
+
+@pytest.fixture
+def gpus(monkeypatch):
+    def there_are(count, *, mps=False):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: count > 0)
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
+        monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+
+    return there_are
+
+
+def test_workers_are_spread_over_the_devices_and_dtypes_have_names(gpus):
+    gpus(3)
+    assert [pick_device("auto", worker) for worker in range(4)] == ["cuda:0", "cuda:1", "cuda:2", "cuda:0"]
+    assert [pick_device(*how) for how in (("cuda", 4), ("cuda:2", 1), ("cpu", 1))] == ["cuda:1", "cuda:2", "cpu"]
+    with pytest.raises(ModelLoadError, match=r"device='cuda:3'.* has 3 "):
+        pick_device("cuda:3")
+    gpus(0)
+    assert pick_device("auto", 5) == "cpu"
+    gpus(0, mps=True)
+    assert pick_device("auto", 5) == pick_device("mps") == "mps"
+    assert pick_dtype("bfloat16") is torch.bfloat16
+    with pytest.raises(ModelLoadError, match="did you mean 'float16'"):
+        pick_dtype("float_16")
+
+
+@pytest.mark.parametrize("name", ["cuda", "cuda:0", "mps", "cuda:x", "gpu", "", "xpu"])
+def test_a_missing_device(gpus, name):
+    gpus(0)
+    with pytest.raises(ModelLoadError, match=f"device={name!r}.*expected auto, cpu, cuda"):
+        pick_device(name)
+
+
+def test_without_torch():
+    script = """
+import sys
+sys.modules["torch"] = None
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.device import pick_device
+assert pick_device("auto") == pick_device("cpu") == "cpu"
+try:
+    pick_device("cuda")
+except ModelLoadError as error:
+    assert "needs torch" in str(error)
+else:
+    raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

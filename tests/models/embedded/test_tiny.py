@@ -22,13 +22,8 @@ SEED = 77  # no seed of the training, and not the default
 
 
 @pytest.fixture(scope="module")
-def lxmert(tmp_path_factory):
-    return load("tiny-lxmert", folder=tmp_path_factory.mktemp("start")).model
-
-
-@pytest.fixture(scope="module")
-def clip(tmp_path_factory):
-    return load("tiny-clip", folder=tmp_path_factory.mktemp("start")).model
+def models(tmp_path_factory):
+    return {name: load(name, folder=tmp_path_factory.mktemp("start")).model for name in NAMES}
 
 
 def cases(make, number):
@@ -40,22 +35,22 @@ def share_right(scores):
     return float((true > false).mean())
 
 
-def lxmert_share(model, made):
-    return share_right(model.match([request for case in made for request in case.requests]))
+def share_of_matches(model, requests):
+    return share_right(model.match(requests))
 
 
-def clip_share(model, made):
-    images = model.encode_images([request.image for case in made for request in case.requests])
-    texts = model.encode_texts([request.text for case in made for request in case.requests])
+def share_of_cosines(model, requests):
+    images, texts = model.encode_images([r.image for r in requests]), model.encode_texts([r.text for r in requests])
     return share_right((images * texts).sum(axis=1))
 
 
 @pytest.mark.parametrize("make", [foil_it, existence, attributes])
-def test_tiny_lxmert_sees_things_colours_and_absence(lxmert, make):
-    assert lxmert_share(lxmert, cases(make, 24)) >= 0.85
+@pytest.mark.parametrize(("name", "share"), [("tiny-lxmert", share_of_matches), ("tiny-clip", share_of_cosines)])
+def test_it_sees_things_colours_and_absence(models, name, share, make):
+    assert share(models[name], [request for case in cases(make, 40) for request in case.requests]) >= 0.85
 
 
-def test_tiny_lxmert_answers_questions_about_colours_and_things(lxmert):
+def test_tiny_lxmert_answers_questions_about_colours_and_things(models):
     right = []
     for case in cases(attributes, 12):
         image, colour = case.requests[0].image, case.tags["colour"]
@@ -70,14 +65,9 @@ def test_tiny_lxmert_answers_questions_about_colours_and_things(lxmert):
         requests = [
             Ask(image=image, question=text, choices=offered) for (text, _), offered in zip(asked, choices, strict=True)
         ]
-        replies = lxmert.answer(requests)
+        replies = models["tiny-lxmert"].answer(requests)
         right += [reply == truth for reply, (_, truth) in zip(replies, asked, strict=True)]
     assert np.mean(right) >= 0.8
-
-
-@pytest.mark.parametrize("make", [foil_it, existence, attributes])
-def test_tiny_clip_sees_things_colours_and_absence(clip, make):
-    assert clip_share(clip, cases(make, 40)) >= 0.85
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -100,15 +90,13 @@ def test_options_are_those_of_lxmert(tmp_path):
         check("tiny-clip:folder", folder=tmp_path)
 
 
-def test_the_folder_is_loaded_by_the_adapter_of_its_family(tmp_path, lxmert, clip):
+def test_the_folder_is_loaded_by_the_adapter_of_its_family_and_knows_the_answers(tmp_path, models):
+    lxmert, clip = models.values()
     same = load(f"lxmert:{checkpoint('tiny-lxmert')}", folder=tmp_path).model
     assert same.fingerprint == lxmert.fingerprint
     assert load(f"open_clip:{checkpoint('tiny-clip')}", folder=tmp_path).model.fingerprint == clip.fingerprint
     assert "its own network" in lxmert.note or "own network" in lxmert.note
     assert "not cut" not in lxmert.note
-
-
-def test_every_answer_of_the_drawn_world_is_known():
     answers = json.loads((checkpoint("tiny-lxmert") / "label2ans.json").read_text(encoding="utf-8"))
     from vlgate.fixtures.scenes.objects.catalogue import CATALOGUE
 
@@ -121,21 +109,3 @@ def test_without_torch_the_default_model_names_the_one_that_needs_none(monkeypat
     monkeypatch.setattr("vlgate.models.tiny.find_spec", lambda name: None if name == "torch" else found(name))
     with pytest.raises(ModelLoadError, match=r"needs torch.*'vlgate\[hf\]', or use --model=bag-of-words"):
         check(DEFAULT_MODEL, folder=tmp_path)
-
-
-def test_the_regions_of_lxmert_are_boxes_on_the_image_and_it_attends_to_these(lxmert):
-    case = cases(foil_it, 1)[0]
-    [boxes], [seen] = lxmert.boxes([case.requests[0].image]), lxmert.attended(case.requests[:1])
-    assert ((boxes >= 0) & (boxes <= 1)).all()
-    assert seen.boxes == tuple(map(tuple, boxes.tolist()))
-    assert len(seen.weights) == len(boxes)
-    assert max(seen.weights) == 1.0
-    assert min(seen.weights) > 0
-
-
-def test_the_map_of_clip_covers_the_image_and_depends_on_the_text(clip):
-    one, other = clip.attended(cases(foil_it, 1)[0].requests)
-    assert one.boxes[0][:2] == (0.0, 0.0)
-    assert one.boxes[-1][2:] == (1.0, 1.0)
-    assert len(one.boxes) == 36
-    assert one.weights != other.weights

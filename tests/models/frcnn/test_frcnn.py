@@ -1,33 +1,215 @@
-"""The detector's parts: their names, and each against torchvision's or a slow reference."""
+"""A detector from a folder or the hub: loaded whole or not at all, and run on images."""
 
 import math
+import random
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-import torchvision
 import yaml
-from frcnn_tiny import FIFTY, TINY, config_yaml, lively
+from frcnn_slow import slow_regions
+from frcnn_tiny import FIFTY, SIZES, TINY, config_yaml, drawn, images, lively, same
 from PIL import Image
-from torchvision.models.detection.anchor_utils import AnchorGenerator
-from torchvision.models.detection.image_list import ImageList
+from safetensors.torch import save_file
+from torch.backends import cudnn
 
-from vlgate.errors import ModelLoadError
-from vlgate.models.regions.detector import padded, pixels_of, resized_size
-from vlgate.models.regions.detector_network import Config, bottleneck, network, read_config
-from vlgate.models.regions.detector_stages import (
-    Predicted,
-    clipped,
-    feature_map,
-    grid_anchors,
-    kept,
-    moved,
-    predicted,
-    proposals,
-    run_bottleneck,
+from vlgate.errors import ImageError, ModelLoadError, NoReplyError
+from vlgate.models.regions import detector
+from vlgate.models.regions.detector import detect, detector_source, padded, pixels_of, resized_size
+from vlgate.models.regions.detector_network import Config, network, read_config
+from vlgate.models.regions.detector_stages import Predicted, feature_map, kept
+from vlgate.models.regions.feature_records import FIELDS
+from vlgate.models.regions.inputs import region_source
+from vlgate.models.regions.regions import Regions
+from vlgate.types import LazyImage
+
+
+@pytest.fixture(scope="module")
+def net():
+    return lively(TINY, 0)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A detector's folder like the published one: a pickle of tensors beside config.yaml."""
+    folder = tmp_path_factory.mktemp("detector")
+    (folder / "config.yaml").write_text(config_yaml())
+    torch.save(lively(FIFTY, 1).state_dict(), folder / "pytorch_model.bin")
+    return folder
+
+
+def test_a_saved_detector_is_loaded_whole(saved, tmp_path):
+    source = detector_source(str(saved), tmp_path, "cpu", width=128, count=6)
+    expected = detect(lively(FIFTY, 1), FIFTY, [image.load() for image in images()[:3]], "cpu")
+    for region, other in zip(source.regions(images()[:3]), expected, strict=True):
+        same(region, other)
+    safe = tmp_path / "safe"
+    safe.mkdir()
+    (safe / "config.yaml").write_text((saved / "config.yaml").read_text())
+    state = torch.load(saved / "pytorch_model.bin", weights_only=True)
+    save_file({name: value for name, value in state.items() if "tracked" not in name}, safe / "model.safetensors")
+    again = region_source("safe", tmp_path, "cpu", width=128, count=6)
+    same(again.regions(images()[:1])[0], expected[0])
+    assert again.fingerprint != source.fingerprint
+    assert "safe" in again.note
+
+
+def test_an_image_with_many_texts_goes_through_the_detector_once(saved, tmp_path):
+    source = detector_source(str(saved), tmp_path, "cpu", width=None, count=None)
+    loads = []
+    counted = [
+        LazyImage(key=f"p{n}", load=lambda n=n: (loads.append(n), drawn(n))[1], where=f"here/{n}") for n in range(3)
+    ]
+    asked = [counted[0], counted[1], counted[0], counted[2], counted[1]]
+    found = source.regions(asked)
+    assert sorted(loads) == [0, 1, 2]
+    assert found[0] is found[2]
+    assert source.regions(counted[::-1])[0] is found[3]
+    assert sorted(loads) == [0, 1, 2]
+    elsewhere = LazyImage(key="p0", load=counted[1].load, where="elsewhere")  # another image of the same name
+    assert source.regions([elsewhere])[0].features == pytest.approx(found[1].features, rel=1e-4, abs=1e-5)
+
+
+def test_an_image_that_cannot_be_decoded_costs_its_own_cases(saved, tmp_path, monkeypatch):
+    def broken():
+        raise ImageError("bad", "it is cut off", "replace it")
+
+    source = detector_source(str(saved), tmp_path, "cpu", width=None, count=None)
+    good = images()[:2]
+    with pytest.raises(ImageError, match="cut off"):
+        source.regions([good[0], LazyImage(key="bad", load=broken)])
+    real = source.look
+    monkeypatch.setattr(source, "look", lambda some: [None if one.key == "p1" else real([one])[0] for one in some])
+    with pytest.raises(NoReplyError, match="fewer than 6 regions in 'p1'") as caught:
+        source.regions([good[1], good[0], good[1]])
+    assert caught.value.positions == {0, 2}
+
+
+def broken_folder(saved, folder, change):
+    folder.mkdir()
+    (folder / "config.yaml").write_text((saved / "config.yaml").read_text())
+    state = torch.load(saved / "pytorch_model.bin", weights_only=True)
+    torch.save(change(dict(state)), folder / "pytorch_model.bin")
+    return str(folder)
+
+
+class Harm:
+    def __reduce__(self):
+        return (print, ("harm",))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda state: {k: v for k, v in state.items() if "attr_score" not in k}, "lacks .*attr_score.bias"),
+        (lambda state: state | {"head.weight": torch.zeros(1)}, "unknown .*head.weight"),
+        (
+            lambda state: state | {"roi_heads.box_predictor.attr_score.bias": torch.zeros(12)},
+            r"roi_heads.box_predictor.attr_score.bias is \(12,\), and config.yaml says \(11,\)",
+        ),
+        (lambda state: state | {"x": Harm()}, "holds more than tensors"),
+        (lambda state: list(state.values()), "named tensors"),
+    ],
 )
+def test_weights_that_are_not_the_detectors_are_refused(saved, tmp_path, capsys, change, expected):
+    name = broken_folder(saved, tmp_path / "broken", change)
+    with pytest.raises(ModelLoadError, match=expected):
+        detector_source(name, tmp_path, "cpu", width=None, count=None)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_folder_that_is_not_a_detector_is_refused(saved, tmp_path):
+    def refused(spec, **needs):
+        with pytest.raises(ModelLoadError) as caught:
+            region_source(spec, tmp_path, "cpu", **needs)
+        return str(caught.value)
+
+    (tmp_path / "empty").mkdir()
+    assert "empty holds nothing; a detector is config.yaml" in refused("empty")
+    assert "is not there" in refused("nowhere/at/all.tsv")
+    (tmp_path / "x.txt").write_text("")
+    assert "x.txt" in refused("x.txt")
+    assert "2048 numbers per box, the detector gives 128" in refused(str(saved))
+    assert "36 boxes, the detector gives 6" in refused(str(saved), width=128)
+    half = tmp_path / "half"
+    half.mkdir()
+    (half / "pytorch_model.bin").write_bytes(b"no pickle")
+    (half / "config.yaml").write_text(config_yaml())
+    assert "damaged" in refused("half")
+
+
+def test_the_published_detector_is_looked_for_offline(tmp_path):
+    with pytest.raises(ModelLoadError, match="hf download unc-nlp/frcnn-vg-finetuned") as caught:
+        region_source("", tmp_path, "cpu")
+    assert "HF_HUB_OFFLINE is set" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        TINY,
+        replace(TINY, blocks=(1, 2, 2, 3), anchor_sizes=(16, 64), aspect_ratios=(0.5, 2.0), std=(50.0, 55.0, 60.0)),
+        replace(TINY, proposals_before=40, detections=4, overlaps=(0.1, 0.3, 0.9)),
+        replace(TINY, stride_in_1x1=False, caffe_maxpool=False, halve_res5=True),
+    ],
+)
+def test_the_regions_are_those_of_the_slow_reference(config):
+    network = lively(config, 5)
+    images = [drawn(number, size) for number, size in enumerate(SIZES[:5])]
+    with torch.inference_mode():
+        for one, image in zip(detect(network, config, images, "cpu"), images, strict=True):
+            expected = slow_regions(network.state_dict(), config, image)
+            same(one, Regions(**dict(zip(FIELDS, expected, strict=True))))
+
+
+def test_a_batch_has_what_each_image_has_alone_and_is_read_in_parts(net, monkeypatch):
+    images = [drawn(number, size) for number, size in enumerate(SIZES)]
+    together = detect(net, TINY, images, "cpu")
+    for image, one in zip(images, together, strict=True):
+        same(one, detect(net, TINY, [image], "cpu")[0])
+        assert one.features.shape == (6, 128)
+        assert one.features.dtype == one.boxes.dtype == np.float32
+        assert one.boxes.shape == (6, 4)
+        assert (one.boxes >= 0).all()
+        assert (one.boxes <= 1).all()
+        assert (one.boxes[:, 2:] > one.boxes[:, :2]).all()
+        assert (np.diff(one.object_scores) <= 0).all()
+    order = random.Random(0).sample(range(len(images)), len(images))
+    for place, one in zip(order, detect(net, TINY, [images[place] for place in order], "cpu"), strict=True):
+        same(one, together[place])
+    sizes = []
+    monkeypatch.setattr(detector, "padded", lambda some: sizes.append(len(some)) or padded(some))
+    images = [drawn(number) for number in range(10)]
+    together = detect(net, TINY, images, "cpu", at_once=10)
+    for one, other in zip(together, detect(net, TINY, images, "cpu", at_once=4), strict=True):
+        same(one, other)
+    detect(net, TINY, images, "cpu")
+    assert sizes == [10, 4, 4, 2, 8, 2]
+
+
+def test_cudnn_keeps_its_settings_except_for_tf32(net, monkeypatch):
+    seen = []
+
+    def look(*given):
+        seen.append((cudnn.enabled, cudnn.benchmark, cudnn.allow_tf32))
+        return pixels_of(*given)
+
+    monkeypatch.setattr(detector, "pixels_of", look)
+    monkeypatch.setattr(cudnn, "benchmark", True)
+    detect(net, TINY, [drawn(0)], "cpu")
+    assert seen == [(True, True, False)]
+    assert (cudnn.enabled, cudnn.benchmark, cudnn.allow_tf32) == (True, True, True)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
+def test_a_gpu_finds_the_same(net):
+    images = [drawn(number, size) for number, size in enumerate(SIZES)]
+    for one, other in zip(
+        detect(lively(TINY, 0).cuda(), TINY, images, "cuda"), detect(net, TINY, images, "cpu"), strict=True
+    ):
+        same(one, other, 1e-3)
 
 
 @pytest.fixture(autouse=True)
@@ -37,11 +219,6 @@ def seeded():
         yield
 
 
-@pytest.fixture(scope="module")
-def net():
-    return lively(TINY, 0)
-
-
 def test_the_state_has_the_names_and_shapes_of_the_published_checkpoint():
     with torch.device("meta"):
         state = network(Config()).state_dict()
@@ -49,59 +226,6 @@ def test_the_state_has_the_names_and_shapes_of_the_published_checkpoint():
     expected = {name: shape for name, _, shape in (line.partition("\t") for line in lines)}
     assert {name: "x".join(map(str, value.shape)) for name, value in state.items()} == expected
     assert len(expected) == 640
-
-
-@pytest.mark.parametrize("stride", [1, 2])
-def test_a_bottleneck_is_torchvisions_with_the_stride_moved(stride):
-    theirs = torchvision.models.resnet.Bottleneck(
-        16, 8, stride, torch.nn.Sequential(torch.nn.Conv2d(16, 32, 1, stride, bias=False), torch.nn.BatchNorm2d(32))
-    ).eval()
-    ours = bottleneck(16, 8, 32, stride=stride, stride_in_1x1=False).eval()
-    for names in (("conv1", "bn1"), ("conv2", "bn2"), ("conv3", "bn3"), ("downsample.0", "downsample.1")):
-        convolution, norm = (theirs.get_submodule(name) for name in names)
-        torch.nn.init.uniform_(norm.bias)
-        mine = ours.get_submodule("shortcut" if "." in names[0] else names[0])
-        mine.load_state_dict(
-            {"weight": convolution.weight} | {f"norm.{name}": value for name, value in norm.state_dict().items()}
-        )
-    theirs.conv3 = torch.nn.Conv2d(8, 32, 1, bias=False)  # torchvision's output is 4 times the width, as here
-    ours.conv3.weight = theirs.conv3.weight
-    pixels = torch.randn(2, 16, 9, 12)
-    with torch.no_grad():
-        assert torch.allclose(run_bottleneck(ours, pixels, [])[0], theirs(pixels), atol=1e-6)
-        moved_stride = bottleneck(16, 8, 32, stride=stride, stride_in_1x1=True).eval()
-        moved_stride.load_state_dict(ours.state_dict())
-        theirs.conv1.stride, theirs.conv2.stride = (stride, stride), (1, 1)
-        result, places = run_bottleneck(moved_stride, pixels, [(9, 12), (9, 12)])
-        assert torch.allclose(result, theirs(pixels), atol=1e-6)
-        assert places == [tuple(result.shape[2:])] * 2
-
-
-def test_the_backbone_is_torchvisions_resnet():
-    config = Config(stride_in_1x1=False, caffe_maxpool=False, blocks=(2, 1, 2, 1), objects=2)
-    theirs = torchvision.models.ResNet(torchvision.models.resnet.Bottleneck, [2, 1, 2, 1]).eval()
-    ours = network(config)
-    state = theirs.state_dict()
-    renamed = {}
-    for name in ours.backbone.state_dict():
-        parts = name.split(".")
-        norm = "norm" in parts
-        if parts[0] == "stem":
-            key = f"{'bn1' if norm else 'conv1'}.{parts[-1]}"
-        else:
-            layer = f"layer{int(parts[0][3]) - 1}.{parts[1]}"
-            place = parts[2][-1]
-            inner = f"downsample.{int(norm)}" if parts[2] == "shortcut" else f"{'bn' if norm else 'conv'}{place}"
-            key = f"{layer}.{inner}.{parts[-1]}"
-        renamed[name] = state[key]
-    ours.backbone.load_state_dict(renamed)
-    pixels = torch.randn(1, 3, 70, 91)
-    with torch.inference_mode():
-        features = theirs.maxpool(theirs.relu(theirs.bn1(theirs.conv1(pixels))))
-        features = theirs.layer3(theirs.layer2(theirs.layer1(features)))
-        found, places = feature_map(ours.backbone, pixels, [(70, 91)], caffe=False)
-    assert places == [tuple(features.shape[2:])]
-    assert torch.allclose(found, features, atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("caffe", [True, False])
@@ -115,102 +239,6 @@ def test_padding_changes_nothing_in_the_feature_map(net, caffe):
             assert found.shape[2:] == (rows, columns)
             assert torch.allclose(row[:, :rows, :columns], found[0], atol=1e-5)
             assert row[:, rows:].abs().sum() == row[:, :, columns:].abs().sum() == 0
-
-
-def test_anchors_are_torchvisions_before_rounding():
-    sizes, aspects = (64.0, 128.0, 256.0, 512.0), (0.5, 1.0, 2.0)
-    cells = network(replace(TINY, anchor_sizes=sizes)).proposal_generator.anchor_generator.cell_anchors[0]
-    assert cells.shape == (12, 4)
-    theirs = AnchorGenerator((sizes,), (aspects,))
-    areas = (cells[:, 2] - cells[:, 0]) * (cells[:, 3] - cells[:, 1])
-    assert areas.tolist() == pytest.approx([size**2 for size in sizes for _ in aspects])
-    # torchvision iterates over the aspects first, and rounds.
-    by_size = theirs.cell_anchors[0].reshape(3, 4, 4).transpose(0, 1).reshape(-1, 4)
-    assert (cells - by_size).abs().max() <= 0.5
-    theirs.cell_anchors = [cells]
-    grid = theirs(ImageList(torch.zeros(1, 3, 80, 48), [(80, 48)]), [torch.zeros(1, 1, 5, 3)])[0]
-    assert torch.equal(grid_anchors(cells, 5, 3, stride=16, offset=0.0), grid)
-
-
-def test_boxes_are_moved_as_torchvision_moves_them():
-    boxes = torch.rand(50, 4) * 50
-    boxes[:, 2:] += boxes[:, :2] + 1
-    deltas = torch.randn(50, 4) * 12
-    coder = torchvision.models.detection._utils.BoxCoder((10.0, 10.0, 5.0, 5.0), math.log(1000 / 16))
-    theirs = coder.decode_single(deltas, boxes).reshape(-1, 4)
-    ours = moved(boxes, deltas, (10.0, 10.0, 5.0, 5.0))
-    assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-3)
-    assert torch.equal(clipped(ours, (40, 60)), torchvision.ops.clip_boxes_to_image(ours, (40, 60)))
-
-
-def test_proposals_are_those_of_torchvisions_network(net):
-    """torchvision's region proposal network, given the same weights and anchors, proposes the same boxes."""
-    from torchvision.models.detection.rpn import RegionProposalNetwork, RPNHead
-
-    generator = net.proposal_generator
-    head = RPNHead(64, 12)
-    weights = generator.rpn_head.state_dict()
-    head.conv = torch.nn.Sequential(torch.nn.Sequential(torch.nn.Conv2d(64, 16, 3, padding=1), torch.nn.ReLU()))
-    head.cls_logits, head.bbox_pred = torch.nn.Conv2d(16, 12, 1), torch.nn.Conv2d(16, 48, 1)
-    for own, name in (
-        (head.conv[0][0], "conv"),
-        (head.cls_logits, "objectness_logits"),
-        (head.bbox_pred, "anchor_deltas"),
-    ):
-        own.load_state_dict({part: weights[f"{name}.{part}"] for part in ("weight", "bias")})
-    anchors = AnchorGenerator((TINY.anchor_sizes,), (TINY.aspect_ratios,))
-    anchors.cell_anchors = [generator.anchor_generator.cell_anchors[0]]
-    counts = {"training": 0, "testing": TINY.proposals_before}, {"training": 0, "testing": TINY.proposals_after}
-    theirs = RegionProposalNetwork(anchors, head, 0.7, 0.3, 256, 0.5, *counts, TINY.rpn_overlap).eval()
-    theirs.min_size = 1e-9
-    features = torch.randn(1, 64, 5, 7).relu()
-    with torch.inference_mode():
-        expected = theirs(ImageList(torch.zeros(1, 3, 80, 112), [(80, 112)]), {"0": features})[0][0]
-        found = proposals(generator, TINY, features, [(5, 7)], [(80, 112)])[0]
-    assert len(found) > 5
-    assert torch.allclose(found, expected, atol=1e-4)
-
-
-def test_the_head_keeps_its_resolution_and_is_dilated_unless_it_is_halved():
-    for halved, stride, dilation in ((False, 1, 2), (True, 2, 1)):
-        blocks = network(replace(TINY, halve_res5=halved, blocks=(1, 1, 1, 3))).roi_heads.res5
-        assert [block.conv1.stride[0] for block in blocks] == [stride, 1, 1]
-        assert blocks[0].shortcut.stride == (stride, stride)
-        assert {(block.conv2.stride[0], block.conv2.dilation[0], block.conv2.padding[0]) for block in blocks} == {
-            (1, dilation, dilation)
-        }
-
-
-def test_heads_pool_and_predict_as_a_slow_reference():
-    torch.manual_seed(0)
-    net = lively(TINY, 3)
-    likeliest = set()
-    features, boxes = torch.randn(2, 64, 6, 6).relu(), [torch.tensor([[0.0, 0, 50, 60]]), torch.rand(45, 4) * 40]
-    boxes[1][:, 2:] += boxes[1][:, :2]
-    with torch.inference_mode():
-        logits = predicted(net.roi_heads, TINY, features, boxes)[1].object_logits
-        margins = (logits[:, :-1].amax(dim=1) - logits[:, -1]).sort().values
-        some_are_background = margins[21:23].mean()  # between two boxes, so that no box is on the edge
-        net.roi_heads.box_predictor.cls_score.bias[-1] += some_are_background
-        found = predicted(net.roi_heads, TINY, features, boxes)
-        for index, some in enumerate(boxes):  # one box at a time
-            for row, box in enumerate(some):
-                inner = torchvision.ops.RoIPool(6, 1 / 16)(features[index : index + 1], [box[None]])
-                for block in net.roi_heads.res5:
-                    inner = run_bottleneck(block, inner, [(6, 6)])[0]
-                assert inner.shape[2:] == (6, 6)
-                mean = inner.mean(dim=(2, 3))
-                assert torch.allclose(found[index].features[row], mean[0], atol=1e-5)
-                head = net.roi_heads.box_predictor
-                objects = head.cls_score(mean)[0]
-                likeliest.add(int(objects.argmax()) == TINY.objects)
-                embedded = torch.cat((mean[0], head.cls_embedding.weight[objects.argmax()]))
-                attributes = head.attr_score(head.fc_attr(embedded).relu())
-                assert torch.allclose(found[index].attribute_logits[row], attributes, atol=1e-5)
-                best = int(objects[:-1].argmax())
-                deltas = head.bbox_pred(mean)[0, 4 * best : 4 * best + 4]
-                assert torch.allclose(found[index].deltas[row], deltas, atol=1e-5)
-    assert likeliest == {True, False}
 
 
 def said(boxes, scores):

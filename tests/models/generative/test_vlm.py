@@ -1,15 +1,20 @@
+import sys
+import warnings
+
 import numpy as np
 import pytest
 import tiny_vlms
 import torch
-from PIL import Image
+import transformers
 from vlm_cases import ASKS, CHOICES, FAMILIES, IMAGES, KIN, PAIRS, asked, family, next_tokens, of, processed
 
-from vlgate.errors import ImageError
+from vlgate.errors import ModelLoadError
+from vlgate.models import load
 from vlgate.models.generative import reading
+from vlgate.models.generative.adapter import check
 from vlgate.models.generative.engine import Engine
 from vlgate.models.generative.reading import SHARED
-from vlgate.types import TIED, Answerer, Ask, LazyImage, Match, Matcher
+from vlgate.types import TIED, Ask
 
 AROUND = {
     "llava": "USER: <image>\n{} ASSISTANT:",
@@ -33,41 +38,7 @@ def plain_ids(name, text):
     return family(name)[1].tokenizer(text, add_special_tokens=False)["input_ids"]
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_the_score_is_the_probability_of_yes(name):
-    yes = [plain_ids(name, word)[0] for word in ("Yes", " Yes", "yes", " yes")]
-    no = [plain_ids(name, word)[0] for word in ("No", " No", "no", " no") if len(plain_ids(name, word)) == 1]
-    alone = [np.exp(by_hand(name, pair.image, AROUND[name].format(SHOW.format(pair.text)))[0]) for pair in PAIRS]
-    expected = np.array([[row[yes].sum(), row[no].sum()] for row in alone])
-    model = of(name)
-    assert isinstance(model, Matcher)
-    assert isinstance(model, Answerer)
-    assert model.decision_threshold == 0.5
-    match = model.match(PAIRS)
-    assert match.dtype == np.float64
-    assert match == pytest.approx(expected[:, 0], rel=1e-5)
-    assert np.ptp(match) > 1e-4
-    of_both = of(name, "yes-no")
-    assert of_both.match(PAIRS) == pytest.approx(expected[:, 0] / expected.sum(axis=1), rel=1e-5)
-    assert of_both.decision_threshold == 0.5
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_the_likelihood_of_a_caption(name):
-    asked = "<image>caption en" if name == "paligemma" else AROUND[name].format("Describe this image in one sentence.")
-    sums, lengths = [], []
-    for pair in PAIRS:
-        ids = plain_ids(name, (" " if " " in SPACES[name] else "") + pair.text)
-        rows = by_hand(name, pair.image, asked, ids)
-        sums.append(sum(rows[index, id_] for index, id_ in enumerate(ids)))
-        lengths.append(len(ids))
-    model = of(name, "likelihood")
-    assert model.decision_threshold is None
-    assert model.match(PAIRS) == pytest.approx(np.array(sums) / lengths, rel=1e-5)
-    assert of(name, "likelihood-sum").match(PAIRS) == pytest.approx(np.array(sums), rel=1e-5)
-
-
-@pytest.mark.parametrize("name", [*KIN, *tiny_vlms.WHOLE])
+@pytest.mark.parametrize("name", [*FAMILIES, *KIN, *tiny_vlms.WHOLE])
 def test_replies_of_all_lengths_are_as_likely_as_generate_says(name):
     engine = Engine(*family(name))
     model, prompter = asked(engine, "likelihood-sum"), engine.prompter
@@ -103,18 +74,6 @@ def test_a_question_is_answered_by_the_likeliest_choice(name):
     assert of(name).answer(questions) == [likeliest(name, question) for question in questions]
 
 
-@pytest.mark.parametrize("score", ["vqascore", "likelihood"])
-@pytest.mark.parametrize("name", FAMILIES)
-def test_batches_order_and_longer_neighbours_make_no_difference(name, score):
-    model = of(name, score)
-    together = model.match(PAIRS)
-    assert np.concatenate([model.match([pair]) for pair in PAIRS]) == pytest.approx(together, rel=1e-5)
-    assert model.match(PAIRS[::-1]) == pytest.approx(together[::-1], rel=1e-5)
-    assert model.match([*PAIRS[4:6], *PAIRS[4:5]]) == pytest.approx(together[[4, 5, 4]], rel=1e-5)
-    if score == "vqascore":
-        assert [model.answer([ask])[0] for ask in ASKS] == model.answer(ASKS) == model.answer(ASKS[::-1])[::-1]
-
-
 @pytest.fixture
 def read(monkeypatch):
     """Record how many images a processor gets at each call."""
@@ -147,10 +106,6 @@ def test_an_image_is_read_once_if_the_family_allows(name, read, monkeypatch):
     assert counts == ([3, 2] if name in SHARED else [9, 4])
     assert unshared(monkeypatch, *family(name)).match(PAIRS) == pytest.approx(shared, rel=1e-5)
     assert np.ptp(shared) > 1e-4
-
-
-def test_all_families_that_share_images_are_tested():
-    assert {*FAMILIES, *KIN} - {"paligemma"} == SHARED
 
 
 def test_the_shared_part_ends_before_a_token_that_the_text_changes(read, monkeypatch):
@@ -190,48 +145,164 @@ def test_what_is_written_is_what_the_library_writes(name):
     assert of(name, mode="generate").answer(ASKS) == written
 
 
-def test_equally_likely_choices_are_a_tie(monkeypatch):
+def test_equally_likely_choices_are_a_tie_and_the_forms_of_one_count_together(monkeypatch):
     engine = Engine(*family("llava"))
     monkeypatch.setattr(engine, "likelihoods", lambda wanted, **_: np.zeros(len(wanted)))
     assert asked(engine).answer([Ask(image=IMAGES[0], question="Which?", choices=("red", "blue"))]) == [TIED]
-
-
-def test_the_forms_of_a_choice_count_together(monkeypatch):
     engine = Engine(*family("qwen3_vl"))
     monkeypatch.setattr(engine, "likelihoods", lambda *_, **__: np.log([0.3, 0.3, 0.01, 0.5]))
     assert asked(engine).answer([Ask(image=IMAGES[0], question="Which?", choices=("red", "blue"))]) == ["red"]
 
 
-def test_a_trained_model_says_yes_to_what_is_true():
-    """Trained on the right replies about two images, it scores the true text above the false one."""
-    model, processor = tiny_vlms.llava()
-    squares = {colour: Image.new("RGB", (32, 32), colour) for colour in ("red", "blue")}
-    cases = [(seen, square) for seen in squares for square in squares]
-    prompts = [AROUND["llava"].format(SHOW.format(f"a {said} square")) for _, said in cases]
-    inputs = processor(text=prompts, images=[[squares[seen]] for seen, _ in cases], padding=True, return_tensors="pt")
-    words = [processor.tokenizer(" Yes" if seen == said else " No")["input_ids"][1] for seen, said in cases]
-    steps = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    loss = torch.tensor(9.0)
-    while loss > 0.05:  # some fifty steps
-        loss = torch.nn.functional.cross_entropy(model(**inputs).logits[:, -1], torch.tensor(words))
-        steps.zero_grad()
-        loss.backward()
-        steps.step()
-    pairs = [
-        Match(image=LazyImage(key=seen, load=lambda seen=seen: squares[seen]), text=f"a {said} square")
-        for seen, said in cases
-    ]
-    match = asked(Engine(model, processor)).match(pairs)
-    assert (match > 0.5).tolist() == [True, False, False, True]
+@pytest.fixture(scope="module")
+def start(tmp_path_factory):
+    """A folder with a checkpoint of each family, saved by save_pretrained()."""
+    folder = tmp_path_factory.mktemp("vlms")
+    for name in FAMILIES:
+        tiny_vlms.save(name, folder / name)
+    return folder
 
 
-def test_an_image_that_fails_fails_unchanged():
-    error = ImageError("bad", "it is damaged", "repair it")
+def loaded(name, start, options="", **settings):
+    return load(f"vlgate.models.generative.adapter:build:{name}{options}", folder=start, device="cpu", **settings)
 
-    def fail():
-        raise error
 
-    bad = LazyImage(key="bad", load=fail)
-    with pytest.raises(ImageError) as caught:
-        of("llava").match([*PAIRS, Match(image=bad, text="x")])
-    assert caught.value is error
+def test_a_question_without_choices_is_answered_in_words(start):
+    open_ = Ask(image=IMAGES[0], question="What is this?")
+    chosen = loaded("llava", start).model
+    free = loaded("llava", start, "?mode=generate").model
+    replies = chosen.answer([ASKS[0], open_, ASKS[1]])
+    assert replies[1] == free.answer([open_])[0]
+    assert [replies[0], replies[2]] == chosen.answer(ASKS[:2])
+    assert chosen.note != free.note
+
+
+def test_the_fingerprint_covers_score_and_mode(start):
+    found = [loaded("qwen3_vl", start, options) for options in ("", "?mode=choices", "?score=yes-no", "?mode=generate")]
+    assert found[0].fingerprint == found[1].fingerprint
+    assert len({one.fingerprint for one in found}) == 3
+    assert "VQAScore" in found[0].model.note
+
+
+def test_options_missing_weights_and_packages_are_refused(start, tmp_path, monkeypatch):
+    for weights, message in (
+        ("llava?score=yesno", "did you mean 'yes-no'"), ("llava?skore=yes-no", "did you mean 'score'"),
+        ("llava?mode=open", "mode='open'"), ("./lava", "lava"), ("", "no weights"),
+    ):  # fmt: skip
+        with pytest.raises(ModelLoadError, match=message):
+            check(weights, start)
+    with pytest.raises(ModelLoadError, match="HF_HUB_OFFLINE"):
+        loaded("org/name", tmp_path)
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(ModelLoadError, match=r"pip install 'vlgate\[hf\]'"):
+        loaded("llava", start)
+
+
+# Of families that are published without a chat template.
+PROMPTS = {
+    "paligemma": "<image>answer en {}",
+    "chameleon": "{}<image>", "florence2": "{}", "blip2": "Question: {} Answer:", "blip2_opt": "Question: {} Answer:",
+    "instructblip": "{}", "instructblip_opt": "{}",
+}  # fmt: skip
+DECODERS = {"florence2": [[2, 1]], "blip2": [[0]], "instructblip": [[0]]}  # the tokens before a reply
+NAMES = [*FAMILIES, *(name for name in tiny_vlms.NEWER if name != "emu3")]
+
+
+def inputs(name, processor, pair):
+    """What the processor makes of one question about one image."""
+    text = SHOW.format(pair.text)
+    if name in PROMPTS:
+        return processor(text=PROMPTS[name].format(text), images=pair.image.load(), return_tensors="pt")
+    content = [{"type": "image", "image": pair.image.load()}, {"type": "text", "text": text}]
+    said = [{"role": "user", "content": content}]
+    return processor.apply_chat_template(
+        said, add_generation_prompt=True, tokenize=True, return_dict=True, return_tensors="pt"
+    )
+
+
+def by_the_library(name, folder, pairs):
+    """The probabilities that the reply begins with a yes and with a no, of each pair by itself."""
+    model = transformers.AutoModelForImageTextToText.from_pretrained(folder).eval()
+    processor = transformers.AutoProcessor.from_pretrained(folder)
+    begun = {"decoder_input_ids": torch.tensor(DECODERS[name])} if name in DECODERS else {}
+    ids = {
+        word: processor.tokenizer(word, add_special_tokens=False)["input_ids"]
+        for word in ("Yes", " Yes", "yes", " yes", "No", " No", "no", " no")
+    }
+    yes = sorted({ids[word][0] for word in list(ids)[:4]})
+    no = sorted({ids[word][0] for word in list(ids)[4:] if len(ids[word]) == 1})
+    found = []
+    for pair in pairs:
+        with torch.no_grad():
+            last = model(**inputs(name, processor, pair), **begun, use_cache=False).logits[0, -1].double().softmax(-1)
+        found.append((float(last[yes].sum()), float(last[no].sum())))
+    return np.array(found).T
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_score_is_the_librarys_probability_of_yes_pair_by_pair(name, tmp_path):
+    folder = tiny_vlms.save(name, tmp_path / name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected, no = by_the_library(name, folder, PAIRS)
+    model = load(f"vlm:{folder}", folder=tmp_path, device="cpu").model
+    assert model.match(PAIRS) == pytest.approx(expected, rel=1e-5)
+    assert model.decision_threshold == 0.5
+    assert np.ptp(expected / expected.mean()) > 1e-3
+    of_both = load(f"vlm:{folder}?score=yes-no", folder=tmp_path, device="cpu").model
+    assert of_both.match(PAIRS) == pytest.approx(expected / (expected + no), rel=1e-5)
+    assert np.concatenate([model.match([pair]) for pair in PAIRS[:4]]) == pytest.approx(expected[:4], rel=1e-5)
+    answers = model.answer(ASKS)
+    assert set(answers) <= {*CHOICES, TIED}
+    assert [model.answer([ask])[0] for ask in ASKS] == answers
+
+
+@pytest.mark.parametrize("name", ["florence2", "blip2", "mllama", "blip2_opt", "llava"])
+def test_the_likelihood_of_a_reply_is_that_of_its_tokens_one_by_one(name, tmp_path):
+    """Each token of each reply has the probability that one pass through the whole network gives it."""
+    folder = tiny_vlms.save(name, tmp_path / name)
+    sums = load(f"vlm:{folder}?score=likelihood-sum", folder=tmp_path, device="cpu").model
+    model = transformers.AutoModelForImageTextToText.from_pretrained(folder).eval()
+    processor = transformers.AutoProcessor.from_pretrained(folder)
+    asks = {"florence2": "<CAPTION>", "blip2": "a photo of", "blip2_opt": "a photo of"}
+    asks["llava"] = AROUND["llava"].format("Describe this image in one sentence.")
+    expected, lengths = [], []
+    for pair in PAIRS[:4]:
+        caption = (
+            "<s><|im_start|>user\n<|image|>Describe this image in one sentence.<|im_end|>\n<|im_start|>assistant\n"
+        )
+        words = processor.tokenizer
+        space = " " if name in ("blip2_opt", "llava") else ""
+        ids = words(space + pair.text, add_special_tokens=False)["input_ids"]
+        made = dict(processor(text=asks.get(name, caption), images=pair.image.load(), return_tensors="pt"))
+        total = 0.0
+        for index in range(len(ids)):
+            with torch.no_grad():
+                likely = next_logits(name, model, made, ids[:index]).double().log_softmax(-1)
+            total += float(likely[ids[index]])
+        expected.append(total)
+        lengths.append(len(ids))
+    assert sums.match(PAIRS[:4]) == pytest.approx(expected, rel=1e-5)
+    means = load(f"vlm:{folder}?score=likelihood", folder=tmp_path, device="cpu").model
+    assert means.match(PAIRS[:4]) == pytest.approx(np.array(expected) / lengths, rel=1e-5)
+    assert means.decision_threshold is None
+
+
+def next_logits(name, model, made, before):
+    """The logits of the token after a prompt and the beginning of a reply, from one pass through the network."""
+    if name in DECODERS:
+        return model(**made, decoder_input_ids=torch.tensor([DECODERS[name][0] + before])).logits[0, -1]
+    longer = {**made, "input_ids": torch.cat([made["input_ids"], torch.tensor([before], dtype=torch.long)], dim=1)}
+    longer["attention_mask"] = torch.ones_like(longer["input_ids"])
+    if "cross_attention_mask" in made:
+        mask = made["cross_attention_mask"]
+        longer["cross_attention_mask"] = torch.cat([mask, mask[:, -1:].expand(-1, len(before), -1, -1)], dim=1)
+    return model(**longer, use_cache=False).logits[0, -1]
+
+
+@pytest.mark.slow
+def test_a_family_whose_images_change_each_other_in_a_batch_is_refused(tmp_path):
+    """Emu3 pads images of different sizes, and its image tokenizer reads the padding."""
+    folder = tiny_vlms.save("emu3", tmp_path / "emu3")
+    with pytest.raises(ModelLoadError, match=r"another likelihood in a batch.*openai:"):
+        load(f"vlm:{folder}", folder=tmp_path, device="cpu")

@@ -4,30 +4,27 @@ import numpy as np
 import pytest
 import tiny_vlms
 import torch
-from vlm_cases import ASKS, EVERY, IMAGES, PAIRS, asked, family, of, processed
+from builders import tabled
+from vlm_cases import ASKS, CHOICES, EVERY, IMAGES, PAIRS, QUESTIONS, asked, family, next_tokens, of, processed
 
 from vlgate.errors import ModelLoadError
 from vlgate.models import load
 from vlgate.models.generative import reading
-from vlgate.models.generative.engine import Engine, engine_for
-from vlgate.models.generative.probe import check_reading
-from vlgate.models.generative.prompts import Prompter
+from vlgate.models.generative.engine import Engine, check_reading, check_several, engine_for
+from vlgate.models.generative.prompts import Prompter, forms
 from vlgate.models.text import text_only
+from vlgate.types import Compare, Comparer
 
 
 @pytest.mark.slow
-def test_a_checkpoints_settings_for_chatting_are_ignored():
+@tabled
+def test_a_checkpoints_settings_for_chatting_are_ignored(setting):
     """Sampling, beams, penalties and suppressed tokens of generation_config.json change no reply."""
-    for setting in (
-        {"no_repeat_ngram_size": 2}, {"suppress_tokens": list(range(20, 300))}, {"guidance_scale": 3.0},
-        {"repetition_penalty": 1.5}, {"num_beams": 3}, {"do_sample": True, "temperature": 5.0}, {"min_new_tokens": 30},
-        {"num_return_sequences": 2}, {"penalty_alpha": 0.6, "top_k": 4},
-    ):  # fmt: skip
-        model, processor = tiny_vlms.llava()
-        for name, value in setting.items():
-            setattr(model.generation_config, name, value)
-        found = asked(Engine(model, processor), mode="generate").answer(ASKS)
-        assert found == of("llava", mode="generate").answer(ASKS), setting
+    model, processor = tiny_vlms.llava()
+    for name, value in setting.items():
+        setattr(model.generation_config, name, [*value] if isinstance(value, tuple) else value)
+    found = asked(Engine(model, processor), mode="generate").answer(ASKS)
+    assert found == of("llava", mode="generate").answer(ASKS)
 
 
 def test_a_reply_ends_with_any_of_the_tokens_that_end_a_turn():
@@ -49,12 +46,16 @@ def test_a_reply_ends_with_any_of_the_tokens_that_end_a_turn():
     ends_after(1)
 
 
-def test_a_family_without_a_chat_template():
+def test_a_family_without_a_chat_template_or_with_one_of_its_tokenizer():
     model, processor = tiny_vlms.llava(template=False)
     match = asked(Engine(model, processor)).match(PAIRS)
     assert match == pytest.approx(of("llava").match(PAIRS), rel=1e-5)
     with pytest.raises(ModelLoadError, match=r"mystery without a chat template.*llava"):
         Prompter(processor, "mystery")
+    model, processor = templated(None)
+    processor.tokenizer.chat_template = tiny_vlms.QWEN_TEMPLATE
+    match = asked(Engine(model, processor)).match(PAIRS)
+    assert match == pytest.approx(of("qwen3_vl").match(PAIRS), rel=1e-6)
 
 
 def templated(template, base=tiny_vlms.qwen3_vl):
@@ -101,13 +102,6 @@ def test_a_template_without_the_image_or_the_text(template, message, tmp_path):
         part.save_pretrained(tmp_path / "x")
     with pytest.raises(ModelLoadError, match=message):
         load("vlgate.models.generative.adapter:build:x", folder=tmp_path, device="cpu")
-
-
-def test_the_tokenizers_template_is_used_if_the_processor_has_none():
-    model, processor = templated(None)
-    processor.tokenizer.chat_template = tiny_vlms.QWEN_TEMPLATE
-    match = asked(Engine(model, processor)).match(PAIRS)
-    assert match == pytest.approx(of("qwen3_vl").match(PAIRS), rel=1e-6)
 
 
 @pytest.mark.parametrize(("name", "between"), [("llava", " "), ("qwen3_vl", ""), ("paligemma", ""), ("mistral3", "")])
@@ -162,3 +156,102 @@ def test_a_question_without_an_image_is_continued_from_its_text_alone(name):
     alone = processor.tokenizer.decode(written[0, ids["input_ids"].shape[1] :], skip_special_tokens=True).strip()
     assert found[0] == alone
     assert len(asked(engine).answer_without_image(ASKS)) == len(ASKS)
+
+
+TAKES_SEVERAL = ("idefics3", "qwen3_vl", "internvl", "llava_next", "gemma3")
+AROUND = {
+    "llava": "USER: <image>\n<image>\n{} ASSISTANT:",
+    "idefics3": "<s>User:<image><image>{}<end_of_utterance>\nAssistant:",
+    "paligemma": "<image><image>answer en {}",
+    "qwen2_5_vl": "<|im_start|>user\n" + "<|vision_start|><|image_pad|><|vision_end|>" * 2
+    + "{}<|im_end|>\n<|im_start|>assistant\n",
+}  # fmt: skip
+SHOWN = [(IMAGES[0], IMAGES[1]), (IMAGES[1], IMAGES[0]), (IMAGES[1], IMAGES[2])]
+
+
+def ended_by_hand(name, images, prompt, ids):
+    """The log-likelihood of a reply that ends: one sequence, read as a whole by the library, without a cache."""
+    model, processor = family(name)
+    special = Engine(model, processor).prompter.special
+    rows = next_tokens(model, processed(processor, prompt, *images, add_special_tokens=special), ids)
+    ends = [2, processor.tokenizer("a.", add_special_tokens=False)["input_ids"][-1]]  # the end of a turn, a full stop
+    return sum(rows[index, id_] for index, id_ in enumerate(ids)) + np.logaddexp.reduce(rows[-1, ends])
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_the_answer_is_the_choice_that_is_likeliest_by_hand(name):
+    questions = [Compare(images=shown, question=text, choices=CHOICES) for shown in SHOWN for text in QUESTIONS]
+    model = of(name)
+    prompter = model._engine.prompter
+    assert isinstance(model, Comparer)
+    expected, every = [], []
+    for question in questions:
+        text = AROUND[name].format(f"{question.question} Answer with one of: {', '.join(CHOICES)}.")
+        prompt = prompter.prompt(f"{question.question} Answer with one of: {', '.join(CHOICES)}.", 2)
+        assert prompt.text == text
+        values = [
+            np.logaddexp.reduce(
+                [ended_by_hand(name, question.images, text, ids) for ids in prompter.replies(prompt, forms(choice))]
+            )
+            for choice in CHOICES
+        ]
+        every.append(values)
+        expected.append(CHOICES[int(np.argmax(values))])
+    assert model.compare(questions) == expected
+    assert np.ptp(every, axis=0).min() > 1e-3  # the images and their order matter
+    wanted = [
+        ((question.images, prompter.prompt(f"{question.question} Answer with one of: {', '.join(CHOICES)}.", 2)), ids)
+        for question in questions
+        for ids in prompter.replies(prompter.prompt("x", 2), forms("red"))[:1]
+    ]
+    alone = [ended_by_hand(name, shown, prompt.text, ids) for (shown, prompt), ids in wanted]
+    assert model._engine.likelihoods(wanted, ended=True) == pytest.approx(np.array(alone), rel=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TAKES_SEVERAL)
+def test_a_family_sees_each_of_two_images_alone_as_in_a_batch(name):
+    model = of(name)
+    model.check_compare()
+    asked_of = [Compare(images=(*IMAGES,), question=QUESTIONS[0], choices=CHOICES)]
+    asked_of += [Compare(images=shown, question=text, choices=CHOICES) for shown in SHOWN for text in QUESTIONS]
+    assert model.compare(asked_of) == [of(name).compare([one])[0] for one in asked_of]
+
+
+def test_a_question_without_choices_is_answered_in_the_models_own_words():
+    model = of("qwen2_5_vl")
+    [found] = model.compare([Compare(images=SHOWN[0], question="What is this?")])
+    assert found == of("qwen2_5_vl", mode="generate").compare([Compare(images=SHOWN[0], question="What is this?")])[0]
+    assert found not in {"", *CHOICES}
+
+
+def test_several_images_are_checked_once_and_refused_by_a_template_of_one(monkeypatch):
+    with pytest.raises(ModelLoadError, match=r"in one prompt \(ValueError: .*4 images.*--ask=together.*Qwen2.5-VL"):
+        of("mistral3").compare([Compare(images=SHOWN[0], question="Why?", choices=CHOICES)])
+    model = asked(Engine(*family("llava")))
+    model.check_compare()
+    monkeypatch.setattr(model._engine, "step_by_step", lambda *_: pytest.fail("checked again"))
+    model.check_compare()
+
+
+@pytest.mark.parametrize("ignored", [0, 1])
+def test_a_model_that_does_not_look_at_one_of_the_images_is_refused(ignored, monkeypatch):
+    engine = Engine(*family("llava"))
+    inputs = engine.inputs
+
+    def blind(prompts):
+        return inputs([((shown[1 - ignored],) * 2, prompt) for shown, prompt in prompts])
+
+    monkeypatch.setattr(engine, "inputs", blind)
+    which = ("first", "second")[ignored]
+    with pytest.raises(ModelLoadError, match=f"^x cannot be asked .*does not depend on the {which} image"):
+        check_several(engine, "x", "float32")
+
+
+def test_wrong_positions_of_several_images_are_found(monkeypatch):
+    engine = Engine(*EVERY["llava_onevision"]())
+    check_several(engine, "x", "float32")
+    right = reading.positions_of
+    monkeypatch.setattr(reading, "positions_of", lambda mask: right(mask) * 2)
+    with pytest.raises(ModelLoadError, match=r"^x cannot be asked .*nats per token apart"):
+        check_several(engine, "x", "float32")

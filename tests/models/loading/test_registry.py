@@ -1,12 +1,24 @@
+import importlib
 import subprocess
 import sys
 import textwrap
+from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+import torch
+import transformers
+from builders import refusal, tabled
+from torch import nn
 
 from vlgate.errors import ModelLoadError
 from vlgate.models import LoadedModel, check, load
+from vlgate.models.loading.catalogue import all_offered
+from vlgate.models.loading.compiled import blocks, compiled
+from vlgate.models.loading.registry import takes
+from vlgate.types import LazyImage, Match
 
 GOOD = """
 import numpy as np
@@ -35,9 +47,7 @@ def own(tmp_path, monkeypatch):
 
 
 def problem(spec, folder, **options):
-    with pytest.raises(ModelLoadError) as caught:
-        load(spec, folder=folder, device="cpu", **options)
-    return str(caught.value)
+    return refusal(load, spec, folder=folder, device="cpu", **options)
 
 
 @pytest.mark.parametrize("name", ["oracle", "constant", "random", "blind", "reader"])
@@ -57,12 +67,6 @@ def test_an_unknown_name_gives_the_nearest(spec, nearest, ask):
         ask(spec)
 
 
-def test_a_reference_model_takes_no_weights(tmp_path):
-    with pytest.raises(ModelLoadError, match="takes no weights"):
-        check("oracle:large")
-    assert "takes no weights" in problem("oracle:large", tmp_path)
-
-
 def test_an_own_callable_gets_the_keywords_that_it_names(own):
     folder = own("own_a", GOOD + "def build(*, device, seed, weights='none', other=1):\n"
                  "    return Model(device=device, seed=seed, weights=weights, other=other)\n")  # fmt: skip
@@ -72,41 +76,13 @@ def test_an_own_callable_gets_the_keywords_that_it_names(own):
     loaded = load("own_a:build:some/where:else", folder=folder, device="cpu")
     assert loaded.model.given["weights"] == loaded.weights == "some/where:else"
     assert loaded.name == "own_a:build"
+    nested = own("own_b", GOOD + "class Zoo:\n    model = Model\n")
+    assert load("own_b:Zoo.model", folder=nested).model.given == {}  # variadic keywords are not filled
 
 
-def test_an_own_class_and_a_nested_name_can_be_called(own):
-    folder = own("own_b", GOOD + "class Zoo:\n    model = Model\n")
-    assert load("own_b:Zoo.model", folder=folder).model.match([]).shape == (0,)
-
-
-def test_variadic_keywords_are_not_filled(own):
-    assert load("own_c:Model", folder=own("own_c", GOOD)).model.given == {}
-
-
-@pytest.mark.parametrize(
-    ("source", "spec", "expected"),
-    [
-        ("import no_such_thing_here", "own_e:build", "'own_e' imports 'no_such_thing_here'"),
-        ("from os import no_such_name", "own_e:build", "'own_e'.*ImportError.*no_such_name"),
-        ("1 / 0", "own_e:build", "'own_e'.*ZeroDivisionError"),
-        ("def build(:", "own_e:build", "'own_e'.*SyntaxError"),
-        ("raise SystemExit(3)", "own_e:build", "'own_e'.*SystemExit: 3"),
-        ("def biuld(): pass", "own_e:build", "'build'; did you mean 'biuld'"),
-        ("build = 3", "own_e:build", "int.*cannot be called"),
-        ("def build(): raise KeyError('x')", "own_e:build", "building.*KeyError: 'x'"),
-        ("def build(): raise SystemExit", "own_e:build", "building.*SystemExit"),
-        ("def build(): return object()", "own_e:build", r"object.*none of the methods match\(pairs\)"),
-        ("class A:\n  encode_images = print\ndef build(): return A()", "own_e:build", "A, .*none of the methods"),
-        ("class A:\n  match = 1.0\ndef build(): return A()", "own_e:build", "A, .*none of the methods"),
-        (GOOD + "def build(): return Model", "own_e:build", "the class Model"),
-        (GOOD + "def build(): return Model()", "own_e:build:w", "takes no weights.*'w'"),
-        (GOOD + "def build(weights): return Model()", "own_e:build", "needs weights"),
-        (GOOD + "def build(lr): return Model()", "own_e:build", "argument 'lr'"),
-        (GOOD + "def build():\n  m = Model()\n  m.fingerprint = 3\n  return m", "own_e:build", "fingerprint=3"),
-    ],
-)
+@tabled
 def test_what_can_be_wrong_with_an_own_callable(own, source, spec, expected):
-    folder = own("own_e", source)
+    folder = own("own_e", GOOD + source if "Model" in source else source)
     with pytest.raises(ModelLoadError, match=expected) as caught:
         load(spec, folder=folder, device="cpu")
     assert str(caught.value).startswith(f"model='{spec}'")
@@ -117,35 +93,31 @@ def test_its_own_load_error_passes_through(own):
     assert problem("own_f:build", folder) == "as I say"
 
 
-def test_a_missing_module(tmp_path):
+def test_a_reference_model_takes_no_weights_and_leaves_the_path_alone(tmp_path):
+    with pytest.raises(ModelLoadError, match="takes no weights"):
+        check("oracle:large")
+    assert "takes no weights" in problem("oracle:large", tmp_path)
+    load("oracle", folder=tmp_path)
+    assert str(tmp_path) not in sys.path
+
+
+def test_a_missing_module(own, tmp_path):
     with pytest.raises(ModelLoadError, match=r"'nowhere_pkg\.models' is neither a registered model"):
         check("nowhere_pkg.models:build", folder=tmp_path)
     assert "no module 'nowhere_pkg'" in problem("nowhere_pkg.models:build", tmp_path)
+    check("own_g.sub:build", folder=own("own_g", ""))
+    assert "no module 'own_g.sub'" in problem("own_g.sub:build", tmp_path)
 
 
-def test_a_missing_submodule(own):
-    folder = own("own_g", "")
-    check("own_g.sub:build", folder=folder)
-    assert "no module 'own_g.sub'" in problem("own_g.sub:build", folder)
-
-
-def test_the_check_runs_nothing_of_the_users(own):
+def test_the_check_runs_nothing_of_the_users_and_the_folder_comes_first_once(own):
     check("own_h:build", folder=own("own_h", "raise RuntimeError('imported')"))
     assert "own_h" not in sys.modules
     check("__main__:build")
-
-
-def test_the_folder_comes_first_on_the_path_once(own):
     folder = own("own_i", GOOD)
     load("own_i:Model", folder=folder)
     load("own_i:Model", folder=folder)
     assert sys.path[0] == str(folder)
     assert sys.path.count(str(folder)) == 1
-
-
-def test_a_registered_name_leaves_the_path_alone(tmp_path):
-    load("oracle", folder=tmp_path)
-    assert str(tmp_path) not in sys.path
 
 
 def fingerprint(spec, folder, **options):
@@ -180,14 +152,11 @@ def test_the_fingerprint_follows_all_that_replies_depend_on(own, tmp_path):
     assert len(set(seen)) == len(seen)
 
 
-def test_a_model_may_have_a_fingerprint_of_its_own(own, tmp_path):
+def test_the_fingerprint_is_the_models_own_or_that_of_name_and_seed(own, tmp_path):
     own("own_l", GOOD + "def build(seed, weights):\n  m = Model()\n  m.fingerprint = weights\n  return m\n")
     first = fingerprint("own_l:build:a", tmp_path)
     assert first == fingerprint("own_l:build:a", tmp_path, seed=1)
     assert first != fingerprint("own_l:build:b", tmp_path)
-
-
-def test_reference_fingerprints_differ_by_name_and_seed(tmp_path):
     seen = {fingerprint(name, tmp_path) for name in ("oracle", "constant", "random", "blind")}
     assert len(seen | {fingerprint("random", tmp_path, seed=1)}) == 5
     assert fingerprint("oracle", tmp_path) == fingerprint("oracle", tmp_path, seed=1)
@@ -220,13 +189,7 @@ def test_missing_region_features_are_reported_before_any_worker_starts(name, tmp
         check(f"{name.format(tmp_path)}?regions=none.tsv", folder=tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("spec", "says"),
-    [
-        ("own_m.py:build", "drop '.py', and start with --model=own_m:build"),
-        ("models/own_m.py:build:w", "start in the folder models with --model=own_m:build:w"),
-    ],
-)
+@tabled
 def test_a_file_in_place_of_a_module_is_named(own, spec, says):
     folder = own("own_m", "def build(): ...")
     with pytest.raises(ModelLoadError) as caught:
@@ -238,3 +201,247 @@ def test_a_file_in_place_of_a_module_is_named(own, spec, says):
 def test_options_without_a_colon_are_named(name, tmp_path):
     with pytest.raises(ModelLoadError, match=rf"options stand after a colon; write {name}:\?mode=open$"):
         check(f"{name}?mode=open", folder=tmp_path)
+
+
+SOURCE = """
+import numpy as np
+class Model:
+    def match(self, pairs):
+        return np.full(len(pairs), 3.0)
+def build(weights="none", dtype="float32"):
+    return Model()
+"""
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Install a distribution that offers models, with the files that pip would write."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(site)
+    modules = set(sys.modules)
+
+    def write(points, *, name="their-package", version="1.2", source=SOURCE, module="their_module"):
+        folder = site / f"{name.replace('-', '_')}-{version}.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        lines = "\n".join(f"{point} = {target}" for point, target in points.items())
+        (folder / "entry_points.txt").write_text(f"[vlgate.models]\n{lines}\n")
+        (site / f"{module}.py").write_text(source)
+        importlib.invalidate_caches()
+        return folder
+
+    yield write
+    for new in set(sys.modules) - modules:
+        if new.startswith("their_"):
+            del sys.modules[new]
+
+
+def refused(ask, spec, tmp_path):
+    return refusal(ask, spec, folder=tmp_path)
+
+
+def test_a_model_of_an_installed_package(install, tmp_path):
+    install({"their-model": "their_module:build"})
+    check("their-model", folder=tmp_path)
+    assert "their_module" not in sys.modules  # it is imported only if it is loaded
+    loaded = load("their-model:small", folder=tmp_path, device="cpu")
+    assert (loaded.name, loaded.weights) == ("their-model", "small")
+    assert np.array_equal(loaded.model.match([1, 2]), [3.0, 3.0])
+    assert str(tmp_path) not in sys.path
+    assert [(one.name, one.by) for one in all_offered() if one.name == "their-model"] == [
+        ("their-model", "their-package 1.2")
+    ]
+
+
+def test_the_fingerprint_follows_the_packages_version(install, tmp_path):
+    folder = install({"their-model": "their_module:build"})
+    first = load("their-model", folder=tmp_path).fingerprint
+    assert (
+        first == load("their-model", folder=tmp_path).fingerprint != load("their-model:w", folder=tmp_path).fingerprint
+    )
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.3\n")
+    assert load("their-model", folder=tmp_path).fingerprint != first
+
+
+def test_a_name_of_vlgates_own_is_refused_with_the_packages_name(install, tmp_path):
+    install({"oracle": "their_module:build"})
+    for ask in (check, load):
+        message = refused(ask, "oracle", tmp_path)
+        assert "their-package 1.2" in message
+        assert "their_module:build" in message
+    check("constant", folder=tmp_path)  # the others are not touched by it
+    check("their_module:build", folder=tmp_path)
+
+
+def test_a_name_that_two_packages_offer(install, tmp_path):
+    install({"their-model": "their_module:build"})
+    install({"their-model": "their_other:build"}, name="other-package", module="their_other")
+    message = refused(check, "their-model", tmp_path)
+    for words in ("other-package 1.2", "their-package 1.2", "their_other:build", "their_module:build"):
+        assert words in message
+
+
+@tabled
+def test_a_broken_one_is_reported_only_if_it_is_asked_for(install, tmp_path, target, source, why):
+    install({"their-model": target}, source=source or SOURCE)
+    message = refused(load, "their-model", tmp_path)
+    assert why in message
+    assert "their-package 1.2" in message
+    load("constant", folder=tmp_path)
+
+
+def test_an_unknown_name_gives_the_nearest_of_theirs_too(install, tmp_path):
+    install({"their-model": "their_module:build"})
+    assert "did you mean 'their-model'" in refused(check, "their-modle", tmp_path)
+
+
+def test_what_a_model_is_built_with(install, tmp_path):
+    install({"their-model": "their_module:build"})
+    assert takes("their-model", "dtype", folder=tmp_path)
+    assert not takes("their-model", "seed", folder=tmp_path)
+    assert not takes("their_module:Model", "dtype", folder=tmp_path)
+
+
+SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+GPT2 = {"n_embd": 16, "n_layer": 2, "n_head": 2, "vocab_size": 20, "n_positions": 8}
+
+
+class Block(nn.Module):
+    def __init__(self, width=4):
+        super().__init__()
+        self.inside = nn.Linear(width, width)
+
+    def forward(self, states):
+        return states + torch.nn.functional.gelu(self.inside(states))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Block(), Block(), Block()])
+        self.rest = nn.Linear(4, 1)
+
+    def score(self, states):
+        for layer in self.layers:
+            states = layer(states)
+        return self.rest(states)
+
+
+class Model:
+    """A user's model, which holds a network in an attribute or deeper."""
+
+    def __init__(self, held, net):
+        self.held, self.net = held, net
+
+    def match(self, pairs):
+        with torch.inference_mode():
+            lengths = torch.tensor([[float(len(pair.text))] * 4 for pair in pairs])
+            return self.net().score(lengths / 10)[:, 0].double().numpy()
+
+
+def model(wrap=lambda net: net):
+    torch.manual_seed(0)
+    net = Net().eval()
+    return net, Model(wrap(net), lambda: net)
+
+
+def loaded(one):
+    return LoadedModel(name="one", weights="", fingerprint="f" * 64, model=one)
+
+
+@pytest.fixture
+def compiled_parts(monkeypatch):
+    """The modules that were compiled, in order."""
+    found, compile_module = [], nn.Module.compile
+
+    def record(module, **options):
+        found.append(module)
+        compile_module(module, **options)
+
+    monkeypatch.setattr(nn.Module, "compile", record)
+    return found
+
+
+@cache
+def pairs(n):
+    image = LazyImage(key="1.jpg", load=lambda: pytest.fail("an image was decoded"))
+    return [Match(image=image, text="x" * (number + 3)) for number in range(n)]
+
+
+@pytest.mark.slow
+def test_a_compiled_model_gives_the_same_scores_under_another_fingerprint(compiled_parts):
+    net, one = model()
+    plain = {n: one.match(pairs(n)) for n in (1, 5, 3, 8)}
+    found = compiled(loaded(one), "cpu")
+    assert compiled_parts == [*net.layers]
+    for n, scores in plain.items():
+        np.testing.assert_allclose(found.model.match(pairs(n)), scores, rtol=1e-5)
+    assert found.model is one
+    assert len(found.fingerprint) == 64
+    assert found.fingerprint != "f" * 64
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        pytest.param(lambda net: [{"a": net}], id="in a list of mappings"),
+        pytest.param(lambda net: partial(Net.score, net), id="in a partial function"),
+        pytest.param(lambda net: net.score, id="as a method"),
+        pytest.param(lambda net: Model(net, None), id="in an object of its own"),
+    ],
+)
+def test_a_network_is_found_wherever_it_is_held(wrap, compiled_parts):
+    net, one = model(wrap)
+    compiled(loaded(one), "cpu")
+    assert net.layers[0] in compiled_parts
+
+
+def test_objects_of_other_packages_are_left_alone_or_compile_themselves_once():
+    _, one = model(lambda net: SimpleNamespace(net=net))
+    with pytest.raises(ModelLoadError, match=r"'one'.*--compile"):
+        compiled(loaded(one), "cpu")
+
+    class Own:
+        calls = 0
+
+        def compile(self):
+            self.calls += 1
+
+    own = Own()
+    _, one = model(lambda _: [own, own])
+    compiled(loaded(one), "cpu")
+    assert own.calls == 1
+
+
+def test_a_machine_that_cannot_compile_is_reported_before_any_request(monkeypatch, compiled_parts):
+    def fails(_):
+        raise RuntimeError("no C++ compiler\nand much more")
+
+    monkeypatch.setattr(torch, "compile", fails)
+    _, one = model()
+    with pytest.raises(ModelLoadError, match=r"RuntimeError: no C\+\+ compiler\).*--compile"):
+        compiled(loaded(one), "cpu")
+    assert compiled_parts == []
+
+
+def names(module):
+    by_id = {id(part): name for name, part in module.named_modules()}
+    return sorted(by_id[id(part)] for part in blocks(module))
+
+
+def test_a_network_without_repeated_blocks_is_taken_whole():
+    plain = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))
+    assert blocks(plain) == [plain, *plain]
+    mixed = nn.Sequential(Block(4), nn.Linear(4, 3), Block(3))
+    assert blocks(mixed)[0] is mixed
+    inner = [nn.Sequential(Block(), Block()) for _ in range(2)]
+    assert blocks(nn.Sequential(*inner)) == inner  # blocks within blocks are not taken twice
+
+
+def test_the_blocks_of_both_encoders_are_taken_or_the_parts_without_a_cache_of_a_block_with_one():
+    config = transformers.CLIPConfig(text_config=SIZES, vision_config=SIZES | {"image_size": 16, "patch_size": 8})
+    encoders = [f"{side}_model.encoder.layers.{number}" for side in ("text", "vision") for number in (0, 1)]
+    assert names(transformers.CLIPModel(config)) == encoders
+    gpt2 = transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2))
+    assert names(gpt2) == ["transformer.h.0.mlp", "transformer.h.1.mlp"]

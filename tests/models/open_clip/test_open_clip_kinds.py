@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import open_clip
@@ -9,13 +10,14 @@ import pytest
 import tokenizers
 import torch
 import transformers
-from builders import noise
+from builders import noise, refusal
 from held_network import network
-from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
+from vlgate.asking.adapters import adapters
 from vlgate.errors import ModelLoadError
 from vlgate.models import load
+from vlgate.models.dual.features import AT_ONCE, apart, in_groups, told
 from vlgate.models.dual.open_clip_weights import shapes
 from vlgate.types import DualEncoder, Match
 
@@ -105,15 +107,10 @@ def images(count=4):
     return [noise(number, (40 + number, 50)) for number in range(count)]
 
 
-def drawn(number):
-    return images(number + 1)[number].load()
-
-
 def refused(weights, folder):
-    with pytest.raises(ModelLoadError) as caught:
-        load(f"open_clip:{weights}", folder=folder, device="cpu")
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    message = refusal(load, f"open_clip:{weights}", folder=folder, device="cpu")
+    assert "\n" not in message
+    return message
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -122,7 +119,7 @@ def test_each_kind_agrees_with_open_clip_called_by_hand(models, folders, kind):
     by_hand.eval()
     tokenizer = open_clip.get_tokenizer(f"local-dir:{folders[kind]}")
     with torch.no_grad():
-        seen = torch.cat([by_hand.encode_image(prepare(drawn(n))[None], normalize=True) for n in range(4)])
+        seen = torch.cat([by_hand.encode_image(prepare(image.load())[None], normalize=True) for image in images()])
         texts = torch.cat([by_hand.encode_text(tokenizer([text]), normalize=True) for text in TEXTS])
     assert isinstance(models[kind], DualEncoder)
     assert models[kind].encode_images(images()) == pytest.approx(seen.double().numpy(), abs=2e-6)
@@ -174,13 +171,16 @@ def test_padding_is_on_the_right(models, tmp_path, kind):
     assert build(folder).encode_texts(TEXTS) == pytest.approx(models[kind].encode_texts(TEXTS), abs=1e-6)
 
 
-def test_a_tokenizer_without_words(tmp_path):
+def test_a_tokenizer_without_words_or_a_missing_text_tower(tmp_path):
     folder = save("siglip", tmp_path)
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "GemmaTokenizer"}')
     message = refused("siglip", tmp_path)
     assert "without a vocabulary" in message
     assert str(folder) in message
+    message = refused("roberta-ViT-B-32/random", tmp_path)
+    for part in ("roberta-ViT-B-32", str(tmp_path / "cache"), "hf download roberta-base config.json"):
+        assert part in message
 
 
 def test_no_words_are_dropped_at_random(tmp_path):
@@ -189,13 +189,6 @@ def test_no_words_are_dropped_at_random(tmp_path):
     rows = model.encode_texts([long, long, long])
     assert np.ptp(rows, axis=0).max() < 1e-6
     assert model.cut_texts == {long}
-
-
-def test_a_missing_text_tower(tmp_path, monkeypatch):
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    message = refused("roberta-ViT-B-32/random", tmp_path)
-    for part in ("roberta-ViT-B-32", str(tmp_path / "cache"), "hf download roberta-base config.json"):
-        assert part in message
 
 
 @pytest.fixture
@@ -253,23 +246,19 @@ def test_positions_are_not_stretched_in_silence(folders, name, positions):
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "content",
     [
-        {"vision_cfg": {**VISION, "image_size": 64}},
-        {"embed_dim": 8},
-        {"text_cfg": []},
-        {"text_cfg": {**TEXT, "heads": 3}},
-        {"nothing": 1},
+        "[]", "{", '{"model_cfg": {}}', '{"model_cfg": 3}', {"embed_dim": 8}, {"text_cfg": []}, {"nothing": 1},
+        {"vision_cfg": {**VISION, "image_size": 64}}, {"text_cfg": {**TEXT, "heads": 3}},
     ],
-)
-def test_a_configuration_that_does_not_fit(tmp_path, changed):
-    folder = save("clip", tmp_path)
-    config = json.loads((folder / "open_clip_config.json").read_text())
-    config["model_cfg"] |= changed
-    (folder / "open_clip_config.json").write_text(json.dumps(config))
-    message = refused("clip", tmp_path)
-    assert message.startswith("open_clip: ")
-    assert str(folder) in message
+)  # fmt: skip
+def test_a_configuration_that_cannot_be_used_is_named(tmp_path, content):
+    file = save("clip", tmp_path) / "open_clip_config.json"
+    if isinstance(content, dict):
+        config = json.loads(file.read_text())
+        content = json.dumps({**config, "model_cfg": config["model_cfg"] | content})
+    file.write_text(content)
+    assert re.match(f"open_clip: .*{file.parent}", refused("clip", tmp_path))
 
 
 def test_a_damaged_file_is_named(tmp_path):
@@ -285,15 +274,6 @@ def test_a_damaged_file_is_named(tmp_path):
     for file in tmp_path.iterdir():
         with pytest.raises(ModelLoadError, match=f"{file} .*damaged"):
             shapes(file)
-
-
-@pytest.mark.parametrize("content", ["[]", "{", '{"model_cfg": {}}', '{"model_cfg": 3}'])
-def test_a_configuration_that_cannot_be_read(tmp_path, content):
-    folder = save("clip", tmp_path)
-    (folder / "open_clip_config.json").write_text(content)
-    message = refused("clip", tmp_path)
-    assert message.startswith("open_clip: ")
-    assert str(folder) in message
 
 
 def test_images_that_cannot_be_prepared_as_asked(tmp_path):
@@ -314,3 +294,109 @@ def test_a_grad_cam_is_a_grid_on_the_image_and_leaves_the_model_as_it_was(models
         assert all(0 <= left < right <= 1 and 0 <= top < bottom <= 1 for left, top, right, bottom in one.boxes)
         assert 0 <= min(one.weights) <= max(one.weights) <= 1
     assert np.array_equal(model.encode_images(images(2)), before)
+
+
+ARCH = "tiny-clip-of-short-texts"
+LONGER = {**TEXT, "context_length": 40}
+DOGS = ["dog " * n for n in (1, 30, 3, 60, 2, 12)]  # the fourth is cut at the context
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    """Loads a tiny model with random weights and the given text encoder."""
+    from open_clip import factory
+
+    file = tmp_path / f"{ARCH}.json"
+
+    def model(**text):
+        custom = {"custom_text": True} if text else {}
+        file.write_text(json.dumps({"embed_dim": 16, "vision_cfg": VISION, "text_cfg": {**LONGER, **text}, **custom}))
+        open_clip.add_model_config(file)
+        return load(f"open_clip:{ARCH}/random", folder=tmp_path, device="cpu").model
+
+    yield model
+    factory._MODEL_CONFIG_PATHS.remove(file)
+    factory._MODEL_CONFIGS.pop(ARCH)
+
+
+def by_hand(model, texts):
+    """The features of open_clip's own call, with all of the padding."""
+    net = network(model)
+    with torch.inference_mode():
+        rows = net.encode_text(open_clip.get_tokenizer(ARCH)(texts), normalize=False).double()
+    return torch.nn.functional.normalize(rows, dim=-1).numpy()
+
+
+def lengths_of(model, texts):
+    """The numbers of texts and tokens that reach the text encoder in each of its calls."""
+    seen = []
+    net = network(model)
+    inner = getattr(net, "text", net).transformer
+    hook = inner.register_forward_pre_hook(lambda _, given: seen.append(tuple(given[0].shape[:2])))
+    try:
+        model.encode_texts(texts)
+    finally:
+        hook.remove()
+    return seen
+
+
+@pytest.mark.parametrize("text", [{}, {"proj_bias": True}], ids=["CLIP", "CustomTextCLIP"])
+def test_padding_is_left_out_where_it_changes_nothing(loaded, text):
+    model = loaded(**text)
+    assert np.abs(model.encode_texts(DOGS) - by_hand(model, DOGS)).max() < 1e-6
+    assert lengths_of(model, DOGS) == [(6, 40)]
+    assert lengths_of(model, DOGS[:3]) == [(3, 32)]
+    assert lengths_of(model, ["dog " * (1 + n % 20) for n in range(2 * AT_ONCE)])[0] == (AT_ONCE, 10)  # of 1 to 8 dogs
+    assert "texts are read without their padding" in adapters(model)["Match"]
+    assert "texts" not in adapters(model)["Ask"]
+
+
+@pytest.mark.parametrize("text", [{"no_causal_mask": True}, {"pool_type": "last"}, {"embed_cls": True}])
+def test_padding_that_the_model_reads_stays(loaded, text):
+    model = loaded(**text)
+    full = LONGER["context_length"] + ("embed_cls" in text)
+    assert np.abs(model.encode_texts(DOGS) - by_hand(model, DOGS)).max() < 1e-6
+    assert lengths_of(model, DOGS[:1]) == [(1, full)]
+    assert "texts are read with their padding" in adapters(model)["Match"]
+
+
+def test_a_causal_model_that_looks_at_its_padding_all_the_same_is_found_out(loaded, monkeypatch):
+    model = loaded()
+    plain = type(network(model)).encode_text
+
+    def encode_text(net, tokens, normalize=False):
+        return plain(net, tokens, normalize) + net.token_embedding(tokens).mean(dim=1)[:, :16]
+
+    monkeypatch.setattr(type(network(model)), "encode_text", encode_text)
+    assert np.abs(model.encode_texts(DOGS) - by_hand(model, DOGS)).max() < 1e-6
+    assert lengths_of(model, DOGS[:1]) == [(1, 40)]
+    assert "with their padding: without it, the features of 3 texts differ" in model.reading
+
+
+def test_groups_hold_texts_of_similar_length_and_what_is_not_the_same_says_why():
+    lengths = [5, 40, 5, 7, 30] * AT_ONCE
+    calls = []
+
+    def encode(places, longest):
+        calls.append([lengths[place] for place in places])
+        assert longest == max(calls[-1])
+        return torch.tensor([[place, longest] for place in places])
+
+    found = in_groups(lengths, "cpu", encode)
+    assert found[:, 0].tolist() == list(range(len(lengths)))
+    assert [call for call in calls if len(set(call)) > 1] == []
+    assert {len(call) for call in calls} == {AT_ONCE}
+    calls.clear()
+    in_groups(lengths, "cuda:0", encode)
+    assert len(calls) == 1
+    rows = torch.eye(3, dtype=torch.float32)
+    assert apart(rows, lambda: 2 * rows) == 0
+    assert "differ by 0.7" in apart(rows, lambda: rows + rows.roll(1, 0))
+    assert "another shape, (3, 2)" in apart(rows, lambda: rows[:, :2])
+    assert "differ by nan" in apart(rows, lambda: rows * torch.nan)
+
+    def refuse():
+        raise RuntimeError("expanded size")
+
+    assert "does not take shorter texts (RuntimeError: expanded size)" in apart(rows, refuse)
+    assert told("why") == "texts are read with their padding: why"

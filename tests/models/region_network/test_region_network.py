@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,12 +53,6 @@ def images():
     return [image_of(graph) for graph in world_graphs(3, 4)]
 
 
-def test_the_settings_are_read_as_they_were_written(folder):
-    assert read_settings(folder) == TINY
-    assert has_network(folder)
-    assert not has_network(folder.parent)
-
-
 def test_regions_have_the_promised_shapes_and_are_in_the_image(folder, images):
     for regions in network_source(folder, "cpu", width=8).regions(images):
         number = len(regions.boxes)
@@ -96,18 +91,15 @@ def test_the_features_depend_on_what_is_in_a_box(folder):
 def test_the_surest_boxes_that_differ_are_chosen():
     boxes = np.array([[0, 0, 10, 10], [0, 0, 10, 9], [20, 0, 30, 10], [0, 20, 10, 30]], np.float32)
     sure = np.array([0.5, 0.9, 0.7, 0.1], np.float32)
-    kept = Settings(**{**{name: getattr(TINY, name) for name in TINY.__slots__}, "sure": 0.2})
+    kept = replace(TINY, sure=0.2)
     assert chosen(boxes, sure, TINY) == [1, 2, 3]
     assert chosen(boxes, sure, kept) == [1, 2]
     assert chosen(boxes, sure / 10, kept) == [1]  # an image has a region, however unsure
 
 
-def test_a_network_of_another_width_is_refused(folder):
+def test_damaged_files_and_another_width_are_refused(folder, tmp_path):
     with pytest.raises(ModelLoadError, match="gives 8 numbers per box, the model takes 16; name features"):
         network_source(folder, "cpu", width=16)
-
-
-def test_damaged_files_are_refused(folder, tmp_path):
     for name in (SETTINGS, WEIGHTS):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     (tmp_path / WEIGHTS).write_bytes((folder / WEIGHTS).read_bytes()[:100])
@@ -123,6 +115,9 @@ def test_damaged_files_are_refused(folder, tmp_path):
 
 
 def test_the_fingerprint_is_of_the_settings_and_the_weights(folder, tmp_path):
+    assert read_settings(folder) == TINY
+    assert has_network(folder)
+    assert not has_network(folder.parent)
     first = network_source(folder, "cpu", width=8).fingerprint
     assert network_source(folder, "cpu", width=8).fingerprint == first
     write_settings(TINY, tmp_path)
@@ -142,14 +137,11 @@ def best_overlaps(graph, boxes):
     return overlaps(np.array(true, np.float32), boxes).max(axis=1)
 
 
-def test_nearly_every_thing_has_a_box_although_things_touch(scenes):
+def test_nearly_every_thing_has_a_box_and_boxes_differ_and_are_few(scenes):
     found = np.concatenate([best_overlaps(graph, propose(pixels)) for graph, pixels in scenes])
     assert (found >= 0.5).mean() > 0.9
     alone = np.concatenate([best_overlaps(graph, propose(pixels)[:1]) for graph, pixels in scenes])
     assert (alone >= 0.5).mean() < 0.4
-
-
-def test_boxes_are_in_the_image_differ_and_are_few(scenes):
     for _, pixels in scenes:
         boxes = propose(pixels)
         height, width = pixels.shape[:2]
@@ -161,15 +153,12 @@ def test_boxes_are_in_the_image_differ_and_are_few(scenes):
         assert np.triu(overlaps(boxes, boxes), 1).max(initial=0) < 0.9
 
 
-def test_an_image_in_which_nothing_stands_out_is_one_box():
-    assert propose(np.full((30, 50, 3), 240, np.uint8)).tolist() == [[0, 0, 50, 30]]
-    assert propose(np.zeros((1, 1, 3), np.uint8)).tolist() == [[0, 0, 1, 1]]
-
-
-@pytest.mark.parametrize("shape", [(1, 200), (200, 1), (7, 7), (3, 900)])
+@pytest.mark.parametrize("shape", [(1, 200), (200, 1), (7, 7), (3, 900), (30, 50), (1, 1)])
 def test_an_image_of_any_size_has_boxes(shape):
     pixels = np.random.default_rng(0).integers(0, 256, (*shape, 3), dtype=np.uint8)
     assert len(propose(pixels)) >= 1
+    blank = np.full((*shape, 3), 240, np.uint8)
+    assert propose(blank).tolist() == [[0, 0, *shape[::-1]]]
 
 
 def test_overlaps_are_those_of_the_areas_of_pixels():

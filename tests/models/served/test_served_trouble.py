@@ -5,25 +5,30 @@ import logging
 import random
 import signal
 import threading
+from datetime import UTC, datetime
 from functools import partial
+from itertools import count, pairwise
 from pathlib import Path
 from ssl import SSLCertVerificationError
 from urllib.error import URLError
 from urllib.request import OpenerDirector
 
 import pytest
-from builders import table
+from builders import refusal, table, tabled
 from chat_server import KEY, asked_of, image, model_of, ok, pairs, problem, refused
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.cache.store import Memory, Store
 from vlgate.asking.dedupe import Identities
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
-from vlgate.errors import ImageError
+from vlgate.errors import ImageError, ModelLoadError
 from vlgate.images.files import file_image
 from vlgate.models.loading.registry import load
-from vlgate.models.served.adapter import DaemonThreads
+from vlgate.models.served.adapter import DaemonThreads, check
+from vlgate.models.served.http import Endpoint, Key, Pace, Place, ServiceError, key_of, parse, retry_after
 from vlgate.types import Ask, LazyImage, Match
 
 
@@ -52,7 +57,8 @@ def test_an_unusable_reply_costs_its_own_request_only(chat, reply, why):
     assert len(chat.seen) > before + len(good)  # and nothing is kept beyond that
 
 
-def test_busy_services_are_asked_again(chat, slept):
+@pytest.mark.usefixtures("slept")
+def test_busy_services_and_dropped_connections_are_asked_again(chat, slept):
     model = model_of(chat)
     chat.script = [(429, {"Retry-After": "7"}, b""), (503, {}, b""), (500, {}, b"oh")]
     assert model.answer([Ask(image=image(), question="q")]) == ["Yes."]
@@ -61,6 +67,9 @@ def test_busy_services_are_asked_again(chat, slept):
     assert 0.5 <= slept[1] <= 1  # the second attempt failed: 1 s, less a part of it
     assert slept[2] == 2 * slept[1]
     assert len(slept) == 3
+    model = model_of(chat)
+    chat.script = [(200, {"Content-Length": "50"}, b"{")]
+    assert model.match(pairs("a")) == [1.0]
 
 
 @pytest.mark.slow
@@ -76,13 +85,6 @@ def test_a_service_that_hangs_is_given_up_and_then_asked_once_only(chat):
     assert len(chat.seen) == before + 2
     assert model.match(pairs("a")) == [1.0]  # it is back, and so are the retries
     chat.script = [(503, {}, b"")]
-    assert model.match(pairs("a")) == [1.0]
-
-
-@pytest.mark.usefixtures("slept")
-def test_a_dropped_connection_is_tried_again(chat):
-    model = model_of(chat)
-    chat.script = [(200, {"Content-Length": "50"}, b"{")]
     assert model.match(pairs("a")) == [1.0]
 
 
@@ -133,7 +135,8 @@ def test_only_the_service_sees_the_key(chat, caplog, capfd, tmp_path):
     assert chat.seen[-1][1]["Authorization"] == f"Bearer {KEY}"
 
 
-def test_too_many_requests_does_not_mean_that_the_service_is_gone(chat, slept):
+@pytest.mark.usefixtures("slept")
+def test_too_many_requests_do_not_mean_that_the_service_is_gone_unless_it_asks_to_wait_for_hours(chat, slept):
     model = model_of(chat, "?retries=1&concurrency=1")
     chat.script = [(429, {"Retry-After": "3"}, b"")] * 2
     why = str(problem(lambda: model.match(pairs("a"))))
@@ -141,10 +144,6 @@ def test_too_many_requests_does_not_mean_that_the_service_is_gone(chat, slept):
     chat.script = [(429, {}, b"")]
     assert model.match(pairs("b")) == [1.0]  # with all its retries
     assert slept[:2] == [3, 3]  # what it asked for last holds for the next request
-
-
-@pytest.mark.usefixtures("slept")
-def test_a_service_that_asks_to_wait_for_hours_is_given_up(chat):
     model = model_of(chat, "?concurrency=1")
     before = len(chat.seen)
     chat.script = [(429, {"Retry-After": "86400"}, {"error": {"message": "daily limit"}})]
@@ -236,7 +235,7 @@ def test_an_interrupted_run_does_not_wait_for_replies(chat):
     assert not any('"e"' in text for text in chat.texts)
 
 
-def test_threads_keep_the_order_and_are_daemons():
+def test_threads_keep_the_order_are_daemons_and_hold_what_a_job_raises():
     before, done = set(threading.enumerate()), []
     threads, gate = DaemonThreads(1), threading.Event()
     first = threads.submit(gate.wait)
@@ -250,6 +249,10 @@ def test_threads_keep_the_order_and_are_daemons():
     for thread in mine:
         thread.join(10)
         assert not thread.is_alive()
+    threads = DaemonThreads(2)
+    with pytest.raises(ZeroDivisionError):
+        threads.submit(lambda: 1 / 0).result(10)
+    threads.close()
 
 
 def test_jobs_that_have_not_started_are_dropped():
@@ -263,8 +266,121 @@ def test_jobs_that_have_not_started_are_dropped():
     assert done == []
 
 
-def test_the_future_holds_what_a_job_raises():
-    threads = DaemonThreads(2)
-    with pytest.raises(ZeroDivisionError):
-        threads.submit(lambda: 1 / 0).result(10)
-    threads.close()
+NOW = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def test_the_address_and_its_options():
+    place = parse("http://localhost:8000/v1#llava")
+    assert place == Place(url="http://localhost:8000/v1", name="llava", loopback=True)
+    assert parse("https://api.example.org/v1/#org/name:7b").name == "org/name:7b"
+    assert parse("https://api.example.org/v1/chat/completions#x").url == "https://api.example.org/v1"
+    place = parse(
+        "https://h/v1#m?concurrency=2&format=jpeg&key_env=MY_KEY&logprobs=0&max_tokens=9&retries=0&rpm=60&size=512"
+        "&timeout=5"
+    )
+    assert (place.concurrency, place.form, place.key_env, place.logprobs) == (2, "jpeg", "MY_KEY", False)
+    assert (place.max_tokens, place.retries, place.rpm, place.size, place.timeout) == (9, 0, 60, 512, 5)
+
+
+@pytest.mark.parametrize(("weights", "why"), table(Path(__file__).with_name("bad_addresses.tsv")))
+def test_what_can_be_wrong(weights, why):
+    assert why in refusal(parse, weights)
+
+
+@tabled
+def test_http_is_for_this_machine_unless_insecure_is_set(address):
+    assert parse(address).loopback == ("far" not in address)
+
+
+@tabled
+def test_a_key_in_the_wrong_place_is_refused_and_not_repeated(weights, tmp_path, monkeypatch):
+    monkeypatch.delenv("SECRET0123456789", raising=False)
+    with pytest.raises(ModelLoadError) as caught:
+        check(weights, tmp_path)
+    assert "SECRET" not in str(caught.value)
+    assert "environment" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["SECRET\nX: y", "SECRET 1", "SECRET\u00e9"])
+def test_a_key_that_cannot_be_sent(value, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", value)
+    with pytest.raises(ModelLoadError, match="OPENAI_API_KEY") as caught:
+        key_of(parse("https://h/v1#m"))
+    assert "SECRET" not in str(caught.value)
+
+
+def test_only_the_headers_show_a_key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", " SECRET0123456789\n")
+    key = key_of(parse("https://h/v1#m"))
+    assert key.headers() == {"Authorization": "Bearer SECRET0123456789"}
+    assert "SECRET" not in f"{key} {key!r} {[key]}"
+    said = {"a": ["xSECRET0123456789y", 1, None], "b": {"c": "SECRET0123456789"}}
+    assert key.cleaned(said) == {"a": ["x***y", 1, None], "b": {"c": "***"}}
+    assert key.cleaned({"SECRET0123456789": 1}) == {"***": 1}
+    assert Key("EMPTY").cleaned("EMPTY") == "EMPTY"  # vLLM's users write this; it is not a secret
+    assert Key("").headers() == {}
+
+
+@tabled
+def test_retry_after_is_seconds_or_a_date(header, wanted):
+    assert retry_after(header, NOW) == wanted
+
+
+class Clock:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, seconds):
+        assert seconds > 0
+        self.now += seconds
+
+
+@given(st.lists(st.floats(0, 5), min_size=1, max_size=30), st.integers(1, 600))
+def test_no_more_than_rpm_requests_per_minute(gaps, rpm):
+    clock = Clock()
+    pace, sent = Pace(rpm, clock, clock.sleep), []
+    for gap in gaps:
+        clock.now += gap
+        pace.wait()
+        sent.append(clock.now)
+    assert all(later - earlier > 60 / rpm - 1e-6 for earlier, later in pairwise(sent))
+
+
+def test_a_reply_that_comes_too_slowly_is_given_up(chat):
+    """2 MB come in at least 31 parts; the clock is read after each."""
+    chat.say = lambda _: ok("x" * 2_000_000)
+
+    def ask(seconds_per_part):
+        ticks = count(step=seconds_per_part)
+        pace = Pace(0, clock=lambda: next(ticks))
+        return Endpoint(parse(f"{chat.url}#toy?retries=0&timeout=120"), Key(""), pace).ask({})
+
+    assert len(ask(0.0)["choices"][0]["message"]["content"]) == 2_000_000
+    with pytest.raises(ServiceError, match="within 120 s"):
+        ask(10.0)
+
+
+def test_no_thread_sleeps_unless_the_service_asks_for_it_also_while_it_waits():
+    clock = Clock()
+    pace = Pace(0, clock, clock.sleep)
+    pace.wait()
+    pace.wait()
+    assert clock.now == 100
+    pace.hold(7)
+    pace.hold(3)
+    pace.wait()
+    assert clock.now == 107
+    clock = Clock()
+
+    def sleep(seconds):
+        if clock.now == 100:
+            pace.hold(30)  # another thread's reply, while this one sleeps
+        clock.now += seconds
+
+    pace = Pace(60, clock, sleep)
+    pace.wait()
+    pace.wait()
+    assert clock.now == 130

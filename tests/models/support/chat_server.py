@@ -6,9 +6,10 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from builders import refusal
 from PIL import Image
 
-from vlgate.errors import ModelLoadError, NoReplyError
+from vlgate.errors import NoReplyError
 from vlgate.models.served.adapter import build
 from vlgate.types import LazyImage, Match
 
@@ -91,9 +92,7 @@ def asked_of(body):
 
 
 def refused(chat, options=""):
-    with pytest.raises(ModelLoadError) as caught:
-        model_of(chat, options)
-    return str(caught.value)
+    return refusal(model_of, chat, options)
 
 
 def problem(ask):

@@ -20,7 +20,8 @@ def slow_regions(state, config, image):
     boxes = proposed(state, config, features, size)
     pooled = torchvision.ops.RoIPool(config.pooled, 1 / 16)(features, [boxes])
     for index in range(config.blocks[3]):
-        pooled = block(state, f"roi_heads.res5.{index}", pooled, dilation=2)
+        stride, dilation = (2 if index == 0 else 1, 1) if config.halve_res5 else (1, 2)
+        pooled = block(state, config, f"roi_heads.res5.{index}", pooled, stride, dilation)
     return tuple(one.numpy() for one in chosen(state, config, pooled.mean((2, 3)), boxes, size))
 
 
@@ -39,9 +40,10 @@ def normed(state, name, features, **how):
     return (conv2d(features, state[f"{name}.weight"], **how) - mean) / (variance + 1e-5).sqrt() * weight + bias
 
 
-def block(state, name, features, stride=1, dilation=1):
-    inner = normed(state, f"{name}.conv1", features, stride=stride).relu()
-    inner = normed(state, f"{name}.conv2", inner, padding=dilation, dilation=dilation).relu()
+def block(state, config, name, features, stride=1, dilation=1):
+    first, second = (stride, 1) if config.stride_in_1x1 else (1, stride)
+    inner = normed(state, f"{name}.conv1", features, stride=first).relu()
+    inner = normed(state, f"{name}.conv2", inner, stride=second, padding=dilation, dilation=dilation).relu()
     inner = normed(state, f"{name}.conv3", inner)
     if f"{name}.shortcut.weight" in state:
         features = normed(state, f"{name}.shortcut", features, stride=stride)
@@ -50,10 +52,11 @@ def block(state, name, features, stride=1, dilation=1):
 
 def backbone(state, config, pixels):
     features = normed(state, "backbone.stem.conv1", pixels, stride=2, padding=3).relu()
-    features = max_pool2d(features, 3, 2, ceil_mode=True)
+    features = max_pool2d(features, 3, 2, padding=0 if config.caffe_maxpool else 1, ceil_mode=config.caffe_maxpool)
     for stage, blocks in zip((2, 3, 4), config.blocks, strict=False):
         for index in range(blocks):
-            features = block(state, f"backbone.res{stage}.{index}", features, 2 if stage > 2 and index == 0 else 1)
+            stride = 2 if stage > 2 and index == 0 else 1
+            features = block(state, config, f"backbone.res{stage}.{index}", features, stride)
     return features
 
 

@@ -18,31 +18,33 @@ def empty(model):
     return model.eval()
 
 
-def constant_classifier(folder, labels):
-    """Write a classifier that gives each text the probabilities of ``labels``, a dictionary by label."""
-    tokenizer = text_checkpoints.tokenizer("bert")
-    config = transformers.BertConfig(
-        **SMALL, vocab_size=len(tokenizer), max_position_embeddings=32, id2label=dict(enumerate(labels)),
-        num_labels=len(labels),
-    )  # fmt: skip
-    model = empty(transformers.BertForSequenceClassification(config))
-    with torch.no_grad():
-        model.classifier.bias.copy_(torch.tensor([math.log(label) for label in labels.values()]))
+def saved(model, tokenizer, folder):
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
 
+def classifier(tokenizer, labels):
+    config = transformers.BertConfig(
+        **SMALL, vocab_size=len(tokenizer), max_position_embeddings=64, id2label=dict(enumerate(labels)),
+        num_labels=len(labels),
+    )  # fmt: skip
+    return transformers.BertForSequenceClassification(config)
+
+
+def constant_classifier(folder, labels):
+    """Write a classifier that gives each text the probabilities of ``labels``, a dictionary by label."""
+    tokenizer = text_checkpoints.tokenizer("bert")
+    model = empty(classifier(tokenizer, labels))
+    with torch.no_grad():
+        model.classifier.bias.copy_(torch.tensor([math.log(label) for label in labels.values()]))
+    return saved(model, tokenizer, folder)
+
+
 def random_classifier(folder, labels=("entailment", "neutral", "contradiction")):
     """Write a classifier with random weights, large enough for texts to differ."""
     tokenizer = text_checkpoints.tokenizer("bert")
-    config = transformers.BertConfig(
-        **SMALL, vocab_size=len(tokenizer), max_position_embeddings=32, id2label=dict(enumerate(labels)),
-        num_labels=len(labels),
-    )  # fmt: skip
-    wider(transformers.BertForSequenceClassification(config), 0).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return saved(wider(classifier(tokenizer, labels), 0), tokenizer, folder)
 
 
 def constant_filler(folder, words):
@@ -55,9 +57,7 @@ def constant_filler(folder, words):
         bias[tokenizer.convert_tokens_to_ids(word)] = math.log(probability)
     with torch.no_grad():
         model.cls.predictions.bias.copy_(bias)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return saved(model, tokenizer, folder)
 
 
 def random_filler(folder, kind):
@@ -72,9 +72,7 @@ def random_filler(folder, kind):
             **SMALL, vocab_size=size, max_position_embeddings=20, pad_token_id=1, bos_token_id=0, eos_token_id=2
         )
         model = transformers.RobertaForMaskedLM(config)
-    wider(model, 0).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return saved(wider(model, 0), tokenizer, folder)
 
 
 def deciding_classifier(folder, labels, says):
@@ -84,12 +82,8 @@ def deciding_classifier(folder, labels, says):
     so that the first place has the mean of the words' features, which the norms then scale to 1.
     """
     tokenizer = text_checkpoints.tokenizer("bert", tuple(says))
-    config = transformers.BertConfig(
-        **SMALL, vocab_size=len(tokenizer), max_position_embeddings=64, id2label=dict(enumerate(labels)),
-        num_labels=len(labels),
-    )  # fmt: skip
-    model = empty(transformers.BertForSequenceClassification(config))
-    layer, same = model.bert.encoder.layer[0], torch.eye(config.hidden_size)
+    model = empty(classifier(tokenizer, labels))
+    layer, same = model.bert.encoder.layer[0], torch.eye(SMALL["hidden_size"])
     with torch.no_grad():
         for norm in (model.bert.embeddings.LayerNorm, layer.attention.output.LayerNorm, layer.output.LayerNorm):
             norm.weight.fill_(1)
@@ -100,9 +94,7 @@ def deciding_classifier(folder, labels, says):
             feature = model.bert.embeddings.word_embeddings.weight[tokenizer.convert_tokens_to_ids(word)]
             feature[2 * index], feature[2 * index + 1] = 1, -1
             model.classifier.weight[list(labels).index(label), 2 * index] = 40 / 2**index
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return saved(model, tokenizer, folder)
 
 
 def constant_causal(folder, words):
@@ -120,6 +112,4 @@ def constant_causal(folder, words):
         model.transformer.ln_f.bias[0] = 1
         for word, likely in words.items():
             model.lm_head.weight[tokenizer.convert_tokens_to_ids(word), 0] = math.log(likely)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return saved(model, tokenizer, folder)

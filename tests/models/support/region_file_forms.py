@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from vlgate.errors import ImageError
+from vlgate.models.regions.feature_file import write_shard
 from vlgate.models.regions.feature_records import FIELDS
-from vlgate.models.regions.feature_shards import write_shard
 from vlgate.models.regions.inputs import region_source
 from vlgate.models.regions.regions import Regions
 from vlgate.types import LazyImage

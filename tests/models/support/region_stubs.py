@@ -1,13 +1,11 @@
 """Tiny checkpoints, images and made-up regions, shared by the tests of models on region features."""
 
 import numpy as np
-import pytest
 import torch
 import transformers
 from PIL import Image
-from score_checks import steady
 
-from vlgate.errors import ModelLoadError, NoReplyError
+from vlgate.errors import NoReplyError
 from vlgate.models.regions.regions import Regions
 from vlgate.types import Ask, LazyImage, Match
 
@@ -113,6 +111,13 @@ def visualbert(kind, folder, **more):
     return saved(lambda: kind(transformers.VisualBertConfig(**VISUALBERT, **more)), folder, spread=0.2)
 
 
+def save(name, folder):
+    """Save a tiny model that matches."""
+    if name == "lxmert":
+        return lxmert(transformers.LxmertForPreTraining, folder)
+    return visualbert(transformers.VisualBertForPreTraining, folder)
+
+
 def one_by_one(folder, kind, texts, inputs):
     """Run each request alone and unpadded through the library's own forward; ``inputs`` are those of the images."""
     model = kind.from_pretrained(folder).eval()
@@ -122,52 +127,3 @@ def one_by_one(folder, kind, texts, inputs):
         with torch.inference_mode():
             found.append(model(**tokenizer(text, return_tensors="pt"), **seen))
     return found
-
-
-def is_steady(model):
-    """Assert that neither the batch, nor its order, nor a longer text in it changes a score."""
-    together = steady(model.match, PAIRS, rel=1e-5, abs=1e-6)
-    long = Match(image=image(1), text="a cat is on the left of a dog " * 2)
-    assert model.match([PAIRS[0], long])[0] == pytest.approx(together[0], rel=1e-5, abs=1e-6)
-
-
-class Lesson:
-    """32 squares, each with a true or false text; ``true`` is 1 for the true ones, of shape (32,)."""
-
-    def __init__(self, folder):
-        numbers = np.arange(32)
-        said = (numbers // 2) % 2
-        regions = Stub().regions([image(int(number)) for number in numbers])
-        self.true = torch.from_numpy((said == numbers % 2).astype(np.int64))
-        self.texts = transformers.BertTokenizer.from_pretrained(folder)(
-            [f"a {COLORS[color]} square" for color in said], return_tensors="pt"
-        )
-        self.features, self.boxes = (
-            torch.from_numpy(np.stack([getattr(region, name) for region in regions])) for name in ("features", "boxes")
-        )
-
-    def teach(self, model, inputs, rate, folder):
-        """Minimise the library's own loss, and save the model."""
-        optimizer = torch.optim.AdamW(model.train().parameters(), lr=rate)
-        for _ in range(60):
-            loss = model(**self.texts, **inputs).loss
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        assert loss.item() < 0.3
-        model.save_pretrained(folder)
-        save_tokenizer(folder)
-
-
-def tells_colors(model):
-    """Whether true texts of new squares score above 0, and false ones below."""
-    pairs = [Match(image=image(n), text=f"a {color} square") for n in range(40, 50) for color in COLORS]
-    expected = [[1, -1] if number % 2 == 0 else [-1, 1] for number in range(10)]
-    return (np.sign(model.match(pairs).reshape(-1, 2)) == expected).all()
-
-
-def refusal(build, weights, folder):
-    """The message for weights that cannot be loaded."""
-    with pytest.raises(ModelLoadError) as caught:
-        build(weights, folder)
-    return str(caught.value)

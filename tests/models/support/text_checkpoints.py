@@ -31,18 +31,16 @@ def tokenizer(kind, more=()):
 @cache
 def network(kind):
     """Return a model with weights of seed 0, large enough for texts to differ."""
-    size = len(WORDS) + 6
-    small = {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 32, "vocab_size": size}
+    small = {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 32}
     bert = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    cls, config, settings = {
+        "gpt2": ("GPT2LMHeadModel", "GPT2Config", small | {"bos_token_id": 2, "eos_token_id": 2}),
+        "gpt1": ("OpenAIGPTLMHeadModel", "OpenAIGPTConfig", small),
+        "bert": ("BertForMaskedLM", "BertConfig", bert | {"max_position_embeddings": 32}),
+    }[kind]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        if kind == "gpt2":
-            model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**small, bos_token_id=2, eos_token_id=2))
-        elif kind == "gpt1":
-            model = transformers.OpenAIGPTLMHeadModel(transformers.OpenAIGPTConfig(**small))
-        else:
-            config = transformers.BertConfig(**bert, vocab_size=size, max_position_embeddings=32)
-            model = transformers.BertForMaskedLM(config)
+        model = getattr(transformers, cls)(getattr(transformers, config)(**settings, vocab_size=len(WORDS) + 6))
         for parameter in model.parameters():
             torch.nn.init.normal_(parameter, std=0.3)
     return model.eval()

@@ -1,14 +1,12 @@
 """Checkpoints with random weights of generative models, small enough to be made in a test: tiny_vlms.toml lists them.
 
-A section is ``like`` another one, with the rest changed. In it, ``base`` stands for the values of a table, ``class``
-for an object of transformers made of the others, ``$len`` and ``$vocab`` for the tokenizer's size and vocabulary, and
-``ids`` are values of the configuration that are tokens.
+A section is ``like`` another one, with the rest changed. In it, ``$len`` and ``$vocab`` stand for the tokenizer's size
+and vocabulary, and ``ids`` are values of the configuration that are tokens.
 """
 
-import tomllib
-from functools import partial, reduce
-from pathlib import Path
+from functools import partial
 
+import tables
 import tokenizers
 import torch
 import transformers
@@ -53,8 +51,7 @@ def tokenizer(*, bos=False):
     )
 
 
-TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-BASES = TABLE.pop("base")
+TABLE, BASES = tables.read(__file__)
 QWEN_IMAGE = "<|vision_start|><|image_pad|><|vision_end|>"
 TEMPLATES = {"QWEN": QWEN_TEMPLATE, "IDEFICS": IDEFICS_TEMPLATE, "LLAVA": LLAVA_TEMPLATE}
 
@@ -83,20 +80,7 @@ def words_with(tokens=(), named=(), special=(), around="", *, bos=False):
 
 
 def filled(value, words):
-    """A value of the table, with what its signs stand for."""
-    if isinstance(value, str) and value.startswith("$"):
-        return words.get_vocab() if value == "$vocab" else len(words) + int(value.removeprefix("$len") or 0)
-    if not isinstance(value, dict):
-        return value
-    base = filled(BASES[value["base"]], words) if "base" in value else {}
-    rest = {name: filled(part, words) for name, part in value.items() if name not in ("base", "class", "set")}
-    rest = base | {int(name) if name.isdecimal() else name: part for name, part in rest.items()}
-    if "class" not in value:
-        return rest
-    found = reduce(getattr, value["class"].split("."), transformers)(**rest)
-    for name, part in value.get("set", {}).items():
-        setattr(found, name, part)
-    return found
+    return tables.filled(value, BASES, {"vocab": words.get_vocab(), "len": len(words)})
 
 
 def built(family):
@@ -147,3 +131,10 @@ def made(cls, config):
             if parameter.ndim > 1:
                 torch.nn.init.normal_(parameter, std=0.2)
     return model
+
+
+def save(name, folder):
+    """Write a checkpoint of any group, as ``save_pretrained`` does."""
+    for part in built(name):
+        part.save_pretrained(folder)
+    return folder

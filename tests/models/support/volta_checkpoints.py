@@ -1,62 +1,32 @@
 """Tiny checkpoints of VOLTA's family in their authors' format, and made-up region features."""
 
 import json
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import torch
 import transformers
-from PIL import Image
+from region_stubs import COLORS, image
 
 from vlgate.models.loading.registry import load
 from vlgate.models.regions.regions import Regions
 from vlgate.models.regions.volta.config import aliases, parse, shapes
 from vlgate.models.regions.volta.vilbert_mt import ALIGNMENT, RANKING, in_words_of_volta, renamed
-from vlgate.types import LazyImage, Match
+from vlgate.types import Match
 
 WORDS = ["a", "the", "red", "blue", "square", "is", "in", "of", "two", "cats", "dog", "on", "left", "?", ".", "##s"]
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
 FEATURES = 16
 KINDS = ("vilbert", "lxmert", "uniter", "vl-bert", "visualbert")
-COLORS = ("red", "blue")
 
-_COMMON = {
-    "vocab_size": len(TOKENS), "max_position_embeddings": 24, "type_vocab_size": 3, "bert_model": "bert-base-uncased",
-    "hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 20, "pooler_size": 14,
-    "v_hidden_size": 16, "v_num_attention_heads": 2, "v_intermediate_size": 20, "v_pooler_size": 14,
-    "hidden_act": "gelu", "v_hidden_act": "gelu", "v_feature_size": FEATURES, "num_locs": 5,
-    "add_global_imgfeat": "first", "v_coordinate_embeddings_dim": 2, "fusion_method": "mul",
-    "visual_target_weights": {"0": 1.0},
-    "tt_attn_sublayers": [0, 2], "tv_attn_sublayers": [0, 2], "vt_attn_sublayers": [0, 2], "vv_attn_sublayers": [0, 2],
-    "t_ff_sublayers": [1, 3], "v_ff_sublayers": [1, 3], "shared_sublayers": [0, 1, 2, 3],
-    "single_ln_sublayers": [0, 1, 2, 3], "sublayer2num_attention_heads": {}, "sublayer2v_num_attention_heads": {},
-}  # fmt: skip
-_TWO_STREAMS = {
-    "vilbert": {
-        "tt_attn_sublayers": [0, 4], "tv_attn_sublayers": [2], "vt_attn_sublayers": [2], "vv_attn_sublayers": [4],
-        "t_ff_sublayers": [1, 3, 5], "v_ff_sublayers": [3, 5], "shared_sublayers": [], "single_ln_sublayers": [],
-        "v_hidden_size": 12, "v_num_attention_heads": 3, "v_intermediate_size": 10, "v_hidden_act": "swish",
-        "sublayer2attn_hidden_size": {"2": 24}, "sublayer2v_attn_hidden_size": {"2": 24},
-        "sublayer2num_attention_heads": {"2": 4}, "sublayer2v_num_attention_heads": {"2": 4},
-    },
-    "lxmert": {
-        "tt_attn_sublayers": [0, 3], "tv_attn_sublayers": [2], "vt_attn_sublayers": [2], "vv_attn_sublayers": [0, 3],
-        "t_ff_sublayers": [1, 4], "v_ff_sublayers": [1, 4], "shared_sublayers": [2], "single_ln_sublayers": [],
-        "hidden_act": "relu",
-    },
-}  # fmt: skip
-
-MULTI = {
-    "vocab_size": len(TOKENS), "max_position_embeddings": 24, "type_vocab_size": 2, "hidden_size": 16,
-    "num_attention_heads": 2, "intermediate_size": 20, "num_hidden_layers": 3, "v_feature_size": FEATURES,
-    "v_hidden_size": 12, "v_num_hidden_layers": 2, "v_num_attention_heads": 3, "v_intermediate_size": 10,
-    "bi_hidden_size": 24, "bi_num_attention_heads": 4, "hidden_act": "gelu", "v_hidden_act": "gelu",
-    "v_biattention_id": [0, 1], "t_biattention_id": [1, 2],
-}  # fmt: skip
+TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+MULTI = TABLE["multi"]
 
 
 def config_of(kind, **changes):
     """The settings of a tiny model, under VOLTA's names."""
-    return {**_COMMON, "image_embeddings": kind, **_TWO_STREAMS.get(kind, {}), **changes}
+    return {**TABLE["common"], "image_embeddings": kind, **TABLE.get(kind, {}), **changes}
 
 
 def _drawn(wanted, seed):
@@ -86,7 +56,7 @@ def multi_state(head=RANKING, task_tokens=20, seed=0):
     return state | {f"{unused}.bias": torch.zeros(2), "vil_prediction.logit_fc.0.bias": torch.zeros(2)}
 
 
-def save(folder, settings, state, *, name="pytorch_model_9.bin", config="config.json"):
+def write(folder, settings, state, *, name="pytorch_model_9.bin", config="config.json"):
     """Save weights, configuration and tokenizer in a folder."""
     folder.mkdir(exist_ok=True)
     torch.save(state, folder / name)
@@ -94,6 +64,14 @@ def save(folder, settings, state, *, name="pytorch_model_9.bin", config="config.
     (folder / "vocab.txt").write_text("\n".join(TOKENS))
     transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
     return folder
+
+
+def save(name, folder):
+    """Save a tiny model under its registered name."""
+    if name == "vilbert-12-in-1":
+        return write(folder, MULTI, multi_state(), name="multi_task_model.bin")
+    settings = config_of(name.removeprefix("volta-"))
+    return write(folder, settings, state_of(settings))
 
 
 def built(folder, kind, weights="saved", **options):
@@ -124,12 +102,6 @@ def regions_of(key):
     features[:, COLORS.index(color)] += 2
     boxes = np.sort(draw.random((count, 2, 2)), axis=1).reshape(count, 4).astype(np.float32)
     return Regions(features=features, boxes=boxes)
-
-
-def image(number):
-    """A square: red for an even number, blue for an odd one."""
-    color = COLORS[number % 2]
-    return LazyImage(key=f"{color}-{number}", load=lambda: Image.new("RGB", (8, 8), color))
 
 
 TEXTS = ("a red square", "a dog is on the left of two cats .", "the blue square ?", "cats", "two cats in a square .")

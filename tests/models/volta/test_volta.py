@@ -6,43 +6,22 @@ import pytest
 import torch
 import volta_checkpoints as tiny
 import volta_slow as slow
-from score_checks import steady, turns
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.regions.inputs import region_source
 from vlgate.models.regions.volta import adapter, vilbert_mt
-from vlgate.models.regions.volta.config import ALIGNMENT, aliases, parse, shapes
+from vlgate.models.regions.volta.config import ALIGNMENT, parse
 from vlgate.models.regions.volta.encoder import Seen, Weights, embed, logits, with_overall
-from vlgate.types import Match, Matcher
-
-GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU is here")
+from vlgate.types import Match
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     start = tmp_path_factory.mktemp("start")
     for kind in tiny.KINDS:
-        settings = tiny.config_of(kind)
-        tiny.save(start / kind, settings, tiny.state_of(settings))
-    tiny.save(start / "multi", tiny.MULTI, tiny.multi_state(), name="multi_task_model.bin")
+        tiny.save(f"volta-{kind}", start / kind)
+    tiny.save("vilbert-12-in-1", start / "multi")
     return start
-
-
-@pytest.fixture(params=[*tiny.KINDS, "vilbert-12-in-1"])
-def model(request, folders):
-    if request.param == "vilbert-12-in-1":
-        return tiny.built(folders, request.param, "multi?regions=any")
-    return tiny.built(folders, request.param, request.param)
-
-
-def test_scores_are_one_number_per_pair(model):
-    assert isinstance(model, Matcher)
-    scores = model.match(tiny.PAIRS)
-    assert scores.shape == (9,)
-    assert scores.dtype == np.float64
-    assert len(np.unique(scores.round(6))) == 9
-    assert model.note.startswith("regions of a stub")
-    assert len(model.cut_texts) == 0
 
 
 def by_hand(reference, pairs=tiny.PAIRS, **options):
@@ -54,35 +33,13 @@ def by_hand(reference, pairs=tiny.PAIRS, **options):
     ]
 
 
-@pytest.mark.parametrize("kind", tiny.KINDS)
-def test_pairs_are_ranked_by_the_raw_match_logit_on_request(folders, kind):
-    plain = tiny.built(folders, kind, kind)
-    raw = tiny.built(folders, kind, f"{kind}?score=logit")
-    settings = tiny.config_of(kind)
-    expected = [out[0] for out in by_hand(slow.SlowVolta(settings, tiny.state_of(settings)))]
-    assert raw.match(tiny.PAIRS) == pytest.approx(expected, rel=1e-4, abs=2e-5)
-    assert turns(raw.match(tiny.PAIRS), plain.match(tiny.PAIRS)) > 0
-    assert (raw.decision_threshold, plain.decision_threshold) == (None, 0.0)
-    assert raw.note.endswith("ranks by the raw match logit (VALSE's script)")
-    assert raw.fingerprint != plain.fingerprint
-
-
-def test_a_head_that_ranks_has_no_match_logit(folders):
+def test_a_head_that_ranks_has_no_match_logit_and_the_note_names_the_detector(folders):
     with pytest.raises(ModelLoadError, match="score='logit'"):
         tiny.built(folders, "vilbert-12-in-1", "multi?regions=any&score=logit")
-
-
-def test_batch_order_and_padding_make_no_difference(model):
-    together = steady(model.match, tiny.PAIRS, rel=1e-5, abs=1e-6)
-    long = Match(image=tiny.image(5), text="a " * 18)
-    assert model.match([*tiny.PAIRS, long])[:-1] == pytest.approx(together, rel=1e-5, abs=1e-6)
-
-
-def test_words_and_images_change_the_score(model):
-    """Another word at the end, and another image, each change the score."""
-    match = Match(image=tiny.image(0), text="a red square .")
-    assert model.match([match])[0] != model.match([Match(image=match.image, text="a red square ?")])[0]
-    assert model.match([match])[0] != model.match([Match(image=tiny.image(2), text=match.text)])[0]
+    assert tiny.built(folders, "uniter", "uniter").note == "regions of a stub; ranks by the match probability"
+    note = tiny.built(folders, "vilbert-12-in-1", "multi?regions=any").note
+    assert note.startswith("regions of a stub; ")
+    assert "ResNeXt-152" in note
 
 
 VARIANTS = [
@@ -96,30 +53,27 @@ VARIANTS = [
 def test_it_is_the_arithmetic_of_volta(tmp_path, kind, changes):
     settings = tiny.config_of(kind, **changes)
     state = tiny.state_of(settings, seed=3)
-    found = tiny.built(tiny.save(tmp_path / "saved", settings, state).parent, kind).match(tiny.PAIRS)
-    expected = [match - none for match, none in by_hand(slow.SlowVolta(settings, state))]
+    found = tiny.built(tiny.write(tmp_path / "saved", settings, state).parent, kind).match(tiny.PAIRS)
+    outs = by_hand(slow.SlowVolta(settings, state))
+    expected = [match - none for match, none in outs]
     assert found == pytest.approx(expected, rel=1e-4, abs=2e-5)
+    raw = tiny.built(tmp_path, kind, "saved?score=logit").match(tiny.PAIRS)
+    assert raw == pytest.approx([match for match, _ in outs], rel=1e-4, abs=2e-5)
     assert np.std(expected) > 0.01
 
 
-@pytest.mark.parametrize(("asked", "task"), [("", 8), ("&task=7", 7), ("&head=alignment&task=3", 3)])
+@pytest.mark.parametrize(
+    ("asked", "task"), [("", 8), ("&task=7", 7), ("&head=alignment&task=3", 3), ("&head=alignment", None)]
+)
 def test_it_is_the_arithmetic_of_vilbert_multi_task(tmp_path, asked, task):
     head = ALIGNMENT if "alignment" in asked else vilbert_mt.RANKING
-    state = tiny.multi_state(head, seed=4)
-    folder = tiny.save(tmp_path / "saved", tiny.MULTI, state).parent
+    state = tiny.multi_state(head, task_tokens=20 if task else 0, seed=4)  # a pretrained ViLBERT has no task
+    folder = tiny.write(tmp_path / "saved", tiny.MULTI, state).parent
     found = tiny.built(folder, "vilbert-12-in-1", f"saved?regions=any{asked}")
     outs = by_hand(slow.SlowVilbert(tiny.MULTI, state), task=task, head=head)
     expected = [out[0] - (out[1] if len(out) == 2 else 0) for out in outs]
     assert found.match(tiny.PAIRS) == pytest.approx(expected, rel=1e-4, abs=2e-5)
     assert found.decision_threshold == (0.0 if head == ALIGNMENT else None)
-
-
-def test_a_pretrained_vilbert_has_no_task(tmp_path):
-    state = tiny.multi_state(ALIGNMENT, task_tokens=0)
-    folder = tiny.save(tmp_path / "saved", tiny.MULTI, state, name="pretrained_model.bin").parent
-    model = tiny.built(folder, "vilbert-12-in-1", "saved?regions=any&head=alignment")
-    [(match, none)] = by_hand(slow.SlowVilbert(tiny.MULTI, state), tiny.PAIRS[1:2], head=ALIGNMENT)
-    assert model.match(tiny.PAIRS[1:2])[0] == pytest.approx(match - none, rel=1e-4)
 
 
 def test_a_region_of_zeros_is_one_that_was_masked():
@@ -140,24 +94,11 @@ def test_a_region_of_zeros_is_one_that_was_masked():
 
 
 def test_texts_that_are_cut_are_counted(folders):
-    for weights, kind, most in (
-        ("uniter", "uniter", 24),
-        ("vl-bert", "vl-bert", 22),
-        ("uniter?max_length=10", "uniter", 10),
-    ):
-        model = tiny.built(folders, kind, weights)
-        texts = ["a " * (most - 2), "a " * (most - 1), "the " * 40]
-        scores = model.match([Match(image=tiny.image(0), text=text) for text in texts])
-        assert len(model.cut_texts) == 2
-        assert scores[0] == pytest.approx(scores[1], rel=1e-4)
-        assert scores[1] != pytest.approx(scores[2], rel=1e-3)
-
-
-def test_the_note_names_the_detector_of_the_training(folders):
-    assert tiny.built(folders, "uniter", "uniter").note == "regions of a stub; ranks by the match probability"
-    note = tiny.built(folders, "vilbert-12-in-1", "multi?regions=any").note
-    assert note.startswith("regions of a stub; ")
-    assert "ResNeXt-152" in note
+    model = tiny.built(folders, "uniter", "uniter?max_length=10")
+    scores = model.match([Match(image=tiny.image(0), text=text) for text in ("a " * 8, "a " * 9, "the " * 40)])
+    assert len(model.cut_texts) == 2
+    assert scores[0] == pytest.approx(scores[1], rel=1e-4)
+    assert scores[1] != pytest.approx(scores[2], rel=1e-3)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
@@ -172,11 +113,8 @@ def test_half_precision_is_near(folders, dtype, monkeypatch):
     precise, rounded = torch.float32, getattr(torch, dtype)
     for kind in tiny.KINDS:
         whole, half = tiny.built(folders, kind, kind), tiny.built(folders, kind, kind, dtype=dtype)
-        expected, scores = whole.match(tiny.PAIRS), half.match(tiny.PAIRS)
-        assert used[-2:] == [[{precise}, precise, precise], [{rounded}, rounded, precise]]
-        assert np.isfinite(scores).all()
-        assert scores == pytest.approx(expected, abs=0.3)
-        assert whole.fingerprint != half.fingerprint
+        assert half.match(tiny.PAIRS) == pytest.approx(whole.match(tiny.PAIRS), abs=0.3)
+        assert used[-2:] == [[{rounded}, rounded, precise], [{precise}, precise, precise]]
 
 
 @pytest.mark.slow
@@ -201,111 +139,29 @@ def test_it_is_compiled_whole(folders, kind, monkeypatch):
 
 def test_features_that_were_made_before(tmp_path, folders, monkeypatch):
     monkeypatch.setattr("vlgate.models.regions.volta.adapter.region_source", region_source)
-    draw = np.random.default_rng(0)
-    corners = np.sort(draw.random((4, 36, 2, 2)), axis=2).reshape(4, 36, 4)
-    arrays = {"features": draw.normal(size=(4, 36, tiny.FEATURES)), "boxes": corners}
-    arrays = {name: value.astype(np.float32) for name, value in arrays.items()}
-    keys = [tiny.image(number).key for number in range(4)]
-    np.savez(tmp_path / "all.npz", images=keys, **arrays)
-    np.savez(tmp_path / "few.npz", images=keys, **{name: value[:, :9] for name, value in arrays.items()})
-    model = tiny.built(tmp_path, "uniter", f"{folders / 'uniter'}?regions=all.npz")
-    reference = slow.SlowVolta(tiny.config_of("uniter"), tiny.state_of(tiny.config_of("uniter")))
-    match, none = reference.logits(tiny.ids_of(tiny.PAIRS[2].text), arrays["features"][2], arrays["boxes"][2])
-    assert model.match(tiny.PAIRS[2:3])[0] == pytest.approx(match - none, rel=1e-3)
-    assert "all.npz" in model.note
+    draw, keys = np.random.default_rng(0), [tiny.image(number).key for number in range(4)]
+    boxes = np.sort(draw.random((4, 9, 2, 2)), axis=2).reshape(4, 9, 4).astype(np.float32)
+    features = draw.normal(size=(4, 9, tiny.FEATURES)).astype(np.float32)
+    np.savez(tmp_path / "few.npz", images=keys, features=features, boxes=boxes)
     # The controlled models were trained with 36 regions; ViLBERT 12-in-1 takes as many as there are.
     with pytest.raises(ModelLoadError, match="9 boxes, the model takes 36"):
         tiny.built(tmp_path, "uniter", f"{folders / 'uniter'}?regions=few.npz")
     multi = tiny.built(tmp_path, "vilbert-12-in-1", f"{folders / 'multi'}?regions=few.npz")
     reference = slow.SlowVilbert(tiny.MULTI, tiny.multi_state())
-    out = reference.logits(tiny.ids_of(tiny.PAIRS[3].text), arrays["features"][3, :9], arrays["boxes"][3, :9], task=8)
+    out = reference.logits(tiny.ids_of(tiny.PAIRS[3].text), features[3], boxes[3], task=8)
     assert multi.match(tiny.PAIRS[3:4])[0] == pytest.approx(out[0], rel=1e-3)
-
-
-@GPU
-def test_a_gpu_scores_as_the_cpu(folders):
-    for kind in tiny.KINDS:
-        here, there = tiny.built(folders, kind, kind), tiny.built(folders, kind, kind, device="cuda")
-        assert there.match(tiny.PAIRS) == pytest.approx(here.match(tiny.PAIRS), rel=1e-3, abs=1e-4)
+    assert "few.npz" in multi.note
 
 
 def test_the_fingerprint_depends_on_all_that_scores_depend_on(tmp_path):
     settings = tiny.config_of("uniter")
-    folder = tiny.save(tmp_path / "saved", settings, tiny.state_of(settings))
+    folder = tiny.write(tmp_path / "saved", settings, tiny.state_of(settings))
 
     def fingerprint(weights="saved", **options):
         return tiny.built(tmp_path, "uniter", weights, **options).fingerprint
 
     first = fingerprint()
     assert first == fingerprint("saved/pytorch_model_9.bin?config=saved/config.json") == fingerprint(seed=1)
-    seen = {first, fingerprint("saved?max_length=9"), fingerprint(dtype="bfloat16")}
+    other = fingerprint("saved?max_length=9")
     (folder / "config.json").write_text(json.dumps(settings | {"fusion_method": "sum"}))
-    seen.add(fingerprint())
-    tiny.save(folder, settings, tiny.state_of(settings, seed=1))
-    seen.add(fingerprint())
-    assert len(seen) == 5
-
-
-@pytest.mark.parametrize("kind", [*tiny.KINDS, "vilbert-12-in-1"])
-def test_it_learns_which_logit_is_the_match(tmp_path, kind):
-    """After a few training steps with its authors' labels, it scores the true text higher.
-
-    VOLTA's pretraining labels an image's own caption 0 and another one 1; the retrieval tasks of 12-in-1 raise the
-    single logit of the true pair above that of the false one.
-    """
-    multi = kind == "vilbert-12-in-1"
-    settings = tiny.MULTI if multi else tiny.config_of(kind)
-    words = vilbert_mt.in_words_of_volta(settings, "", head=vilbert_mt.RANKING, task_tokens=20) if multi else settings
-    state = tiny.multi_state() if multi else tiny.state_of(settings)
-    trained = trained_state(parse(words, "test"), state, vilbert_mt.renamed(settings) if multi else {})
-    folder = tiny.save(tmp_path / "saved", settings, trained).parent
-    model = tiny.built(folder, kind, "saved?regions=any" if multi else "saved")
-    pairs = [
-        Match(image=tiny.image(number), text=f"a {tiny.COLORS[(number + wrong) % 2]} square")
-        for number in range(6)
-        for wrong in (0, 1)
-    ]
-    true, false = model.match(pairs).reshape(6, 2).T
-    assert (true > false).all()
-    if not multi:
-        assert (true > model.decision_threshold).all()
-        assert (false < model.decision_threshold).all()
-
-
-def trained_state(config, state, renamed):
-    """A checkpoint after some training steps: the tensors of ``state``, under its own names."""
-
-    def in_volta(name):
-        start, _, last = name.rpartition(".")
-        return renamed.get(f"{start}.", f"{start}.") + last
-
-    second = aliases(config)
-    weights = {in_volta(name): value.clone() for name, value in state.items() if name not in second}
-    for side in "tv":  # otherwise both poolers could be 0, and stay 0
-        weights[f"bert.{side}_pooler.dense.bias"] += 1
-    train(config, {name: weights[name].requires_grad_() for name in shapes(config)})
-    return {name: weights[second.get(name, in_volta(name))].detach() for name in state}
-
-
-def train(config, weights):
-    numbers = range(6)
-    regions = [tiny.regions_of(tiny.image(number).key) for number in numbers for _ in range(2)]
-    ids = torch.tensor([tiny.ids_of(f"a {color} square") for _ in numbers for color in tiny.COLORS])
-    false = torch.tensor([int(number % 2 != color) for number in numbers for color in range(2)])
-    features, boxes = (
-        torch.nn.utils.rnn.pad_sequence([torch.tensor(getattr(region, name)) for region in regions], batch_first=True)
-        for name in ("features", "boxes")
-    )
-    made = with_overall(config, features, boxes, boxes.any(dim=-1))
-    seen = Seen(ids=ids, words=ids > 0, features=made[0], locations=made[1], regions=made[2])
-    optimizer = torch.optim.Adam(weights.values(), lr=0.003)
-    for _ in range(200):
-        out = logits(config, Weights(weights), seen, 8)
-        ranks = out.shape[1] == 1
-        out, target = (out.view(-1, 2), false.view(-1, 2).argmin(dim=1)) if ranks else (out, false)
-        loss = torch.nn.functional.cross_entropy(out, target)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        if loss < 0.02:
-            break
+    assert len({first, other, fingerprint()}) == 3

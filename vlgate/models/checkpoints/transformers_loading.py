@@ -212,7 +212,6 @@ def _check_precision(source: hub.Pretrained, folder: Path, form: tuple[str, ...]
 
 
 def _placed(kwargs: Mapping[str, Any], device: str, folder: Path) -> dict[str, Any]:
-    """Further arguments of ``from_pretrained``: the device of each weight, and that it applies no adapter."""
     given: dict[str, Any] = {}
     accelerate = importlib.util.find_spec("accelerate") is not None
     if "device_map" in kwargs and not accelerate:

@@ -136,7 +136,6 @@ class WrittenAnswerer(QuestionAnswerer):
         return best(offered, scores)
 
     def _likelihoods(self, states: torch.Tensor, choices: Sequence[tuple[str, ...]]) -> list[FloatArray]:
-        """Return the log probability of each choice of n questions of the same length."""
         # Choices with the same tokens are computed once, so that they have exactly the same score.
         read = [self._read(offered) for offered in choices]
         texts = [dict(zip(tokens, offered, strict=True)) for tokens, offered in zip(read, choices, strict=True)]

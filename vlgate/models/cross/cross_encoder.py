@@ -15,7 +15,7 @@ from vlgate.models.checkpoints.inputs import check_prepared, cut_texts, rgb_imag
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.specs import Options
-from vlgate.models.text.control_tokens import ControlTokens
+from vlgate.models.text.text_only import ControlTokens
 from vlgate.types import Ask, Attended, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -296,7 +296,6 @@ class QuestionAnswerer(PixelModel):
         return answers
 
     def _check(self, questions: Sequence[Ask]) -> None:
-        """Raise NoReplyError for questions that cannot be answered, before anything is computed."""
         raise NotImplementedError
 
     def _replies(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.errors import described
-from vlgate.models.text.control_tokens import ControlTokens
+from vlgate.models.text.text_only import ControlTokens
 from vlgate.types import FloatArray
 
 if TYPE_CHECKING:

@@ -12,8 +12,19 @@ from vlgate.models.attention import Encoders, centre, grad_cams, last_grid, padd
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.inputs import prepared, rows_as_keys, stacked
 from vlgate.models.dual.features import TRIED, CosineModel, apart, in_groups, told, unit_rows
-from vlgate.models.dual.open_clip_parts import assumptions, create, refuse_code, tokenizer_of, transform_of
-from vlgate.models.dual.open_clip_weights import check_names, check_sizes, identity, parse, shapes, weights_file
+from vlgate.models.dual.open_clip_weights import (
+    assumptions,
+    check_names,
+    check_sizes,
+    create,
+    identity,
+    parse,
+    refuse_code,
+    shapes,
+    tokenizer_of,
+    transform_of,
+    weights_file,
+)
 from vlgate.types import Attended, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -61,7 +72,6 @@ class OpenClip(CosineModel):
         return in_groups(lengths, self._device.type, lambda places, longest: self._encoded(tokens[places, :longest]))
 
     def _try_short(self) -> None:
-        """Encode a few texts with their padding and without, each alone, and compare."""
         import torch
 
         if not self._positions:

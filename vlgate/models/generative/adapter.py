@@ -18,9 +18,8 @@ from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, VlgateE
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
 from vlgate.models.checkpoints.load_errors import DAMAGED, library, one_line
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
-from vlgate.models.dual.families import FAMILIES
-from vlgate.models.generative.engine import Engine, engine_for
-from vlgate.models.generative.probe import check_reading, check_several
+from vlgate.models.dual.encoders import FAMILIES
+from vlgate.models.generative.engine import Engine, check_reading, check_several, engine_for
 from vlgate.models.generative.prompts import NO, VQASCORE, YES, choice_question, forms
 from vlgate.models.generative.reading import Asked
 from vlgate.types import TIED, Ask, Compare, FloatArray, Match, images_of

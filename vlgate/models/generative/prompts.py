@@ -8,7 +8,7 @@ from typing import Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.load_errors import one_line
-from vlgate.models.text.control_tokens import ControlTokens
+from vlgate.models.text.text_only import ControlTokens
 from vlgate.types import Ask, Compare
 
 # Lin et al. 2024, "Evaluating Text-to-Visual Generation with Image-to-Text Generation" (arXiv:2404.01291);

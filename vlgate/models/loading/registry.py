@@ -225,7 +225,6 @@ def takes(spec: str, argument: str, *, folder: Path) -> bool:
 
 
 def _found(spec: str, folder: Path) -> tuple[_Spec, Callable[..., object], tuple[str, ...]]:
-    """The callable of a model, imported, and the names of the arguments that it takes."""
     parsed = _parse(spec)
     if parsed.own and str(folder) not in sys.path:
         sys.path.insert(0, str(folder))

@@ -212,7 +212,6 @@ class Pool:
         return outcome
 
     def _lost(self, seated: Seated, number: int, work: Work, error: Exception) -> None:
-        """An actor ended: give its work to another one, and put an actor in its place."""
         name = seated.seat.node.name
         with self._lock:
             first, seated.alive = seated.alive, False

@@ -276,7 +276,6 @@ def _chosen(choices: Sequence[str]) -> list[str | None]:
 
 
 def _numbered(texts: Sequence[str]) -> tuple[dict[str, int], IntArray]:
-    """The distinct texts, numbered, and the number of each text, shape (n,)."""
     numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
     return numbers, np.fromiter(map(numbers.__getitem__, texts), dtype=np.int64, count=len(texts))
 

@@ -83,6 +83,21 @@ def read_config(file: Path) -> Config:
     raise ModelLoadError(f"{file}: {why}; expected a configuration like that of frcnn-vg-finetuned")
 
 
+# Where ``config.yaml`` has a setting, which is read as the type of its default; ``_config`` reads the others.
+_PLACES = {
+    "stem": "resnets.stem_out_channels", "width": "resnets.width_per_group", "res2": "resnets.res2_out_channels",
+    "stride_in_1x1": "resnets.stride_in_1x1", "caffe_maxpool": "model.max_pool", "halve_res5": "roi_box_head.res5halve",
+    "anchor_sizes": "anchor_generator.sizes.0", "aspect_ratios": "anchor_generator.aspect_ratios.0",
+    "anchor_offset": "anchor_generator.offset", "rpn_weights": "rpn.bbox_reg_weights", "rpn_overlap": "rpn.nms_thresh",
+    "proposals_before": "rpn.pre_nms_topk_test", "proposals_after": "rpn.post_nms_topk_test",
+    "smallest": "proposal_generator.min_size", "pooled": "roi_box_head.pooler_resolution",
+    "objects": "roi_heads.num_classes", "attributes": "roi_box_head.num_attrs",
+    "agnostic": "roi_box_head.cls_agnostic_bbox_reg", "box_weights": "roi_box_head.bbox_reg_weights",
+    "detections": "max_detections", "short": "input.min_size_test", "long": "input.max_size_test",
+    "mean": "model.pixel_mean", "std": "model.pixel_std",
+}  # fmt: skip
+
+
 def _lower(value: object) -> Any:
     if isinstance(value, Mapping):
         return {str(key).lower(): _lower(inner) for key, inner in value.items()}
@@ -93,8 +108,7 @@ def _config(content: Any) -> Config:
     # ``input.format`` is ignored: the mean is in the order blue, green, red, and so is the network's input.
     if not isinstance(content, Mapping):
         raise TypeError(f"holds a {type(content).__name__}, expected names with values")
-    resnet, rpn, anchors = content["resnets"], content["rpn"], content["anchor_generator"]
-    heads, box, size = content["roi_heads"], content["roi_box_head"], content["input"]
+    resnet, heads, box = content["resnets"], content["roi_heads"], content["roi_box_head"]
     for name, value, right in (
         ("resnets.norm", resnet["norm"], "BN"),
         ("resnets.num_groups", resnet["num_groups"], 1),
@@ -105,40 +119,18 @@ def _config(content: Any) -> Config:
     ):
         if value != right and not (isinstance(right, tuple) and value in right):
             raise ValueError(f"{name} is {value!r}, expected {right!r}")
-    hidden = content["proposal_generator"]["hidden_channels"]
-    overlaps = heads["nms_thresh_test"]
-
-    def numbers(values: Any) -> tuple[float, ...]:
-        return tuple(float(value) for value in values)
-
+    hidden, overlaps = content["proposal_generator"]["hidden_channels"], heads["nms_thresh_test"]
+    settings: dict[str, Any] = {}
+    for name, place in _PLACES.items():
+        value, default = content, getattr(Config(), name)
+        for part in place.split("."):
+            value = value[int(part) if part.isdecimal() else part]
+        settings[name] = tuple(map(float, value)) if isinstance(default, tuple) else type(default)(value)
     return Config(
+        **settings,
         blocks=_BLOCKS[resnet["depth"]],
-        stem=int(resnet["stem_out_channels"]),
-        width=int(resnet["width_per_group"]),
-        res2=int(resnet["res2_out_channels"]),
-        stride_in_1x1=bool(resnet["stride_in_1x1"]),
-        caffe_maxpool=bool(content["model"]["max_pool"]),
-        halve_res5=bool(box["res5halve"]),
         rpn_hidden=4 * int(resnet["res2_out_channels"]) if hidden == -1 else int(hidden),
-        anchor_sizes=numbers(anchors["sizes"][0]),
-        aspect_ratios=numbers(anchors["aspect_ratios"][0]),
-        anchor_offset=float(anchors["offset"]),
-        rpn_weights=numbers(rpn["bbox_reg_weights"]),
-        rpn_overlap=float(rpn["nms_thresh"]),
-        proposals_before=int(rpn["pre_nms_topk_test"]),
-        proposals_after=int(rpn["post_nms_topk_test"]),
-        smallest=float(content["proposal_generator"]["min_size"]),
-        pooled=int(box["pooler_resolution"]),
-        objects=int(heads["num_classes"]),
-        attributes=int(box["num_attrs"]),
-        agnostic=bool(box["cls_agnostic_bbox_reg"]),
-        box_weights=numbers(box["bbox_reg_weights"]),
-        overlaps=numbers(overlaps if isinstance(overlaps, list) else [overlaps]),
-        detections=int(content["max_detections"]),
-        short=int(size["min_size_test"]),
-        long=int(size["max_size_test"]),
-        mean=numbers(content["model"]["pixel_mean"]),
-        std=numbers(content["model"]["pixel_std"]),
+        overlaps=tuple(map(float, overlaps if isinstance(overlaps, list) else [overlaps])),
     )
 
 

@@ -14,8 +14,7 @@ from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.fingerprint import digest
 from vlgate.models.checkpoints.transformers_loading import load_processor
 from vlgate.models.regions.regions import COUNT, WIDTH, Float32, RegionSource
-from vlgate.models.text.control_tokens import ControlTokens
-from vlgate.models.text.text_only import padded
+from vlgate.models.text.text_only import ControlTokens, padded
 from vlgate.types import FloatArray, LazyImage
 
 if TYPE_CHECKING:

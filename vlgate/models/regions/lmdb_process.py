@@ -40,7 +40,6 @@ def main(path: str, *, folder: bool) -> None:
 
 
 def _opened(path: str, *, folder: bool) -> tuple[Any, int]:
-    """Open a database; ValueError if its end is missing."""
     opened = lmdb.open(path, subdir=folder, readonly=True, lock=False, readahead=False, create=False)
     size = (Path(path) / "data.mdb" if folder else Path(path)).stat().st_size
     whole = (opened.info()["last_pgno"] + 1) * opened.stat()["psize"]

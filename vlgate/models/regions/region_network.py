@@ -83,7 +83,6 @@ def overlaps(some: Boxes, others: Boxes) -> Boxes:
 
 
 def _colours(smooth: Pixels) -> Mask:
-    """Give each pixel the number of a colour: dark, pale, gray, brown, skin, or a hue."""
     import cv2
 
     hue, strength, light = cv2.split(cv2.cvtColor(smooth, cv2.COLOR_RGB2HSV))
@@ -99,7 +98,6 @@ def _colours(smooth: Pixels) -> Mask:
 
 
 def _parts(apart: Mask, colours: Mask, whole: _Box) -> list[_Box]:
-    """Propose the parts of what stands out in the box ``whole``, the likeliest things first."""
     import cv2
 
     left, top, right, bottom = whole
@@ -129,7 +127,6 @@ def _parts(apart: Mask, colours: Mask, whole: _Box) -> list[_Box]:
 
 
 def _areas(inside: Mask, labels: Mask) -> list[_Box]:
-    """The boxes of the connected areas of each colour, with gaps bridged narrowly and widely."""
     import cv2
 
     boxes: list[_Box] = []

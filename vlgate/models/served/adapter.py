@@ -18,9 +18,8 @@ import numpy as np
 from vlgate.asking.batching import Problem
 from vlgate.errors import ImageError, ModelLoadError, NoReplyError
 from vlgate.models.generative.prompts import VQASCORE, choice_question
-from vlgate.models.served.address import Place, key_of, parse
 from vlgate.models.served.chat import Dialect, FirstWord, data_url, first_word, name_of, negotiate, text_of, yes_or_no
-from vlgate.models.served.http import Endpoint, Pace, ServiceError
+from vlgate.models.served.http import Endpoint, Pace, Place, ServiceError, key_of, parse
 from vlgate.types import Ask, Compare, FloatArray, LazyImage, Match, images_of
 
 Body = dict[str, object]
@@ -180,8 +179,6 @@ class Served:
         raise NoReplyError([index for index, reply in enumerate(found) if reply == problem], problem.why)
 
     def _ask(self, questions: Sequence[Question], read: Callable[[Body], Outcome]) -> None:
-        """Ask all questions in parallel, and keep the replies even if an image cannot be decoded."""
-
         def encoded(image: LazyImage) -> str:
             return data_url(image.load(), self._place)
 

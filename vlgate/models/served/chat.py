@@ -17,8 +17,7 @@ from vlgate.errors import ModelLoadError, halved, printable
 from vlgate.judging.announced import after_thought, has_thought
 from vlgate.judging.answers import read_answer
 from vlgate.models.generative.prompts import VQASCORE
-from vlgate.models.served.address import Place
-from vlgate.models.served.http import Endpoint, ServiceError
+from vlgate.models.served.http import Endpoint, Place, ServiceError
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -223,7 +223,6 @@ def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtyp
 
 
 def _first_module(source: Pretrained, place: Path) -> Path:
-    """The folder of the first module, after all of them are checked."""
     file = place / _MODULES
     modules: object = []
     problem = f"{file} is not a list of modules"

@@ -32,7 +32,6 @@ _SHOWN = 5
 def _fitted(
     config: Config, tensors: Mapping[str, torch.Tensor], where: str, *, unused: Collection[str] = ()
 ) -> dict[str, torch.Tensor]:
-    """Return the weights that matching uses, after a check of names and shapes."""
     import torch
 
     if any(name.startswith(ANSWERS) for name in tensors):

@@ -301,7 +301,6 @@ def _norm(name: str, width: int) -> dict[str, Shape]:
 
 
 def _of_regions(config: Config) -> dict[str, Shape]:
-    """The embeddings of regions, which each of the five models has under names of its own."""
     kind, width, vision = config.embeddings, config.text_width, config.vision_width
     if kind == "visualbert":
         named = _linear("projection", config.features, width)
