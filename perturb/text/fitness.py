@@ -9,7 +9,7 @@ from itertools import pairwise
 from string import ascii_lowercase
 
 from vlgate.perturb.ontology.ontology import default_ontology
-from vlgate.perturb.text.grammar import article, is_word, plural, singular
+from vlgate.perturb.text.grammar import article, is_word, lemmas, plural, singular
 from vlgate.perturb.text.parsed import Parsed, Token
 from vlgate.perturb.word_lists import words
 
@@ -46,13 +46,15 @@ def _near(word: str) -> Iterator[str]:
 _WITHOUT_OBJECT = frozenset(("sit", "stand", "lie", "sleep", "kneel", "crouch", "squat", "lean", "smile", "arrive"))
 _ITS = ("it", "'s")
 _OPEN = frozenset(("NOUN", "VERB"))
+_ALONE = frozenset(("it", "he", "she", "they", "him", "them"))
+_NEVER_BEFORE_HE = frozenset(("to", "of", "at", "in", "on", "from", "with", "through", "into", "by"))
 
 
 def slipped(parsed: Parsed) -> bool:
     tokens = parsed.tokens
     twice = any(one.lower == after.lower and one.text.isalpha() for one, after in pairwise(tokens))
     its = (index for index in range(1, len(tokens) - 1) if (tokens[index].lower, tokens[index + 1].lower) == _ITS)
-    if twice or any(tokens[index - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for index in its):
+    if twice or any(map(_is_no_pronoun, (tokens[0], *tokens), tokens, tokens[1:])) or any(tokens[index - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for index in its):
         return True
     cut = any(map(_cut, tokens, tokens[1:])) or any(_cuts_off(parsed, index) for index in range(1, len(tokens)))
     if cut or any(_lacks_preposition(parsed, *span) for span in parsed.chunks):
@@ -65,6 +67,14 @@ def slipped(parsed: Parsed) -> bool:
 def _cut(token: Token, after: Token) -> bool:
     """Whether a letter is all that is left of a word: "n the snow", "o the top"."""
     return token.text in {"n", "o"} and token.space != "" and not after.text.startswith("'")
+
+
+def _is_no_pronoun(before: Token, token: Token, after: Token) -> bool:
+    """Whether a pronoun is a slip for another word: "it receiver", "to he right"."""
+    if token.lower not in _ALONE:
+        return False
+    noun = after.tag in {"NN", "NNS", "PRP"} or (lemmas(after.lower, "NOUN") and not lemmas(after.lower, "VERB"))
+    return bool(noun) or (token.lower in {"he", "she", "they"} and before.lower in _NEVER_BEFORE_HE)
 
 
 def _cuts_off(parsed: Parsed, verb: int) -> bool:

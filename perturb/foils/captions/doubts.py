@@ -271,7 +271,8 @@ def _behind_a_participle(reading: Reading, phrase: NounPhrase) -> bool:
     if phrase.lead[0] != phrase.lead[1] or first == 0:
         return False
     if tokens[first - 1].tag == "VBG":
-        return first == 1 or tokens[first - 2].tag in {"IN", "DT", "CD", "JJ", "CC", "NN", "HYPH"}
+        before = tokens[first - 2]
+        return first == 1 or before.lemma == "have" or before.tag in {"IN", "DT", "CD", "JJ", "CC", "NN", "HYPH"}
     return tokens[first - 1].tag in {"VBN", "JJ", "JJS", "JJR", "NN", "NNS", "CD", "DT", "HYPH", "NNP"}
 
 

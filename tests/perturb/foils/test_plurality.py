@@ -60,6 +60,17 @@ def test_verbs_and_pronouns_agree_with_a_singular(foils, caption, noun, foil):
     assert foils(caption, noun)["some", "a single"][1] == foil
 
 
+@tabled
+def test_no_noun_changes_that_a_pronoun_may_mean_beside_another_one(foils, caption, noun, other):
+    assert foils(caption, noun, other) == {}
+
+
+@tabled
+def test_a_pronoun_of_one_noun_alone_agrees_with_it(foils, caption, noun, foil):
+    found = foils(caption, noun, f"The {noun}.")
+    assert foil in {false for _, false in found.values()}
+
+
 def test_a_verb_that_belongs_to_another_noun_stays(foils):
     assert foils("A man watches the dogs that run.", "man", "A man.")["a single", "some"][1] == (
         "Some men watch the dogs that run."
