@@ -189,6 +189,24 @@ def _thing_of_slope(parsed: Parsed, index: int) -> int | None:
     return thing if opposites else None
 
 
+_PUTTING = frozenset("on in at of inside into onto atop under underneath beneath over above".split())
+
+
+def may_be_of_another(parsed: Parsed, head: int | None, first: int) -> bool:
+    """Return whether a phrase at ``first`` may belong to another noun than ``head``: "women cook beans on the stove"."""
+    # Women next to the stove cook beans on it, and the driver of "a man driving past people behind a fence" may be
+    # behind the fence. What follows "a woman with spoons" may be said of the spoons alone.
+    tokens = parsed.tokens
+    if head is None:
+        return False
+    while tokens[head].dep == "pobj" and tokens[tokens[head].head].lower == "of":
+        head = tokens[tokens[head].head].head
+    noun, before = tokens[head], tokens[max(first - 1, 0)]
+    joined = noun.dep == "conj" and noun.pos == "NOUN"
+    with_another = before.dep == "pobj" and tokens[before.head].lower not in _PUTTING
+    return joined or with_another or noun.dep in {"pobj", "dobj", "dative"} or bool(parsed.children(head, "dobj"))
+
+
 AROUND = "around"  # what ``said_of`` notes of a thing that surrounds another one
 SEVERAL = "several"  # what ``said_of`` notes of a thing that a caption has in the plural
 
