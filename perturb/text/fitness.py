@@ -54,11 +54,8 @@ def slipped(parsed: Parsed) -> bool:
     tokens = parsed.tokens
     twice = any(one.lower == after.lower and one.text.isalpha() for one, after in pairwise(tokens))
     its = (index for index in range(1, len(tokens) - 1) if (tokens[index].lower, tokens[index + 1].lower) == _ITS)
-    if (
-        twice
-        or any(map(_is_no_pronoun, (tokens[0], *tokens), tokens, tokens[1:]))
-        or any(tokens[index - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for index in its)
-    ):
+    no_pronoun = any(map(_is_no_pronoun, (tokens[0], *tokens), tokens, tokens[1:]))
+    if twice or no_pronoun or any(tokens[index - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for index in its):
         return True
     cut = any(map(_cut, tokens, tokens[1:])) or any(_cuts_off(parsed, index) for index in range(1, len(tokens)))
     if cut or any(_lacks_preposition(parsed, *span) for span in parsed.chunks):
