@@ -35,7 +35,7 @@ def is_plural(parsed: Parsed, position: int) -> bool | None:
     if token.tag not in {"NN", "NNS"} or token.pos == "PRON":
         return None
     word = token.lower
-    if word in {"people", "men", "women", "children"}:
+    if word in {"people", "men", "women", "children", "police", "cattle"}:
         return True
     one, many = singular(word), plural(word)
     if one == word or (one is not None and many is not None):

@@ -99,7 +99,7 @@ LONGEST = 60
 """The most tokens of a text that is rewritten."""
 
 # Nouns with a verb in either number: "a group of people walk".
-_COLLECTIVE = frozenset("couple group crowd number lot variety pair team bunch dozen family herd trio".split())
+_COLLECTIVE = words("group of people") | frozenset("number lot variety dozen herd flock pack cattle".split())
 _ENDS = frozenset((".", "!", "?", ";", ":", "..."))
 _MARKUP = re.compile(r"[<>{}\[\]|#@_\\^~*=]|https?:|www\.|&\w+;")
 _FOREIGN = re.compile(r"[^\x00-\u024f\u2010-\u201f\u2026]")
@@ -213,8 +213,12 @@ def _number_differs(parsed: Parsed, index: int) -> bool:
     if tokens[index].dep != "nsubj" or tokens[index].tag not in {"NN", "NNS"}:
         return False
     joined = any(child < tokens[index].head for child in parsed.children(index, "conj"))
+    if joined and any(tokens[child].lower in {"or", "nor"} for child in parsed.children(index, "cc")):
+        return False  # "neither the boy nor the girls are", but "the girls or the boy is"
+    helping = [tokens[child] for child in parsed.children(tokens[index].head, "aux", "auxpass")]
+    finite = next((token for token in helping if token.tag in {"VBZ", "VBP"}), verb)
     one = tokens[index].tag == "NN" and tokens[index].lower not in _COLLECTIVE
-    return (joined and verb.tag == "VBZ") or (not joined and one and verb.tag == "VBP")
+    return (joined and finite.tag == "VBZ") or (not joined and one and finite.tag == "VBP")
 
 
 def _disagrees(parsed: Parsed, start: int, end: int) -> bool:

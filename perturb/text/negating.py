@@ -86,6 +86,8 @@ _NEGATIVE = frozenset("no not n't never without nothing nobody none neither nor 
 _FIXED = words("not negated")
 _IMAGES = words("picture word")
 _INTRANSITIVE = words("intransitive")
+_EITHER_NUMBER = words("group of people") - {"police", "players", "spectators"}
+_INTENSIFIERS = words("intensifier")
 _BROKEN = ("appos", "parataxis", "dep", "ccomp", "meta", "intj", "csubj")
 _RELATIVE = frozenset((("of", "which"), ("of", "whom"), ("of", "whose")))
 
@@ -204,7 +206,7 @@ def _no_subject(parsed: Parsed, subject: int, verb: int) -> _Negation | str:
     phrase = indefinite(parsed, 0, subject)
     if phrase is None:
         return "not an indefinite noun phrase"
-    if not _agrees(parsed, verb, many=phrase.is_plural):
+    if not _agrees(parsed, verb, subject, many=phrase.is_plural):
         return "the verb does not agree"
     return _no(parsed, phrase, "no")
 
@@ -216,7 +218,7 @@ def _with_not(parsed: Parsed, root: int, subject: int, verb: int) -> _Negation |
         return "several statements are joined"
     if any(_joined(parsed, child) for child in parsed.children(root, "attr")):
         return "several things are joined"
-    if not _agrees(parsed, verb, many=bool(many)):
+    if not _agrees(parsed, verb, subject, many=bool(many)):
         return "the verb does not agree"
     word = tokens[verb]
     says = "it is denied of the same subject"
@@ -251,8 +253,10 @@ def _may_be_their_verb(parsed: Parsed, index: int) -> bool:
     return joined and _may_be(token.lower, "VERB") and not parsed.children(index, "det", "poss")
 
 
-def _agrees(parsed: Parsed, verb: int, *, many: bool) -> bool:
+def _agrees(parsed: Parsed, verb: int, subject: int, *, many: bool) -> bool:
     word = parsed.tokens[verb]
+    if parsed.tokens[subject].lower in _EITHER_NUMBER and word.tag in {"VBP", "VBZ"}:
+        return word.text not in {"'s", "'re", "s"}  # "the team is", "the team are"
     if word.tag in {"MD", "VBD"}:
         return word.lower not in {"was", "were"} or many == (word.lower == "were")
     return many == (word.tag == "VBP") and word.text not in {"'s", "'re", "s"}
@@ -262,6 +266,8 @@ def _no(parsed: Parsed, phrase: Indefinite, no: str) -> _Negation | str:
     start, end = phrase.start, phrase.end_of_quantity
     if phrase.is_plural and told_apart(parsed, phrase.noun):
         return "a word for single ones of several"
+    if any(token.lower in _INTENSIFIERS for token in parsed.tokens[start : phrase.noun]):
+        return "an adjective with an intensifier"  # where a giraffe is tall, "no very tall giraffe" may be true
     said = parsed.said((start, end)).lower()
     head = parsed.tokens[start]
     name = "" if end > start else head.text[:1].lower() + head.text[1:] if head.text[1:].islower() else head.text

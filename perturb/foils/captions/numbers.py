@@ -12,6 +12,7 @@ from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many
 from vlgate.perturb.foils.captions.noun_phrases import MORE, NUMERALS, NounPhrase, Reading, has_kind, read, reason_of
 from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.text.fitness import REVERSED, reverses, unfit
+from vlgate.perturb.text.grammar import singular
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.word_lists import words
 
@@ -49,7 +50,8 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
 def _plurality_foils(
     reading: Reading, phrase: NounPhrase, edits: Sequence[Edit], doubts: Sequence[str], *, tagged: bool
 ) -> Iterator[Foil]:
-    truth, false = (SEVERAL, ONE) if phrase.plural else (ONE, SEVERAL)
+    one = ONE[:1] if _has_single_sort(reading, phrase) else ONE
+    truth, false = (SEVERAL, one) if phrase.plural else (one, SEVERAL)
     captions = [quantified(reading, phrase, quantifier) for quantifier in truth]
     foils = [quantified(reading, phrase, quantifier, edits) for quantifier in false]
     for quantifier, caption in zip(truth, captions, strict=True):
@@ -62,6 +64,14 @@ def _plurality_foils(
                 why=f"the image shows {quantifier} {phrase.noun}, the foil says {other} {phrase.other}",
                 tags={**tags, "doubt": doubts[0] if doubts else "none"} if tagged else tags,
             )
+
+
+def _has_single_sort(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether "single" before a noun may name a sort of it: "a single bed", "a single deck bus", "a single mother"."""
+    after = reading.parsed.tokens[phrase.lead[1]].lower
+    if phrase.lead[1] == phrase.head:
+        return phrase.singular_noun in words("single sort")
+    return (singular(after) or after) in words("single sort") | words("single part")
 
 
 LARGEST = 12  # the largest number that is taken from a caption or put into a foil; nobody counts more at a glance

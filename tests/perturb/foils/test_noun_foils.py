@@ -49,6 +49,12 @@ def test_a_name_of_two_words_is_replaced_as_one(foils):
     assert foils("A child holds a teddy bear.")["vase"] == "A child holds a vase."
 
 
+def test_a_mouse_is_a_device_beside_others_and_in_a_foil_a_computer_mouse(foils):
+    assert foils("A mouse near a desk.")["remote"] == "A remote near a desk."
+    assert foils("A player swings a bat at a ball.")["kite"] == "A player swings a kite at a ball."
+    assert foils("A girl holding a remote.")["computer mouse"] == "A girl holding a computer mouse."
+
+
 @tabled
 def test_what_is_not_sure_is_refused_with_a_reason(parser, caption, reason):
     assert reason in noun_foils(next(parser.parse([caption]))).refused

@@ -33,6 +33,18 @@ def test_a_singular_becomes_plural_with_each_pair_of_quantifiers(foils):
     )
 
 
+@pytest.mark.parametrize(
+    ("caption", "noun"),
+    [("A bed is near a window.", "bed"), ("Two beds near a wall.", "beds"), ("A mother holds a cup.", "mother")]
+    + [("A mattress is near a wall.", "mattress"), ("A deck bus is on a street.", "bus"), ("A door car.", "car")]
+    + [("A bedroom has a lamp.", "bedroom"), ("A sheet hangs near a wall.", "sheet"), ("Two engine planes.", "planes")],
+)
+def test_single_stands_before_no_noun_of_which_it_names_a_sort(foils, caption, noun):
+    found = foils(caption, noun, f"The {noun}", doubtful=True)
+    assert {one for pair in found for one in pair} == {"exactly one", "some", "a number of"}
+    assert "a single" in {one for pair in foils("A large bed.", "bed", doubtful=True) for one in pair}
+
+
 def test_a_plural_becomes_singular_and_its_numeral_goes(foils):
     found = foils("There are two big elephants near the gate.", "elephants")
     assert set(found) == {(several, one) for several in SEVERAL for one in ONE}

@@ -233,3 +233,13 @@ def test_the_released_captions_come_out_of_their_frames():
     print(f"{exact} of {len(made)} word for word, {but_for_determiners} but for the determiners")  # noqa: T201
     assert exact >= 0.6 * len(made)
     assert but_for_determiners >= 0.95 * len(made)
+
+
+@pytest.mark.parametrize(
+    "group", ["police", "team", "couple", "class", "crowd", "crew", "staff", "rescue team", "band"]
+)
+def test_a_group_of_people_acts(group):
+    verb = role_verb("helping", "the AGENT helps the VICTIM at the PLACE")
+    frame = frame_of(verb, {"agent": group, "victim": "woman"})
+    [foil] = actant_swap(frame, TABLES).candidates
+    assert foil.tags["actors"] == "both"

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.text.sentences import Predicate, Verb, active, bare_or_a, number_of, passive, read_predicate
+from vlgate.perturb.text.sentences import (
+    Predicate,
+    Verb,
+    active,
+    bare_or_a,
+    number_of,
+    object_of,
+    passive,
+    read_predicate,
+)
 
 
 @pytest.mark.parametrize(
@@ -90,3 +99,13 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     found = read_predicate(text)
     assert found is None or found.verb.present("singular")
     assert number_of(text) in {"singular", "plural", "mass", None}
+
+
+@pytest.mark.parametrize(
+    ("verb", "noun", "said"),
+    [("play", "ball", "ball"), ("play", "baseball", "baseball"), ("play", "wii", "wii"), ("play", "guitar", "a guitar")]
+    + [("play", "tennis", "tennis"), ("play", "game", "a game"), ("hold", "ball", "a ball"), ("eat", "fruit", "fruit")]
+    + [("eat", "apple", "an apple"), ("hold", "fruit", "a fruit"), ("eat", "chicken", "chicken")],
+)
+def test_a_game_and_what_is_eaten_take_no_article(verb: str, noun: str, said: str) -> None:
+    assert object_of(Verb(base=verb), noun, "singular") == said
