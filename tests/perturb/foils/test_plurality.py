@@ -35,9 +35,16 @@ def test_a_singular_becomes_plural_with_each_pair_of_quantifiers(foils):
 
 @pytest.mark.parametrize(
     ("caption", "noun"),
-    [("A bed is near a window.", "bed"), ("Two beds near a wall.", "beds"), ("A mother holds a cup.", "mother")]
-    + [("A mattress is near a wall.", "mattress"), ("A deck bus is on a street.", "bus"), ("A door car.", "car")]
-    + [("A bedroom has a lamp.", "bedroom"), ("A sheet hangs near a wall.", "sheet"), ("Two engine planes.", "planes")],
+    [
+        ("A bed is near a window.", "bed"),
+        ("Two beds near a wall.", "beds"),
+        ("A mattress is near a wall.", "mattress"),
+        ("A mother holds a cup.", "mother"),
+        ("A deck bus is on a street.", "bus"),
+        ("Two engine planes.", "planes"),
+        ("A bedroom has a lamp.", "bedroom"),
+        ("A sheet hangs near a wall.", "sheet"),
+    ],
 )
 def test_single_stands_before_no_noun_of_which_it_names_a_sort(foils, caption, noun):
     found = foils(caption, noun, f"The {noun}", doubtful=True)

@@ -235,11 +235,7 @@ def test_the_released_captions_come_out_of_their_frames():
     assert but_for_determiners >= 0.95 * len(made)
 
 
-@pytest.mark.parametrize(
-    "group", ["police", "team", "couple", "class", "crowd", "crew", "staff", "rescue team", "band"]
-)
+@pytest.mark.parametrize("group", ["police", "team", "couple", "class", "crew", "staff", "band", "rescue team"])
 def test_a_group_of_people_acts(group):
-    verb = role_verb("helping", "the AGENT helps the VICTIM at the PLACE")
-    frame = frame_of(verb, {"agent": group, "victim": "woman"})
-    [foil] = actant_swap(frame, TABLES).candidates
+    (foil,) = actant_swap(frame("pushing", group, "woman"), Words(("woman", "person"))).candidates
     assert foil.tags["actors"] == "both"
