@@ -74,8 +74,9 @@ def _is_no_pronoun(before: Token, token: Token, after: Token) -> bool:
     """Whether a pronoun is a slip for another word: "it receiver", "to he right"."""
     if token.lower not in _ALONE:
         return False
-    noun = after.tag in {"NN", "NNS", "PRP"} or (lemmas(after.lower, "NOUN") and not lemmas(after.lower, "VERB"))
-    return bool(noun) or (token.lower in {"he", "she", "they"} and before.lower in _NEVER_BEFORE_HE)
+    others = any(lemmas(after.lower, kind) for kind in ("VERB", "ADJ", "ADV"))
+    noun = after.tag in {"NN", "NNS", "PRP"} or (bool(lemmas(after.lower, "NOUN")) and not others)
+    return noun or (token.lower in {"he", "she", "they"} and before.lower in _NEVER_BEFORE_HE)
 
 
 def _cuts_off(parsed: Parsed, verb: int) -> bool:
@@ -217,7 +218,8 @@ def _number_differs(parsed: Parsed, index: int) -> bool:
         return False  # "neither the boy nor the girls are", but "the girls or the boy is"
     helping = [tokens[child] for child in parsed.children(tokens[index].head, "aux", "auxpass")]
     finite = next((token for token in helping if token.tag in {"VBZ", "VBP"}), verb)
-    one = tokens[index].tag == "NN" and tokens[index].lower not in _COLLECTIVE
+    listed = any(token.tag == "CC" for token in tokens[index : tokens[index].head])  # "a man, two kids and a dog are"
+    one = tokens[index].tag == "NN" and tokens[index].lower not in _COLLECTIVE and not listed
     return (joined and finite.tag == "VBZ") or (not joined and one and finite.tag == "VBP")
 
 
