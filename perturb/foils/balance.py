@@ -61,14 +61,6 @@ def even_within(
     return tuple(kept[n] for n in chosen)
 
 
-def mutual(pairs: Sequence[tuple[T, T]], *, seed: int) -> tuple[int, ...]:
-    """Keep equally many candidates that replace p by q as q by p, for every p and q, chosen at random."""
-    # Afterwards each class occurs as often in captions as in foils (VALSE, appendix A.4).
-    counts = Counter(pairs)
-    room = {pair: min(count, counts[pair[::-1]]) for pair, count in counts.items() if pair[0] != pair[1]}
-    return tuple(_taken(pairs, room, f"{seed}/mutual"))
-
-
 def _taken(keys: Sequence[T], room: dict[T, int], name: str) -> list[int]:
     kept = []
     for index in _shuffled(len(keys), name):

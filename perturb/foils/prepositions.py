@@ -11,6 +11,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from vlgate.perturb.text.parsed import Parsed, Span
+from vlgate.perturb.word_lists import words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +79,8 @@ class Contrasts:
 def contrasts() -> Contrasts:
     raw = tomllib.loads(files(__package__).joinpath("prepositions.toml").read_text(encoding="utf-8"))
     sequences: dict[str, tuple[tuple[str, ...], ...]] = {}
-    for words in sorted((tuple(one.split()) for one in raw["sequences"]), key=len, reverse=True):
-        sequences[words[0]] = (*sequences.get(words[0], ()), words)
+    for sequence in sorted((tuple(one.split()) for one in raw["sequences"]), key=len, reverse=True):
+        sequences[sequence[0]] = (*sequences.get(sequence[0], ()), sequence)
     groups = [frozenset(row.split("|")) for row in raw["together"]]
     return Contrasts(
         sequences=MappingProxyType(sequences),
@@ -201,6 +202,8 @@ def may_be_of_another(parsed: Parsed, head: int | None, first: int) -> bool:
         return False
     while tokens[head].dep == "pobj" and tokens[tokens[head].head].lower == "of":
         head = tokens[tokens[head].head].head
+        if tokens[head].lower in words("image"):
+            return True  # "a picture of a cat on a wall"
     noun, before = tokens[head], tokens[max(first - 1, 0)]
     joined = noun.dep == "conj" and noun.pos == "NOUN"
     with_another = before.dep == "pobj" and tokens[before.head].lower not in _PUTTING
