@@ -174,7 +174,7 @@ def _there_is_no(parsed: Parsed, noun: int) -> _Negation | str:
     phrase = indefinite(parsed, 0, noun)
     if phrase is None:
         return "not an indefinite noun phrase"
-    if not _may_be(tokens[noun].lower, "NOUN") and _may_be(tokens[noun].lower, "ADJ"):
+    if not lemmas(tokens[noun].lower, "NOUN") and lemmas(tokens[noun].lower, "ADJ"):
         return "an adjective without its noun"
     if phrase.end_of_quantity == 0 and not phrase.is_plural:
         return "a noun without an article"
@@ -196,7 +196,7 @@ def _clause(parsed: Parsed, root: int, subject: int) -> _Negation | str:
     if verb < subject:
         return "a question"
     doing = tokens[verb].tag == "VBZ" and [token.tag for token in tokens[verb + 1 : verb + 2]] == ["VBG"]
-    if doing and tokens[verb].lemma != "be" and _may_be(tokens[verb].lower, "NOUN"):
+    if doing and tokens[verb].lemma != "be" and lemmas(tokens[verb].lower, "NOUN"):
         return "a verb that may be a noun"
     known = tokens[0].tag in {"PRP", "PRP$"} or tokens[0].lower in {"the", "this", "that", "these", "those"}
     return _with_not(parsed, root, subject, verb) if known else _no_subject(parsed, subject, verb)
@@ -231,16 +231,10 @@ def _with_not(parsed: Parsed, root: int, subject: int, verb: int) -> _Negation |
     return [Edit(span=(verb, verb + 1), text=f"{do} {infinitives[0]}")], (word.lower, f"{do} {infinitives[0]}"), says
 
 
-def _may_be(word: str, part_of_speech: str) -> bool:
-    import lemminflect  # reads its dictionaries at the first look-up, in 0.25 s
-
-    return bool(lemminflect.getAllLemmas(word, upos=part_of_speech))
-
-
 def _may_be_its_verb(parsed: Parsed, root: int) -> bool:
     """Whether the noun of a caption may be the verb of the word before it: "white and orange fur lays on a blanket"."""
     compound = root > 0 and parsed.tokens[root].tag == "NNS" and parsed.tokens[root - 1].tag == "NN"
-    if not compound or not _may_be(parsed.tokens[root].lower, "VERB"):
+    if not compound or not lemmas(parsed.tokens[root].lower, "VERB"):
         return False
     phrase = indefinite(parsed, 0, root)
     return phrase is None or not phrase.end_of_quantity
@@ -250,7 +244,7 @@ def _may_be_their_verb(parsed: Parsed, index: int) -> bool:
     """Whether the last of several joined nouns may be their verb: "a knife, tape and wrapping paper lie on a table"."""
     token, before = parsed.tokens[index], parsed.tokens[index - 1]
     joined = token.dep == "conj" and token.tag == "NN" and before.dep == "compound" and before.tag == "NN"
-    return joined and _may_be(token.lower, "VERB") and not parsed.children(index, "det", "poss")
+    return joined and bool(lemmas(token.lower, "VERB")) and not parsed.children(index, "det", "poss")
 
 
 def _agrees(parsed: Parsed, verb: int, subject: int, *, many: bool) -> bool:
