@@ -167,6 +167,10 @@ _NO_PLACE = re.compile(
     rf"(?: (?:right|out|up|down))?|from|up) (?:{'|'.join(OPPOSITES)})\b",
     re.IGNORECASE,
 )
+# Who is in front of a laptop is behind it to somebody on its other side.
+_FACED = re.compile(
+    rf"\b(?:in front of|behind) (?:[\w-]+ ){{1,3}}(?:{'|'.join(sorted(words('faced')))})s?\b", re.IGNORECASE
+)
 _RELATION = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b", re.IGNORECASE)
 
 
@@ -183,7 +187,9 @@ def opposite_relation(text: str) -> str | None:
     >>> opposite_relation("Below the cup is a ball.")
     'Above the cup is a ball.'
     """
-    if len(_RELATION.findall(text)) != 1 or _PLACE.search(text) is None or _NO_PLACE.search(text) is not None:
+    if len(_RELATION.findall(text)) != 1 or _PLACE.search(text) is None:
+        return None
+    if _NO_PLACE.search(text) or _FACED.search(text):
         return None
     return _RELATION.sub(lambda match: capitalised_like(match[0], OPPOSITES[match[0].lower()]), text)
 
