@@ -54,7 +54,7 @@ def gaps(parsed: Parsed) -> tuple[Gap, ...]:
     """The text with a gap in the place of each spatial preposition, for a masked language model."""
     spots = _spots(parsed)
     return tuple(
-        Gap(before=_text(parsed, 0, spot.span[0]), after=_text(parsed, spot.span[1], len(parsed.tokens)))
+        Gap(before=parsed.said((0, spot.span[0])), after=parsed.said((spot.span[1], len(parsed.tokens))))
         for spot in spots
         if isinstance(spot, Preposition)
     )
@@ -224,7 +224,3 @@ def _foil(parsed: Parsed, preposition: Preposition, name: str, *, by_table: bool
         why=f"'{preposition.name}' before '{thing}' is replaced by '{name}', which {source} proposes",
         tags={"proposed": "table" if by_table else "model"},
     )
-
-
-def _text(parsed: Parsed, first: int, end: int) -> str:
-    return "".join(token.text + token.space for token in parsed.tokens[first:end]).strip()

@@ -9,11 +9,12 @@ from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.agreement import quantified, renumbered
 from vlgate.perturb.foils.captions.doubts import doubts_of, has_things, shared_doubts, why_not_one
 from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
-from vlgate.perturb.foils.captions.noun_phrases import MORE, NUMERALS, NounPhrase, Reading, has_kind, read, reason_of
+from vlgate.perturb.foils.captions.noun_phrases import MORE, NounPhrase, Reading, has_kind, read, reason_of
 from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.text.fitness import REVERSED, reverses, unfit
 from vlgate.perturb.text.grammar import singular
 from vlgate.perturb.text.parsed import Edit, Parsed
+from vlgate.perturb.text.rewriting import NUMBER_WORDS
 from vlgate.perturb.word_lists import words
 
 ONE = ("exactly one", "a single")  # the quantifiers of a singular noun phrase
@@ -140,7 +141,7 @@ def _tells_two(reading: Reading) -> bool:
 
 
 def _counted_foils(reading: Reading, phrase: NounPhrase, count: int) -> Iterator[Foil]:
-    said = reading.parsed.tokens[phrase.lead[1] - 1].text if phrase.kind == "number" else NUMERALS[count - 1]
+    said = reading.parsed.tokens[phrase.lead[1] - 1].text if phrase.kind == "number" else NUMBER_WORDS[count]
     digits = said.isdigit()
     for step in STEPS:
         number = count + step
@@ -154,7 +155,7 @@ def _counted_foils(reading: Reading, phrase: NounPhrase, count: int) -> Iterator
             edits = changed.edits
         yield Foil(
             caption=quantified(reading, phrase, f"exactly {said.lower()}"),
-            foil=quantified(reading, phrase, f"exactly {number if digits else NUMERALS[number - 1]}", edits),
+            foil=quantified(reading, phrase, f"exactly {number if digits else NUMBER_WORDS[number]}", edits),
             classes=(str(count), str(number)),
             why=f"the image shows exactly {count} {phrase.noun}, the foil says {number}",
             tags={"direction": "raised" if step > 0 else "lowered", "count": str(count)},
