@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from builders import table
+from builders import table, tabled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,18 +53,7 @@ def test_article_follows_the_sound(phrase, expected):
     assert with_article(phrase) == f"{expected} {phrase}"
 
 
-@pytest.mark.parametrize(
-    ("text", "phrase", "expected"),
-    [
-        ("A cup.", "cup", (2, 5)),
-        ("A CUP.", "cup", (2, 5)),
-        ("A cupboard.", "cup", None),
-        ("A teacup.", "cup", None),
-        ("A cup and a cup.", "cup", None),
-        ("A cup.", "", None),
-        ("a (b) c", "(b)", (2, 5)),
-    ],
-)
+@tabled
 def test_only_span_wants_one_occurrence_of_whole_words(text, phrase, expected):
     assert only_span(text, phrase) == expected
 
@@ -208,23 +197,7 @@ def test_every_drawn_kind_can_be_counted():
     assert all(singular(plural(kind) or "") == kind for kind in KINDS)
 
 
-@pytest.mark.parametrize(
-    ("text", "base", "rest", "is_passive"),
-    [
-        ("holding", "hold", "", False),
-        ("is holding a", "hold", "", False),
-        ("wears", "wear", "", False),
-        ("wear", "wear", "", False),
-        ("sitting on top of", "sit", "on top of", False),
-        ("are looking at the", "look", "at", False),
-        ("laying on", "lie", "on", False),
-        ("has on", "have", "on", False),
-        ("watched by", "watch", "", True),
-        ("looked at by", "look", "at", True),
-        ("passing by", "pass", "by", False),
-        ("being held by", "hold", "", True),
-    ],
-)
+@tabled
 def test_a_relation_is_read_as_a_verb_in_its_voice(text: str, base: str, rest: str, *, is_passive: bool) -> None:
     assert read_predicate(text) == Predicate(verb=Verb(base=base, rest=rest), passive=is_passive)
 
@@ -236,19 +209,7 @@ def test_a_relation_without_a_verb_is_refused(text: str) -> None:
     assert read_predicate(text) is None
 
 
-@pytest.mark.parametrize(
-    ("base", "forms"),
-    [
-        ("hold", ("holds", "hold", "holding", "held")),
-        ("carry", ("carries", "carry", "carrying", "carried")),
-        ("lie", ("lies", "lie", "lying", "lain")),
-        ("hug", ("hugs", "hug", "hugging", "hugged")),
-        ("ski", ("skis", "ski", "skiing", "skied")),
-        ("have", ("has", "have", "having", "had")),
-        ("text", ("texts", "text", "texting", "texted")),
-        ("photograph", ("photographs", "photograph", "photographing", "photographed")),
-    ],
-)
+@tabled
 def test_the_forms_of_a_verb(base: str, forms: tuple[str, ...]) -> None:
     verb = Verb(base=base)
     assert (verb.present("singular"), verb.present("plural"), verb.participle, verb.past_participle) == forms
@@ -261,16 +222,7 @@ def test_the_verb_agrees_with_what_stands_before_it() -> None:
     assert active("men", look, "a boy", number="plural", progressive=True) == "men are looking at a boy"
 
 
-@pytest.mark.parametrize(
-    ("noun", "number"),
-    [
-        ("man", "singular"),
-        ("young men", "plural"),
-        ("jeans", "plural"),
-        ("grass", "mass"),
-        ("pair of skis", "singular"),
-    ],
-)
+@tabled
 def test_the_number_of_a_noun(noun: str, number: str) -> None:
     assert number_of(noun) == number
 
@@ -291,19 +243,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     assert number_of(text) in {"singular", "plural", "mass", None}
 
 
-@pytest.mark.parametrize(
-    ("verb", "noun", "said"),
-    [
-        ("play", "ball", "ball"),
-        ("play", "baseball", "baseball"),
-        ("play", "wii", "wii"),
-        ("play", "guitar", "a guitar"),
-        ("play", "game", "a game"),
-        ("hold", "ball", "a ball"),
-        ("eat", "fruit", "fruit"),
-        ("eat", "apple", "an apple"),
-        ("hold", "fruit", "a fruit"),
-    ],
-)
+@tabled
 def test_a_game_and_what_is_eaten_take_no_article(verb: str, noun: str, said: str) -> None:
     assert object_of(Verb(base=verb), noun, "singular") == said
