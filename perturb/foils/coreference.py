@@ -215,9 +215,7 @@ def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *,
     return Perturbed.of(*outcomes)
 
 
-def selected(
-    candidates: Sequence[Foil], *, seed: int, limit: int | None = None, image_share: float = IMAGE_SHARE
-) -> tuple[int, ...]:
+def selected(candidates: Sequence[Foil], *, seed: int, image_share: float = IMAGE_SHARE) -> tuple[int, ...]:
     """Choose candidates of which half say yes, and so, as far as possible, of each question of several dialogs."""
     # At most ``image_share`` of the chosen ones ask about the image as a whole: their "it" needs no antecedent.
     answers = [candidate.classes[0] for candidate in candidates]
@@ -225,7 +223,7 @@ def selected(
     left = list(range(len(candidates)))
     while True:
         some, asked = [answers[index] for index in left], [questions[index] for index in left]
-        chosen = [left[n] for n in even_within(some, asked, ("yes", "no"), seed=seed, limit=limit)]
+        chosen = [left[n] for n in even_within(some, asked, ("yes", "no"), seed=seed)]
         whole = [index for index in chosen if candidates[index].tags["antecedent"] == "image"]
         if len(whole) <= image_share * len(chosen):
             return tuple(chosen)

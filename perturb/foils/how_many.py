@@ -107,11 +107,11 @@ def existence(question: Parsed, answer: str, *, singular: bool = False) -> Pertu
     return Perturbed.of(Foil(caption=caption, foil=foil, classes=classes, why=why, tags=tags))
 
 
-def selected_existence(candidates: Sequence[Foil], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
+def selected_existence(candidates: Sequence[Foil], *, seed: int) -> tuple[int, ...]:
     """Choose positions: half come from zero, and no noun is much more often there than not."""
     ways = [candidate.tags["provenance"] for candidate in candidates]
     nouns = [_first_noun(candidate) for candidate in candidates]
-    return even_within(ways, nouns, ("zero_to_something", "something_to_zero"), seed=seed, limit=limit)
+    return even_within(ways, nouns, ("zero_to_something", "something_to_zero"), seed=seed)
 
 
 _QUANTIFIED = re.compile(r"(?:there (?:is|are) )?(?:no |an? )?(?P<word>[\w-]+)", re.IGNORECASE)

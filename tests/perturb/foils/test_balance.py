@@ -49,10 +49,6 @@ def test_classes_are_even_in_all_and_nearly_so_within_each_group(given_items, se
     assert not counts["c", "p"] + counts["c", "q"]
 
 
-def test_a_limit_is_shared_among_the_classes():
-    assert len(even("a" * 9 + "b" * 9, "ab", seed=0, limit=7)) == 6
-
-
 @settings(max_examples=200)
 @given(candidates, seeds)
 def test_assigned_foils_have_the_distribution_of_their_captions(given_candidates, seed):
