@@ -46,8 +46,8 @@ class Verb:
     """A verb by its base form, and the words between it and its object: "at" in "look at".
 
     >>> look = Verb(base="look", rest="at")
-    >>> look.present("singular"), look.progressive("plural"), look.passive("singular")
-    ('looks at', 'are looking at', 'is looked at')
+    >>> look.present("singular"), look.passive("singular")
+    ('looks at', 'is looked at')
     """
 
     base: str
@@ -67,9 +67,6 @@ class Verb:
 
     def present(self, number: Number) -> str:
         return self._with_rest(_form(self.base, "VBP" if number == "plural" else "VBZ"))
-
-    def progressive(self, number: Number) -> str:
-        return f"{be(number)} {self.participle}"
 
     def passive(self, number: Number) -> str:
         return f"{be(number)} {self.past_participle}"
@@ -180,9 +177,8 @@ def object_of(verb: Verb, phrase: str, number: Number) -> str:
     return phrase if bare else bare_or_a(phrase, number)
 
 
-def active(subject: str, verb: Verb, other: str, *, number: Number, progressive: bool = False) -> str:
-    said = verb.progressive(number) if progressive else verb.present(number)
-    return f"{subject} {said} {other}"
+def active(subject: str, verb: Verb, other: str, *, number: Number) -> str:
+    return f"{subject} {verb.present(number)} {other}"
 
 
 def passive(subject: str, verb: Verb, agent: str, *, number: Number) -> str:
