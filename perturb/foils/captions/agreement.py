@@ -16,7 +16,7 @@ UNSURE_PRONOUN = "a pronoun may refer to two nouns"
 
 _SUBJECTS = ("nsubj", "nsubjpass")
 _HE = {"he": "they", "him": "them", "his": "their", "himself": "themselves"}
-_SHE = {"she": "they", "her": "them", "hers": "theirs", "herself": "themselves"}
+_SHE = {"she": "they", "her": "them", "herself": "themselves"}
 _IT = {"it": "they", "its": "their", "itself": "themselves"}
 _THEY = frozenset({"they", "them", "their", "theirs", "themselves"})
 _ONE = {
