@@ -196,7 +196,7 @@ _PUTTING = frozenset("on in at of inside into onto atop under underneath beneath
 def may_be_of_another(parsed: Parsed, head: int | None, first: int) -> bool:
     """Return whether a phrase at ``first`` may be of another noun than ``head``: "girls cook beans on the stove"."""
     # Women next to the stove cook beans on it, and the driver of "a man driving past people behind a fence" may be
-    # behind the fence. What follows "a woman with spoons" may be where the spoons are.
+    # behind the fence. A place behind "a woman with spoons" may be that of the spoons.
     tokens = parsed.tokens
     if head is None:
         return False
