@@ -207,7 +207,8 @@ def actant_swap(frame: Frame, things: WordRelations) -> Perturbed:
 
 
 def _acts(noun: str, things: WordRelations) -> bool:
-    return noun in _ANYBODY or noun in _GROUPS or any(things.is_kind(noun, kind, senses) for kind, senses in _ACTORS)
+    group = noun.rpartition(" ")[2] in _GROUPS
+    return noun in _ANYBODY or group or any(things.is_kind(noun, kind, senses) for kind, senses in _ACTORS)
 
 
 def _both_contest(frame: Frame, things: WordRelations) -> bool:

@@ -31,21 +31,17 @@ def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
     return tuple(_taken(classes, dict.fromkeys(classes, cap), f"{seed}/capped"))
 
 
-def even(classes: Sequence[T], wanted: Sequence[T], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
-    """Keep equally many candidates of each class that is wanted, chosen at random, at most ``limit`` in all."""
+def even(classes: Sequence[T], wanted: Sequence[T], *, seed: int) -> tuple[int, ...]:
+    """Keep equally many candidates of each class that is wanted, chosen at random."""
     counts = Counter(classes)
     each = min((counts[one] for one in wanted), default=0)
-    if limit is not None:
-        each = min(each, limit // max(len(wanted), 1))
     if not each:
         return ()
     among = [index for index, one in enumerate(classes) if one in set(wanted)]
     return tuple(among[n] for n in capped([classes[index] for index in among], each, seed=seed))
 
 
-def even_within(
-    classes: Sequence[T], groups: Sequence[Hashable], wanted: Sequence[T], *, seed: int, limit: int | None = None
-) -> tuple[int, ...]:
+def even_within(classes: Sequence[T], groups: Sequence[Hashable], wanted: Sequence[T], *, seed: int) -> tuple[int, ...]:
     """Keep equally many candidates of each class that is wanted, in all and as far as possible within each group."""
     # A group is whatever may give the class away to a model that sees no image: of the VisDial questions whether the
     # image is in colour, nine in ten are answered with yes. In a group each class is kept as often as the rarest one,
@@ -56,7 +52,7 @@ def even_within(
     for more in (0, 1):
         room = {key: min(counts[key[0], one] for one in wanted) + more for key in counts if key[1] in wanted}
         kept = _taken(list(zip(groups, classes, strict=True)), room, f"{seed}/even_within")
-        chosen = even([classes[index] for index in kept], wanted, seed=seed, limit=limit)
+        chosen = even([classes[index] for index in kept], wanted, seed=seed)
         if len(chosen) >= ENOUGH:
             break
     return tuple(kept[n] for n in chosen)

@@ -112,15 +112,7 @@ _HEDGES = re.compile(
     r"looks? like|though|although|only|just|except|imagine|not visible|a little|a bit|at least)\b",
     re.IGNORECASE,
 )
-_OPINION = re.compile(
-    r"\b(?:look|looks|seem|seems|appear|appears|like|think|guess|nice|good|bad|big|bigger|large|huge|small|tiny|little|"
-    r"tall|short|long|old|older|new|newer|young|younger|modern|professional|professionally|fancy|pretty|beautiful|cute|"
-    r"happy|sad|clean|dirty|messy|busy|crowded|real|fake|normal|regular|typical|expensive|cheap|thick|thin|wide|close|"
-    r"far|high|low|deep|calm|nice|attractive|appetizing|tasty|good|clear|bright|dark|heavy|light|full|empty|alone|"
-    r"enjoying|having fun|any|other|chance|possible|possibly|kind|type|what|how|which|where|tell|know|sure|very|really|"
-    r"sunny|cloudy|overcast|windy|foggy|mostly|much|many|most|some|famous|urban|rural|public|healthy|ripe|fresh|well|antique|vintage|casual|dressed)\b",
-    re.IGNORECASE,
-)
+_OPINION = re.compile(rf"\b(?:{'|'.join(sorted(words('opinion')))}|having fun)\b", re.IGNORECASE)
 _STARTS = frozenset({"is", "are", "does", "do", "can", "has", "have", "was", "were", "did"})
 _NAMED = re.compile(
     r"^(?:is|are|was|were) (?:it|this|that|these|those|they|he|she)\b(?: (?:all|both))? (?:an? |the |in an? |at an? )?"
@@ -223,9 +215,7 @@ def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *,
     return Perturbed.of(*outcomes)
 
 
-def selected(
-    candidates: Sequence[Foil], *, seed: int, limit: int | None = None, image_share: float = IMAGE_SHARE
-) -> tuple[int, ...]:
+def selected(candidates: Sequence[Foil], *, seed: int, image_share: float = IMAGE_SHARE) -> tuple[int, ...]:
     """Choose candidates of which half say yes, and so, as far as possible, of each question of several dialogs."""
     # At most ``image_share`` of the chosen ones ask about the image as a whole: their "it" needs no antecedent.
     answers = [candidate.classes[0] for candidate in candidates]
@@ -233,7 +223,7 @@ def selected(
     left = list(range(len(candidates)))
     while True:
         some, asked = [answers[index] for index in left], [questions[index] for index in left]
-        chosen = [left[n] for n in even_within(some, asked, ("yes", "no"), seed=seed, limit=limit)]
+        chosen = [left[n] for n in even_within(some, asked, ("yes", "no"), seed=seed)]
         whole = [index for index in chosen if candidates[index].tags["antecedent"] == "image"]
         if len(whole) <= image_share * len(chosen):
             return tuple(chosen)

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from vlgate.perturb.ontology.nouns import Number
 from vlgate.perturb.text.grammar import plural
-from vlgate.perturb.text.sentences import Verb, active, bare_or_a, number_of, read_predicate
+from vlgate.perturb.text.sentences import Verb, active, bare_or_a, number_of, object_of, read_predicate
 from vlgate.perturb.word_lists import words
 
 PLACE = "place"
@@ -93,7 +93,8 @@ def realised(frame: Frame) -> str | None:
     number = noun_number(frame.agent)
     bare = frame.verb.base in _TRAVEL and frame.verb.before[frame.role].split()[-1:] == ["by"]
     subject = _phrase(frame.agent)
-    other = frame.other if bare and noun_number(frame.other) == "singular" else _phrase(frame.other)
+    bare = bare and noun_number(frame.other) == "singular"
+    other = frame.other if bare else _phrase(frame.other, frame.verb.verb(frame.role))
     if number is None or subject is None or other is None:
         return None
     said = active(subject, frame.verb.verb(frame.role), other, number=number)
@@ -134,8 +135,10 @@ _PLACED_BY = frozenset("sit stand lie kneel wait pass walk run sleep camp crouch
 _TRAVEL = frozenset(("commute", "travel", "arrive", "come", "go", "leave", "return", "tour", "migrate"))
 
 
-def _phrase(noun: str) -> str | None:
+def _phrase(noun: str, verb: Verb | None = None) -> str | None:
     number = noun_number(noun)
     if number is None:
         return None
-    return f"the {noun}" if noun.lower() in _ONLY else bare_or_a(noun, number)
+    if noun.lower() in _ONLY:
+        return f"the {noun}"
+    return bare_or_a(noun, number) if verb is None else object_of(verb, noun, number)

@@ -9,24 +9,18 @@ from types import MappingProxyType
 
 from vlgate.perturb.foils.balance import assigned_within, capped, even_within, spread
 from vlgate.perturb.foils.candidates import Foil, Perturbed
+from vlgate.perturb.foils.captions.noun_phrases import number
 from vlgate.perturb.foils.how_many_frames import Form, Frame, framed
 from vlgate.perturb.foils.how_many_questions import KINDS, asked, in_plural, written
 from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.grammar import capitalised_like, plural, with_article
 from vlgate.perturb.text.parsed import Parsed
-from vlgate.perturb.text.rewriting import NUMBER_WORDS
-
-LARGEST = 99  # the largest number that an answer may have; larger ones are guesses
-
-_VALUES = {word: value for value, word in enumerate(NUMBER_WORDS)} | {"none": 0}
 
 
 def numeral(answer: str) -> int | None:
-    """The number that an answer consists of, or None if it has other words or a number above ``LARGEST``."""
+    """The number that an answer consists of, or None if it has other words or more than two digits: a guess."""
     word = answer.strip().rstrip(".!").strip().lower()
-    if re.fullmatch(r"[0-9]{1,2}", word):
-        return int(word)
-    return _VALUES.get(word)
+    return 0 if word == "none" else number(word)
 
 
 # Turn how-many questions with a numeral for an answer into statements that can be said with any number.
@@ -113,11 +107,11 @@ def existence(question: Parsed, answer: str, *, singular: bool = False) -> Pertu
     return Perturbed.of(Foil(caption=caption, foil=foil, classes=classes, why=why, tags=tags))
 
 
-def selected_existence(candidates: Sequence[Foil], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
+def selected_existence(candidates: Sequence[Foil], *, seed: int) -> tuple[int, ...]:
     """Choose positions: half come from zero, and no noun is much more often there than not."""
     ways = [candidate.tags["provenance"] for candidate in candidates]
     nouns = [_first_noun(candidate) for candidate in candidates]
-    return even_within(ways, nouns, ("zero_to_something", "something_to_zero"), seed=seed, limit=limit)
+    return even_within(ways, nouns, ("zero_to_something", "something_to_zero"), seed=seed)
 
 
 _QUANTIFIED = re.compile(r"(?:there (?:is|are) )?(?:no |an? )?(?P<word>[\w-]+)", re.IGNORECASE)

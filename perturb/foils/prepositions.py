@@ -11,6 +11,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from vlgate.perturb.text.parsed import Parsed, Span
+from vlgate.perturb.word_lists import words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +79,8 @@ class Contrasts:
 def contrasts() -> Contrasts:
     raw = tomllib.loads(files(__package__).joinpath("prepositions.toml").read_text(encoding="utf-8"))
     sequences: dict[str, tuple[tuple[str, ...], ...]] = {}
-    for words in sorted((tuple(one.split()) for one in raw["sequences"]), key=len, reverse=True):
-        sequences[words[0]] = (*sequences.get(words[0], ()), words)
+    for sequence in sorted((tuple(one.split()) for one in raw["sequences"]), key=len, reverse=True):
+        sequences[sequence[0]] = (*sequences.get(sequence[0], ()), sequence)
     groups = [frozenset(row.split("|")) for row in raw["together"]]
     return Contrasts(
         sequences=MappingProxyType(sequences),
@@ -187,6 +188,26 @@ def _thing_of_slope(parsed: Parsed, index: int) -> int | None:
     noun, verb = parsed.tokens[thing], parsed.tokens[token.head].lemma.lower()
     opposites = contrasts().opposite(token.lower, noun.lemma.lower(), several=noun.tag == "NNS", head=verb)
     return thing if opposites else None
+
+
+_PUTTING = frozenset("on in at of inside into onto atop under underneath beneath over above".split())
+
+
+def may_be_of_another(parsed: Parsed, head: int | None, first: int) -> bool:
+    """Return whether a phrase at ``first`` may be of another noun than ``head``: "girls cook beans on the stove"."""
+    # Women next to the stove cook beans on it, and the driver of "a man driving past people behind a fence" may be
+    # behind the fence. A place behind "a woman with spoons" may be that of the spoons.
+    tokens = parsed.tokens
+    if head is None:
+        return False
+    while tokens[head].dep == "pobj" and tokens[tokens[head].head].lower == "of":
+        head = tokens[tokens[head].head].head
+        if tokens[head].lower in words("image"):
+            return True  # "a picture of a cat on a wall"
+    noun, before = tokens[head], tokens[max(first - 1, 0)]
+    joined = noun.dep == "conj" and noun.pos == "NOUN"
+    with_another = before.dep == "pobj" and tokens[before.head].lower not in _PUTTING
+    return joined or with_another or noun.dep in {"pobj", "dobj", "dative"} or bool(parsed.children(head, "dobj"))
 
 
 AROUND = "around"  # what ``said_of`` notes of a thing that surrounds another one

@@ -13,7 +13,15 @@ from types import MappingProxyType
 
 from vlgate.perturb.foils.candidates import Filling, Foil, Gap, Perturbed
 from vlgate.perturb.foils.captions.mentions import is_kind_of, may_be_same
-from vlgate.perturb.foils.prepositions import AROUND, SEVERAL, Preposition, Said, contrasts, prepositions
+from vlgate.perturb.foils.prepositions import (
+    AROUND,
+    SEVERAL,
+    Preposition,
+    Said,
+    contrasts,
+    may_be_of_another,
+    prepositions,
+)
 from vlgate.perturb.text.fitness import reverses, unfit
 from vlgate.perturb.text.parsed import Edit, Parsed
 
@@ -33,7 +41,7 @@ SAID = "a caption of the image says what the foil would say"
 
 _OPEN = frozenset({"no", "any", "every", "each", "either", "neither", "what", "which", "another", "other"})
 _BESIDE = frozenset({"next to", "beside", "near", "close to", "in front of", "behind", "in back of", "by", "alongside"})
-_PUTTING = frozenset("on in at of inside into onto atop under underneath beneath over above".split())
+_EITHERS = _BESIDE | {"at"}  # where one of two things may be while the other one is on, in or under it
 
 
 def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingProxyType({})) -> Perturbed:
@@ -46,7 +54,7 @@ def gaps(parsed: Parsed) -> tuple[Gap, ...]:
     """The text with a gap in the place of each spatial preposition, for a masked language model."""
     spots = _spots(parsed)
     return tuple(
-        Gap(before=_text(parsed, 0, spot.span[0]), after=_text(parsed, spot.span[1], len(parsed.tokens)))
+        Gap(before=parsed.said((0, spot.span[0])), after=parsed.said((spot.span[1], len(parsed.tokens))))
         for spot in spots
         if isinstance(spot, Preposition)
     )
@@ -131,25 +139,11 @@ def _in_phrase(parsed: Parsed, preposition: Preposition, head: int, thing: int) 
         return True
     if any(tokens[child].lower == "of" for child in parsed.children(thing, "prep")):
         return True
-    unclear = preposition.name in _BESIDE and (_is_inner(parsed, head) or _is_with_another(parsed, first - 1))
+    unclear = preposition.name in _EITHERS and may_be_of_another(parsed, preposition.head, preposition.span[0])
     if unclear or parsed.children(thing, "conj", "cc"):
         return True
     particles = set(parsed.children(head, "prt")) - set(range(first, end))
     return tokens[head].pos == "VERB" and bool(particles)
-
-
-def _is_inner(parsed: Parsed, index: int) -> bool:
-    # "A man driving past a group of people behind a fence": the driver may be behind the fence.
-    tokens = parsed.tokens
-    while tokens[index].dep == "pobj" and tokens[tokens[index].head].lower == "of":
-        index = tokens[tokens[index].head].head
-    return tokens[index].dep == "pobj"
-
-
-def _is_with_another(parsed: Parsed, index: int) -> bool:
-    # What follows may belong to that noun alone: "a woman with spoons next to a table".
-    token = parsed.tokens[max(index, 0)]
-    return token.dep == "pobj" and parsed.tokens[token.head].lower not in _PUTTING
 
 
 def _replacements(
@@ -157,13 +151,8 @@ def _replacements(
 ) -> tuple[list[str], str]:
     if fillings is None:
         opposite = _opposite(parsed, preposition)
-        # "a toilet and a cup on a stool": the preposition belongs to the second of two things
-        joined = preposition.head is not None and (
-            parsed.tokens[preposition.head].dep,
-            parsed.tokens[preposition.head].pos,
-        ) == ("conj", "NOUN")
-        alone = joined or _is_with_another(parsed, preposition.span[0] - 1)
-        opposite = tuple(name for name in opposite if not (alone and name in _BESIDE))
+        if may_be_of_another(parsed, preposition.head, preposition.span[0]):
+            opposite = tuple(name for name in opposite if name not in _EITHERS)
         sensible = [name for name in opposite if not _is_absurd(parsed, preposition, name)]
         why = NOT_ATTESTED if sensible else ABSURD if opposite else NO_CONTRAST
         return [name for name in sensible if name in attested], why
@@ -235,7 +224,3 @@ def _foil(parsed: Parsed, preposition: Preposition, name: str, *, by_table: bool
         why=f"'{preposition.name}' before '{thing}' is replaced by '{name}', which {source} proposes",
         tags={"proposed": "table" if by_table else "model"},
     )
-
-
-def _text(parsed: Parsed, first: int, end: int) -> str:
-    return "".join(token.text + token.space for token in parsed.tokens[first:end]).strip()

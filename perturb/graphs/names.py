@@ -11,7 +11,7 @@ from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject
 from vlgate.perturb.text.grammar import article
-from vlgate.perturb.text.sentences import number_of, read_predicate
+from vlgate.perturb.text.sentences import number_of, object_of, read_predicate
 from vlgate.perturb.word_lists import words
 
 
@@ -113,10 +113,17 @@ def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontol
         return "the relation is one of a thing to itself or to its like"
     if any(is_vague(one.name, ontology) for one in (subject, other)):
         return VAGUE
-    determiners = determiner(subject.name), determiner(other.name)
+    determiners = determiner(subject.name), object_determiner(text, other.name)
     if determiners[0] is None or determiners[1] is None:
         return NO_NUMBER
     return Triple(subject=subject, text=text, object=other, determiners=(determiners[0], determiners[1]))
+
+
+def object_determiner(text: str, name: str) -> str | None:
+    """Return the word before an object behind a relation: "a" ball, but none of who plays ball."""
+    predicate, found = read_predicate(text), determiner(name)
+    bare = found in {"a", "an"} and predicate is not None and object_of(predicate.verb, name, "singular") == name
+    return "" if bare else found
 
 
 def triples_of(graph: SceneGraph, ontology: Ontology) -> list[Triple | str]:

@@ -17,7 +17,7 @@ from vlgate.perturb.ontology.wordnet import installed_wordnet
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, inside, overlap, share
 from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.grammar import regular_singular, singular
-from vlgate.perturb.text.sentences import Verb, bare_or_a, number_of, read_predicate
+from vlgate.perturb.text.sentences import Verb, is_game, number_of, object_of, read_predicate
 from vlgate.perturb.word_lists import words
 
 # Which names in scene graphs are persons: what WordNet files under ``noun.person`` (BLA, section 4.3.1).
@@ -198,8 +198,8 @@ def features_of(
         if why or number is None:
             yield why
             continue
-        attribute = _attribute(thing, rules, tools.ontology)
-        phrase = bare_or_a(f"{attribute} {thing.name}".lstrip(), number)
+        attribute = "" if is_game(predicate.verb, thing.name) else _attribute(thing, rules, tools.ontology)
+        phrase = object_of(predicate.verb, f"{attribute} {thing.name}".lstrip(), number)
         yield Feature(verb=predicate.verb, thing=thing, attribute=attribute, phrase=phrase, owned=bool(owned))
 
 

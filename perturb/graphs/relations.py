@@ -16,8 +16,9 @@ from vlgate.perturb.graphs.persons import is_body_part, known_person
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject, inside, overlap
+from vlgate.perturb.text.grammar import singular
 from vlgate.perturb.text.sentences import read_predicate
-from vlgate.perturb.word_lists import words
+from vlgate.perturb.word_lists import words as words_of
 from vlgate.seeds import quick_generator
 
 UNLISTED = "the relation has no listed replacement"
@@ -27,12 +28,16 @@ OTHERS = "the image may have others of the name that the graph lacks"
 BOXES = "the boxes do not show that the replacement is false"
 MAY_HOLD = "another pair of the names may have the replacement"
 ALIKE = "the relations are too alike"
+UNSAID = "nobody says so of two such things"
+SIDES = "a thing whose other side may be its front"
 ABSURD = "no replacement reads well between the two things"
 
-_PLACES = words("place")
+_PLACES = words_of("place")
 _ABOVE, _BELOW = frozenset(("on", "above", "over", "on top of")), frozenset(("under", "below", "beneath"))
 _TOUCH = frozenset(("on", "in", "inside", "on top of", "under", "beneath"))
 _UNDER = frozenset(("under", "beneath"))
+_POSTURES = frozenset(("sitting", "standing", "lying", "kneeling"))
+_ASIDE = frozenset(("to the left of", "to the right of"))
 _FREE = frozenset(("above", "under", "behind", "in front of", "to the left of", "to the right of"))
 
 
@@ -82,6 +87,11 @@ def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes)
 
 def _unfit(triple: Triple, spatial: bool, graph: SceneGraph, words: Words) -> str | None:
     subject, other = triple.subject.name, triple.object.name
+    if _unsaid(triple, words):
+        return UNSAID
+    fronts = words_of("no front") | (words_of("building") if triple.text == "in front of" else frozenset())
+    if triple.text in {"in front of", "behind"} and (singular(other) or other).rpartition(" ")[2] not in fronts:
+        return SIDES
     if triple.text in _FREE and any(_comes_in_numbers(name, graph, words.ontology) for name in (subject, other)):
         return OTHERS
     if not spatial:
@@ -93,6 +103,20 @@ def _unfit(triple: Triple, spatial: bool, graph: SceneGraph, words: Words) -> st
     form = known_form(subject, words.ontology)
     several = not triple.determiners[0] and not is_animate(subject, words.ontology)
     return OTHERS if several or (form is not None and are_many(form, words.ontology)) else None
+
+
+def _unsaid(triple: Triple, words: Words) -> bool:
+    """Whether nobody says so: "a table below wine", "a desk to the right of scissors", "a bird lying"."""
+    subject, other = (known_form(one.name, words.ontology) for one in (triple.subject, triple.object))
+    if subject is not None and triple.text.split()[0] in _POSTURES:
+        return not words.ontology.certain(subject).isdisjoint(("bird", "birds"))
+    if subject is None or other is None or triple.text not in _BELOW | _ASIDE:
+        return False
+    sizes = words.slots.size(subject), words.slots.size(other)
+    larger = sizes[0] is not None and sizes[1] is not None and sizes[0] - sizes[1] > 1
+    furniture = triple.text == "below" and not words.ontology.certain(other).isdisjoint(("furniture",))
+    mass = words.ontology.nouns[other].number == "mass"
+    return larger or furniture or mass or words.slots.reads(other, "on", subject)
 
 
 def _others_do(triple: Triple, graph: SceneGraph, words: Words) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
+from vlgate.perturb.foils.captions.noun_phrases import number
 from vlgate.perturb.text.fitness import REVERSED, first, reverses, unfit
 from vlgate.perturb.text.grammar import capitalised_like, plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed
@@ -35,7 +36,7 @@ def is_plural(parsed: Parsed, position: int) -> bool | None:
     if token.tag not in {"NN", "NNS"} or token.pos == "PRON":
         return None
     word = token.lower
-    if word in {"people", "men", "women", "children"}:
+    if word in {"people", "men", "women", "children", "police", "cattle"}:
         return True
     one, many = singular(word), plural(word)
     if one == word or (one is not None and many is not None):
@@ -129,7 +130,7 @@ def recounted(parsed: Parsed, new: int) -> Perturbed:
 
 def _recounted(parsed: Parsed, index: int, new: int) -> Foil | str:
     tokens = parsed.tokens
-    old, noun = _value(tokens[index].lower), tokens[index].head
+    old, noun = number(tokens[index].lower), tokens[index].head
     if old is None or not 1 <= old < len(NUMBER_WORDS) or not 1 <= new < len(NUMBER_WORDS) or old == new:
         return "the number is replaced by itself, or by one that has no word"
     if why := _uncertain(parsed, index, noun, lower=new < old):
@@ -222,9 +223,3 @@ def _verb(parsed: Parsed, noun: int) -> int | None:
     if any(tokens[index].tag in {"VBZ", "VBP"} for index in parsed.children(head, "conj")):
         return noun
     return min(verbs)
-
-
-def _value(word: str) -> int | None:
-    if word.isdigit() and len(word) < 3:
-        return int(word)
-    return NUMBER_WORDS.index(word) if word in NUMBER_WORDS else None

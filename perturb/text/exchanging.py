@@ -93,6 +93,7 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
     cut = tags == ["IN", "IN"] or (len(tags) == 2 and tags[0] in {"VBN", "VBD", "HYPH"} and tags[1] in _NAMES)
     described = any(index > right for index in parsed.children(right)) or _goes_on(after) or cut
     joined = [index for noun in (left, right) for index in parsed.children(noun, "cc", "conj")]
+    joined += [right for token in after[:1] if token.tag == "CC"]  # "a person wearing a suit and tie"
     joined += [index for span in (first, second) for index in range(*span) if tokens[index].tag == "CC"]
     bare = any(tokens[span[0]].lower not in _ARTICLES or span[1] - span[0] < 2 for span in (first, second))
     # What is done is nothing that another one does: "doing a leap", "having a smoke".

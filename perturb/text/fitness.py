@@ -9,7 +9,7 @@ from itertools import pairwise
 from string import ascii_lowercase
 
 from vlgate.perturb.ontology.ontology import default_ontology
-from vlgate.perturb.text.grammar import article, is_word, plural, singular
+from vlgate.perturb.text.grammar import article, is_word, lemmas, plural, singular
 from vlgate.perturb.text.parsed import Parsed, Token
 from vlgate.perturb.word_lists import words
 
@@ -46,13 +46,16 @@ def _near(word: str) -> Iterator[str]:
 _WITHOUT_OBJECT = frozenset(("sit", "stand", "lie", "sleep", "kneel", "crouch", "squat", "lean", "smile", "arrive"))
 _ITS = ("it", "'s")
 _OPEN = frozenset(("NOUN", "VERB"))
+_ALONE = frozenset(("it", "he", "she", "they", "him", "them"))
+_NEVER_BEFORE_HE = frozenset(("to", "of", "at", "in", "on", "from", "with", "through", "into", "by"))
 
 
 def slipped(parsed: Parsed) -> bool:
     tokens = parsed.tokens
     twice = any(one.lower == after.lower and one.text.isalpha() for one, after in pairwise(tokens))
     its = (index for index in range(1, len(tokens) - 1) if (tokens[index].lower, tokens[index + 1].lower) == _ITS)
-    if twice or any(tokens[index - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for index in its):
+    no_pronoun = any(map(_is_no_pronoun, (tokens[0], *tokens), tokens, tokens[1:]))
+    if twice or no_pronoun or any(tokens[index - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for index in its):
         return True
     cut = any(map(_cut, tokens, tokens[1:])) or any(_cuts_off(parsed, index) for index in range(1, len(tokens)))
     if cut or any(_lacks_preposition(parsed, *span) for span in parsed.chunks):
@@ -65,6 +68,15 @@ def slipped(parsed: Parsed) -> bool:
 def _cut(token: Token, after: Token) -> bool:
     """Whether a letter is all that is left of a word: "n the snow", "o the top"."""
     return token.text in {"n", "o"} and token.space != "" and not after.text.startswith("'")
+
+
+def _is_no_pronoun(before: Token, token: Token, after: Token) -> bool:
+    """Whether a pronoun is a slip for another word: "it receiver", "to he right"."""
+    if token.lower not in _ALONE:
+        return False
+    others = any(lemmas(after.lower, kind) for kind in ("VERB", "ADJ", "ADV"))
+    noun = after.tag in {"NN", "NNS", "PRP"} or (bool(lemmas(after.lower, "NOUN")) and not others)
+    return noun or (token.lower in {"he", "she", "they"} and before.lower in _NEVER_BEFORE_HE)
 
 
 def _cuts_off(parsed: Parsed, verb: int) -> bool:
@@ -88,7 +100,7 @@ LONGEST = 60
 """The most tokens of a text that is rewritten."""
 
 # Nouns with a verb in either number: "a group of people walk".
-_COLLECTIVE = frozenset("couple group crowd number lot variety pair team bunch dozen family herd trio".split())
+_COLLECTIVE = words("group of people") | frozenset("number lot variety dozen herd flock pack cattle".split())
 _ENDS = frozenset((".", "!", "?", ";", ":", "..."))
 _MARKUP = re.compile(r"[<>{}\[\]|#@_\\^~*=]|https?:|www\.|&\w+;")
 _FOREIGN = re.compile(r"[^\x00-\u024f\u2010-\u201f\u2026]")
@@ -202,8 +214,13 @@ def _number_differs(parsed: Parsed, index: int) -> bool:
     if tokens[index].dep != "nsubj" or tokens[index].tag not in {"NN", "NNS"}:
         return False
     joined = any(child < tokens[index].head for child in parsed.children(index, "conj"))
-    one = tokens[index].tag == "NN" and tokens[index].lower not in _COLLECTIVE
-    return (joined and verb.tag == "VBZ") or (not joined and one and verb.tag == "VBP")
+    if joined and any(tokens[child].lower in {"or", "nor"} for child in parsed.children(index, "cc")):
+        return False  # "neither the boy nor the girls are", but "the girls or the boy is"
+    helping = [tokens[child] for child in parsed.children(tokens[index].head, "aux", "auxpass")]
+    finite = next((token for token in helping if token.tag in {"VBZ", "VBP"}), verb)
+    listed = any(token.tag == "CC" for token in tokens[index : tokens[index].head])  # "a man, two kids and a dog are"
+    one = tokens[index].tag == "NN" and tokens[index].lower not in _COLLECTIVE and not listed
+    return (joined and finite.tag == "VBZ") or (not joined and one and finite.tag == "VBP")
 
 
 def _disagrees(parsed: Parsed, start: int, end: int) -> bool:

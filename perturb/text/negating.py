@@ -86,6 +86,8 @@ _NEGATIVE = frozenset("no not n't never without nothing nobody none neither nor 
 _FIXED = words("not negated")
 _IMAGES = words("picture word")
 _INTRANSITIVE = words("intransitive")
+_EITHER_NUMBER = words("group of people") - {"police", "players", "spectators"}
+_INTENSIFIERS = words("intensifier")
 _BROKEN = ("appos", "parataxis", "dep", "ccomp", "meta", "intj", "csubj")
 _RELATIVE = frozenset((("of", "which"), ("of", "whom"), ("of", "whose")))
 
@@ -172,7 +174,7 @@ def _there_is_no(parsed: Parsed, noun: int) -> _Negation | str:
     phrase = indefinite(parsed, 0, noun)
     if phrase is None:
         return "not an indefinite noun phrase"
-    if not _may_be(tokens[noun].lower, "NOUN") and _may_be(tokens[noun].lower, "ADJ"):
+    if not lemmas(tokens[noun].lower, "NOUN") and lemmas(tokens[noun].lower, "ADJ"):
         return "an adjective without its noun"
     if phrase.end_of_quantity == 0 and not phrase.is_plural:
         return "a noun without an article"
@@ -194,7 +196,7 @@ def _clause(parsed: Parsed, root: int, subject: int) -> _Negation | str:
     if verb < subject:
         return "a question"
     doing = tokens[verb].tag == "VBZ" and [token.tag for token in tokens[verb + 1 : verb + 2]] == ["VBG"]
-    if doing and tokens[verb].lemma != "be" and _may_be(tokens[verb].lower, "NOUN"):
+    if doing and tokens[verb].lemma != "be" and lemmas(tokens[verb].lower, "NOUN"):
         return "a verb that may be a noun"
     known = tokens[0].tag in {"PRP", "PRP$"} or tokens[0].lower in {"the", "this", "that", "these", "those"}
     return _with_not(parsed, root, subject, verb) if known else _no_subject(parsed, subject, verb)
@@ -204,7 +206,7 @@ def _no_subject(parsed: Parsed, subject: int, verb: int) -> _Negation | str:
     phrase = indefinite(parsed, 0, subject)
     if phrase is None:
         return "not an indefinite noun phrase"
-    if not _agrees(parsed, verb, many=phrase.is_plural):
+    if not _agrees(parsed, verb, subject, many=phrase.is_plural):
         return "the verb does not agree"
     return _no(parsed, phrase, "no")
 
@@ -216,7 +218,7 @@ def _with_not(parsed: Parsed, root: int, subject: int, verb: int) -> _Negation |
         return "several statements are joined"
     if any(_joined(parsed, child) for child in parsed.children(root, "attr")):
         return "several things are joined"
-    if not _agrees(parsed, verb, many=bool(many)):
+    if not _agrees(parsed, verb, subject, many=bool(many)):
         return "the verb does not agree"
     word = tokens[verb]
     says = "it is denied of the same subject"
@@ -229,16 +231,10 @@ def _with_not(parsed: Parsed, root: int, subject: int, verb: int) -> _Negation |
     return [Edit(span=(verb, verb + 1), text=f"{do} {infinitives[0]}")], (word.lower, f"{do} {infinitives[0]}"), says
 
 
-def _may_be(word: str, part_of_speech: str) -> bool:
-    import lemminflect  # reads its dictionaries at the first look-up, in 0.25 s
-
-    return bool(lemminflect.getAllLemmas(word, upos=part_of_speech))
-
-
 def _may_be_its_verb(parsed: Parsed, root: int) -> bool:
     """Whether the noun of a caption may be the verb of the word before it: "white and orange fur lays on a blanket"."""
     compound = root > 0 and parsed.tokens[root].tag == "NNS" and parsed.tokens[root - 1].tag == "NN"
-    if not compound or not _may_be(parsed.tokens[root].lower, "VERB"):
+    if not compound or not lemmas(parsed.tokens[root].lower, "VERB"):
         return False
     phrase = indefinite(parsed, 0, root)
     return phrase is None or not phrase.end_of_quantity
@@ -248,11 +244,13 @@ def _may_be_their_verb(parsed: Parsed, index: int) -> bool:
     """Whether the last of several joined nouns may be their verb: "a knife, tape and wrapping paper lie on a table"."""
     token, before = parsed.tokens[index], parsed.tokens[index - 1]
     joined = token.dep == "conj" and token.tag == "NN" and before.dep == "compound" and before.tag == "NN"
-    return joined and _may_be(token.lower, "VERB") and not parsed.children(index, "det", "poss")
+    return joined and bool(lemmas(token.lower, "VERB")) and not parsed.children(index, "det", "poss")
 
 
-def _agrees(parsed: Parsed, verb: int, *, many: bool) -> bool:
+def _agrees(parsed: Parsed, verb: int, subject: int, *, many: bool) -> bool:
     word = parsed.tokens[verb]
+    if parsed.tokens[subject].lower in _EITHER_NUMBER and word.tag in {"VBP", "VBZ"}:
+        return word.text not in {"'s", "'re", "s"}  # "the team is", "the team are"
     if word.tag in {"MD", "VBD"}:
         return word.lower not in {"was", "were"} or many == (word.lower == "were")
     return many == (word.tag == "VBP") and word.text not in {"'s", "'re", "s"}
@@ -262,6 +260,8 @@ def _no(parsed: Parsed, phrase: Indefinite, no: str) -> _Negation | str:
     start, end = phrase.start, phrase.end_of_quantity
     if phrase.is_plural and told_apart(parsed, phrase.noun):
         return "a word for single ones of several"
+    if any(token.lower in _INTENSIFIERS for token in parsed.tokens[start : phrase.noun]):
+        return "an adjective with an intensifier"  # where a giraffe is tall, "no very tall giraffe" may be true
     said = parsed.said((start, end)).lower()
     head = parsed.tokens[start]
     name = "" if end > start else head.text[:1].lower() + head.text[1:] if head.text[1:].islower() else head.text

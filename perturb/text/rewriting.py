@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from vlgate.perturb.text.grammar import article, capitalised_like, only_span, plural, put, singular
+from vlgate.perturb.word_lists import words
 
 # Replace the number in a text by another, as VALSE's counting instruments do (section 3.3).
 
@@ -93,6 +94,8 @@ _JOINED = re.compile(
     r"\b(?:and|or|nor|but|not|never|without|nothing|only|also|except|because|if)\b|n't\b|[,;:]|[.?!]\s*\w",
     re.IGNORECASE,
 )
+# "There is no very tall giraffe" says little of giraffes.
+_INTENSIFIED = re.compile(rf"\b(?:{'|'.join(sorted(words('intensifier')))})\b", re.IGNORECASE)
 _CAPITALS = re.compile(r"\b(?:THERE|IS|ARE)\b")
 _OTHER_QUANTITY = re.compile(
     r"(?:exactly|only|just|at|more|fewer|less|many|few|several|all|both|two|three|four|five|six|seven|eight|nine|ten|\d+"
@@ -120,7 +123,7 @@ def negate(text: str) -> str | None:
     >>> negate("There is a cup and a ball.") is None
     True
     """
-    if _JOINED.search(text) or _CAPITALS.search(text):
+    if _JOINED.search(text) or _CAPITALS.search(text) or _INTENSIFIED.search(text):
         return None
     if match := _SINGULAR.fullmatch(text):
         positive = article(match["rest"])
@@ -164,6 +167,10 @@ _NO_PLACE = re.compile(
     rf"(?: (?:right|out|up|down))?|from|up) (?:{'|'.join(OPPOSITES)})\b",
     re.IGNORECASE,
 )
+# Who is in front of a laptop is behind it to somebody on its other side.
+_FACED = re.compile(
+    rf"\b(?:in front of|behind) (?:[\w-]+ ){{1,3}}(?:{'|'.join(sorted(words('faced')))})s?\b", re.IGNORECASE
+)
 _RELATION = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b", re.IGNORECASE)
 
 
@@ -180,7 +187,9 @@ def opposite_relation(text: str) -> str | None:
     >>> opposite_relation("Below the cup is a ball.")
     'Above the cup is a ball.'
     """
-    if len(_RELATION.findall(text)) != 1 or _PLACE.search(text) is None or _NO_PLACE.search(text) is not None:
+    if len(_RELATION.findall(text)) != 1 or _PLACE.search(text) is None:
+        return None
+    if _NO_PLACE.search(text) or _FACED.search(text):
         return None
     return _RELATION.sub(lambda match: capitalised_like(match[0], OPPOSITES[match[0].lower()]), text)
 

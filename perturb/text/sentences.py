@@ -46,8 +46,8 @@ class Verb:
     """A verb by its base form, and the words between it and its object: "at" in "look at".
 
     >>> look = Verb(base="look", rest="at")
-    >>> look.present("singular"), look.progressive("plural"), look.passive("singular")
-    ('looks at', 'are looking at', 'is looked at')
+    >>> look.present("singular"), look.passive("singular")
+    ('looks at', 'is looked at')
     """
 
     base: str
@@ -67,9 +67,6 @@ class Verb:
 
     def present(self, number: Number) -> str:
         return self._with_rest(_form(self.base, "VBP" if number == "plural" else "VBZ"))
-
-    def progressive(self, number: Number) -> str:
-        return f"{be(number)} {self.participle}"
 
     def passive(self, number: Number) -> str:
         return f"{be(number)} {self.past_participle}"
@@ -163,9 +160,25 @@ def bare_or_a(phrase: str, number: Number) -> str:
     return with_article(phrase) if number == "singular" else phrase
 
 
-def active(subject: str, verb: Verb, other: str, *, number: Number, progressive: bool = False) -> str:
-    said = verb.progressive(number) if progressive else verb.present(number)
-    return f"{subject} {said} {other}"
+def is_game(verb: Verb, noun: str) -> bool:
+    """Whether a verb is "play" and its object a game: who plays ball plays no ball."""
+    return verb.plain == "play" and not words("game").isdisjoint((noun, noun.rpartition(" ")[2]))
+
+
+def object_of(verb: Verb, phrase: str, number: Number) -> str:
+    """Return a noun phrase as the object of a verb.
+
+    >>> [object_of(Verb(base=base), noun, "singular") for base, noun in (("play", "tennis"), ("eat", "fruit"))]
+    ['tennis', 'fruit']
+    >>> object_of(Verb(base="hold"), "apple", "singular")
+    'an apple'
+    """
+    bare = is_game(verb, phrase) or (verb.plain == "eat" and phrase.rpartition(" ")[2] in words("eaten"))
+    return phrase if bare else bare_or_a(phrase, number)
+
+
+def active(subject: str, verb: Verb, other: str, *, number: Number) -> str:
+    return f"{subject} {verb.present(number)} {other}"
 
 
 def passive(subject: str, verb: Verb, agent: str, *, number: Number) -> str:

@@ -7,6 +7,7 @@ direction of a movement, not a fixed phrase ("under construction").
 from __future__ import annotations
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
+from vlgate.perturb.foils.prepositions import may_be_of_another
 from vlgate.perturb.text.fitness import REVERSED, first, reverses, unfit
 from vlgate.perturb.text.parsed import Edit, Parsed, Span
 from vlgate.perturb.text.rewriting import OPPOSITES
@@ -21,6 +22,11 @@ _CHANGING = frozenset("all from right just way up down out well over back far of
 _INSIDE = frozenset(("inside", "outside"))
 _OPENINGS = frozenset(("window", "windows", "door", "doors", "gate", "gates"))
 _OVER = frozenset(("over", "under"))
+# What is in front of a laptop, a car or a person is behind it to somebody on its other side. These have no front, or a
+# photograph shows it.
+_FACADES = frozenset({"in front of", "behind"})
+_NO_FRONT = words("no front")
+_BUILDINGS = words("building")
 # A thing is not both over and below these, or it always is: "under a blue sky".
 _NO_THING = words("no other side")
 
@@ -66,11 +72,15 @@ def _no_place(parsed: Parsed, span: Span, old: str) -> str:
     changed = changed or tokens[end].tag in {"RB", "IN"} or bool(parsed.children(start, "advmod", "npadvmod"))
     window = old in _INSIDE and thing.lower in _OPENINGS
     several = parsed.children(things[0], "conj", "nummod")
+    fronts = _NO_FRONT | (_BUILDINGS if old == "in front of" else frozenset())
+    either_side = old in _FACADES and thing.lemma.lower() not in fronts
     moves = old in _OVER and verb.pos == "VERB" and verb.lemma.lower() in _NO_PLACE - _STAYS
     return first(
         (changed, "a word before the preposition changes its meaning"),
         (window or thing.lower in _NO_THING or bool(several) or thing.pos != "NOUN", "a thing without another side"),
         (start == 0, "the preposition begins the text"),
+        (either_side, "a thing whose other side may be its front"),
+        (may_be_of_another(parsed, tokens[start].head, start), "the place may be that of another thing"),
         (verb.lemma.lower() in _SEES, "the verb says a direction"),
         (moves, "the verb says a movement"),
     )

@@ -1,4 +1,4 @@
-"""Articles, writing one phrase over another, the dictionary, and plurals and singulars of nouns."""
+"""Articles, the dictionary, plurals and singulars of nouns, verbs in all forms, and clauses in both voices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from builders import table
+from builders import table, tabled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +33,16 @@ from vlgate.perturb.text.grammar import (
     singular,
     with_article,
 )
+from vlgate.perturb.text.sentences import (
+    Predicate,
+    Verb,
+    active,
+    bare_or_a,
+    number_of,
+    object_of,
+    passive,
+    read_predicate,
+)
 
 TABLE = Path(__file__).with_name("grammar.tsv")
 
@@ -43,18 +53,7 @@ def test_article_follows_the_sound(phrase, expected):
     assert with_article(phrase) == f"{expected} {phrase}"
 
 
-@pytest.mark.parametrize(
-    ("text", "phrase", "expected"),
-    [
-        ("A cup.", "cup", (2, 5)),
-        ("A CUP.", "cup", (2, 5)),
-        ("A cupboard.", "cup", None),
-        ("A teacup.", "cup", None),
-        ("A cup and a cup.", "cup", None),
-        ("A cup.", "", None),
-        ("a (b) c", "(b)", (2, 5)),
-    ],
-)
+@tabled
 def test_only_span_wants_one_occurrence_of_whole_words(text, phrase, expected):
     assert only_span(text, phrase) == expected
 
@@ -196,3 +195,53 @@ def test_the_dictionary_is_read_without_spacy():
 
 def test_every_drawn_kind_can_be_counted():
     assert all(singular(plural(kind) or "") == kind for kind in KINDS)
+
+
+@tabled
+def test_a_relation_is_read_as_a_verb_in_its_voice(text: str, base: str, rest: str, *, is_passive: bool) -> None:
+    assert read_predicate(text) == Predicate(verb=Verb(base=base, rest=rest), passive=is_passive)
+
+
+@pytest.mark.parametrize(
+    "text", ["on", "next to", "in front of", "near", "", "is", "of", "blorping", "左", "42", "by", "wearing white"]
+)
+def test_a_relation_without_a_verb_is_refused(text: str) -> None:
+    assert read_predicate(text) is None
+
+
+@tabled
+def test_the_forms_of_a_verb(base: str, forms: tuple[str, ...]) -> None:
+    verb = Verb(base=base)
+    assert (verb.present("singular"), verb.present("plural"), verb.participle, verb.past_participle) == forms
+
+
+def test_the_verb_agrees_with_what_stands_before_it() -> None:
+    look = Verb(base="look", rest="at")
+    assert active("the man", look, "the boys", number="singular") == "the man looks at the boys"
+    assert passive("the boys", look, "the man", number="plural") == "the boys are looked at by the man"
+
+
+@tabled
+def test_the_number_of_a_noun(noun: str, number: str) -> None:
+    assert number_of(noun) == number
+
+
+def test_a_noun_of_uncertain_number_has_none() -> None:
+    assert number_of("sheep") is None
+    assert number_of("glarbnox") is None
+
+
+def test_only_a_singular_gets_an_article() -> None:
+    assert [bare_or_a("apple", "singular"), bare_or_a("apples", "plural")] == ["an apple", "apples"]
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    found = read_predicate(text)
+    assert found is None or found.verb.present("singular")
+    assert number_of(text) in {"singular", "plural", "mass", None}
+
+
+@tabled
+def test_a_game_and_what_is_eaten_take_no_article(verb: str, noun: str, said: str) -> None:
+    assert object_of(Verb(base=verb), noun, "singular") == said

@@ -1,7 +1,8 @@
-"""Texts rewritten without a parse: negated, with another number or the opposite relation, phrases replaced."""
+"""Texts rewritten without a parse or for a mirrored image, and what single functions say of plain words."""
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections import Counter
 from pathlib import Path
@@ -11,7 +12,9 @@ from builders import table
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.text.grammar import capitalised_like, plural, with_article
+from vlgate.perturb.text.mirror import flip_words
 from vlgate.perturb.text.rewriting import (
     NUMBER_WORDS,
     OPPOSITES,
@@ -120,3 +123,41 @@ def test_replacing_back_is_the_identity(old, new):
 @pytest.mark.parametrize(("text", "old", "new", "expected"), table(TABLE, "replacements"))
 def test_replacements(text, old, new, expected):
     assert replace(text, old, new) == expected
+
+
+MIRROR = Path(__file__).with_name("mirror.tsv")
+SIDES = st.permutations(("left", "right"))
+
+
+@given(st.sampled_from(table(MIRROR, "frames")), SIDES, st.sampled_from((str, str.title, str.upper)))
+def test_a_direction_becomes_the_other_one(frame, sides, capitals):
+    one, other = map(capitals, sides)
+    assert flip_words(frame.format(one)) == frame.format(other)
+
+
+@given(st.sampled_from(table(MIRROR, "both")), SIDES)
+def test_both_directions_change_places(frame, sides):
+    assert flip_words(frame.format(*sides)) == frame.format(*reversed(sides))
+
+
+@pytest.mark.parametrize(("text", "expected"), table(MIRROR, "flipped"))
+def test_what_is_no_direction_stays_and_what_is_not_sure_is_refused(text, expected):
+    assert flip_words(text) == expected
+
+
+SIDE_WORDS = "left right Left RIGHT the of to man or is in 's - most , ? top".split()
+
+
+@given(st.lists(st.sampled_from(SIDE_WORDS), max_size=8), st.sampled_from(("", " ")))
+def test_any_text_is_taken_and_only_sides_change(words, between):
+    text = between.join(words)
+    flipped = flip_words(text)
+    if flipped is not None:
+        sides = re.compile("left|right", re.IGNORECASE)
+        assert sides.sub("*", flipped) == sides.sub("*", text)
+
+
+@pytest.mark.parametrize(("module", "call", "value"), table(Path(__file__).with_name("examples.tsv")))
+def test_an_example(module, call, value):
+    names = vars(importlib.import_module(f"vlgate.perturb.{module}"))
+    assert repr(eval(call, {**names, "ontology": default_ontology()})) == value

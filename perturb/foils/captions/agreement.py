@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -24,20 +24,31 @@ _ONE = {
     "she": {"they": "she", "them": "her", "their": "her", "themselves": "herself"},
     "it": {"they": "it", "them": "it", "their": "its", "theirs": "its", "themselves": "itself"},
 }
+_THIRD_PERSON = frozenset({*_HE, *_SHE, *_IT, *_THEY})
 _MALE = words("male")
 _FEMALE = words("female")
+_GROUPS = words("group") | words("group of people") | words("group of animals")
+_SIDES = words("part") | words("image")
+_NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 
 
 def pronouns_of(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], tuple[str, ...]]:
     """Find the pronouns that refer to a noun phrase, and what they become in the other number, by their places."""
-    # The antecedent of a pronoun is the only noun before it that it may refer to, else the subject of its clause.
-    # ``UNSURE_PRONOUN`` is returned beside them if the antecedent of one is not sure.
+    # ``UNSURE_PRONOUN`` is returned beside them if the phrase is one of several nouns that a pronoun may refer to, if
+    # it is behind the pronoun ("He waits while a dog eats"), and if no noun before the pronoun fits it.
     changed: dict[int, str] = {}
     sure = True
     for index, token in enumerate(reading.parsed.tokens):
-        refers = _refers(reading, phrase, index) if token.tag in {"PRP", "PRP$"} else False
-        text = _in_other_number(token, phrase) if refers else token.lower
-        sure = sure and refers is not None and text is not None
+        if token.lower not in _THIRD_PERSON:
+            continue
+        nouns = _antecedents(reading, index)
+        if index < phrase.head:
+            sure = sure and not (index < phrase.span[0] and not nouns and _may_refer(reading, index, phrase.head))
+            continue
+        text = _in_other_number(token, phrase) if phrase.head in nouns[:1] else token.lower
+        short = any(after.text.startswith("'") for after in reading.parsed.tokens[index + 1 : index + 2])
+        unclear = len(nouns) > 1 or text is None or short
+        sure = sure and bool(nouns) and not (phrase.head in nouns and unclear)
         if text is not None and text != token.lower:
             changed[index] = text
     return changed, () if sure else (UNSURE_PRONOUN,)
@@ -49,59 +60,38 @@ def is_person(noun: str) -> bool:
     return known or (ontology.knows(noun) and "person" in ontology.certain(noun))
 
 
-def _refers(reading: Reading, phrase: NounPhrase, index: int) -> bool | None:
-    # None if it is not sure.
-    token = reading.parsed.tokens[index]
-    pronoun = token.lower
-    if index < phrase.span[1]:
-        return False
-    if not _may_refer(pronoun, phrase.singular_noun, several=phrase.plural):
-        # "A pitcher throws his ball": if nothing else can be meant, the noun is not known well enough.
-        return (
-            None
-            if pronoun in {*_HE, *_SHE} and not phrase.plural and not dict(_rivals(reading, phrase, index))
-            else False
-        )
-    if reading.parsed.tokens[index + 1 : index + 2] and reading.parsed.tokens[index + 1].text.startswith("'"):
-        return None
-    rivals = dict(_rivals(reading, phrase, index))
-    if not rivals:
-        return True
-    if pronoun in _THEY and not _lively(phrase.singular_noun) and any(map(_lively, rivals.values())):
-        return False
-    return _subject_decides(reading, phrase, index, rivals)
+def _antecedents(reading: Reading, index: int) -> tuple[int, ...]:
+    return tuple(
+        noun
+        for noun, token in enumerate(reading.parsed.tokens[:index])
+        if token.tag in _NOUNS
+        and token.dep != "compound"
+        and not _is_side(reading, noun)
+        and _may_refer(reading, index, noun)
+    )
 
 
-def _subject_decides(reading: Reading, phrase: NounPhrase, index: int, rivals: Collection[int]) -> bool | None:
-    subject, by_verb = _clause_subject(reading, index)
-    if by_verb and reading.parsed.tokens[index].dep not in {"poss", *_SUBJECTS}:
-        return None  # "a woman with a dog trailing behind her", but "a dog trailing its leash"
-    if subject == phrase.head:
-        return True
-    return False if subject in rivals else None
+def _is_side(reading: Reading, noun: int) -> bool:
+    """Whether a noun names a side or the image and no thing: "in the middle", "a view of"."""
+    token, after = reading.parsed.tokens[noun], reading.parsed.tokens[noun + 1 : noun + 2]
+    return token.lower in _SIDES and (token.dep == "pobj" or any(one.lower == "of" for one in after))
 
 
-def _rivals(reading: Reading, phrase: NounPhrase, index: int) -> Iterator[tuple[int, str]]:
-    for _, end in reading.parsed.chunks:
-        token = reading.parsed.tokens[end - 1]
-        if end > index or end - 1 == phrase.head or not token.tag.startswith("NN"):
-            continue
-        several = token.tag in {"NNS", "NNPS"}
-        noun = (singular(token.lower) if several else None) or token.lower
-        if _may_refer(reading.parsed.tokens[index].lower, noun, several=several):
-            yield end - 1, noun
-
-
-def _may_refer(pronoun: str, noun: str, *, several: bool) -> bool:
+def _may_refer(reading: Reading, index: int, noun: int) -> bool:
+    pronoun, token = reading.parsed.tokens[index].lower, reading.parsed.tokens[noun]
+    several = token.tag in {"NNS", "NNPS"}
+    name = (singular(token.lower) if several else None) or token.lower
+    group = name in _GROUPS
+    joined = token.dep == "conj" or bool(reading.dependents(noun, "conj"))
+    person, known = is_person(name), default_ontology().knows(name)
     if pronoun in _THEY:
-        return several or is_person(noun)
-    if several:
+        return several or group or joined or person or not known
+    if several and not group:
         return False
     if pronoun in _IT:
-        return not is_person(noun) or noun in {"baby", "child"}
-    return (pronoun in _HE and _lively(noun) and noun not in _FEMALE) or (
-        pronoun in _SHE and _lively(noun) and noun not in _MALE
-    )
+        return not person or name in {"baby", "child", "infant", "toddler"}
+    others = _FEMALE if pronoun in _HE else _MALE
+    return name not in others and (not known or _lively(name))
 
 
 def _lively(noun: str) -> bool:
@@ -109,29 +99,12 @@ def _lively(noun: str) -> bool:
     return is_person(noun) or (ontology.knows(noun) and "animal" in ontology.possible(noun))
 
 
-def _clause_subject(reading: Reading, index: int) -> tuple[int | None, bool]:
-    # Whether there is a verb above the place comes with the head of its subject.
-    tokens = reading.parsed.tokens
-    for _ in tokens:
-        token = tokens[index]
-        if token.pos in {"VERB", "AUX"}:
-            subjects = reading.dependents(index, *_SUBJECTS, "npadvmod")
-            if subjects and subjects[0] < index and tokens[subjects[0]].tag not in {"WP", "WDT"}:
-                return subjects[0], True
-            if token.dep in {"acl", "relcl"}:
-                return token.head, True
-        if token.head == index:
-            return (index if token.tag in {"NN", "NNS"} else None), False
-        index = token.head
-    return None, False
-
-
 def _in_other_number(token: Token, phrase: NounPhrase) -> str | None:
-    """Return the pronoun in the other number; of "person" it stays "they"."""
+    """Return the pronoun in the other number; of "person" only "their" stays, "a single skier ... they" is unclear."""
     noun, pronoun = phrase.singular_noun, token.lower
     if phrase.plural:
         if is_person(noun) and noun not in _MALE | _FEMALE:
-            return None if pronoun == "themselves" else pronoun
+            return pronoun if pronoun == "their" else None
         return _ONE["he" if noun in _MALE else "she" if noun in _FEMALE else "it"].get(pronoun)
     if pronoun in _THEY:
         return pronoun
@@ -192,7 +165,8 @@ def _finite(reading: Reading) -> Iterator[tuple[int, int | None]]:
         marked = token.tag in {"VBZ", "VBP"} or (token.tag == "VBD" and token.lower in {"was", "were"})
         if token.tag == "VB" and token.dep == "conj" and token.pos == "VERB" and not reading.dependents(index, "aux"):
             subject = _subject(reading, index)
-            if subject is not None and reading.parsed.tokens[subject].tag == "NNS" and not _governed(reading, index):
+            several = subject is not None and reading.parsed.tokens[subject].tag in {"NNS", "PRP"}
+            if several and not _governed(reading, index):
                 yield index, subject
         elif token.tag == "VB" and token.pos in {"VERB", "AUX"} and not reading.dependents(index, "aux", "auxpass"):
             # the present tense of a plural subject
@@ -295,7 +269,7 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
             if any(reading.phrases[one].plural == phrase.plural for one in between):
                 yield UNSURE_CLAUSE
         elif _in_relative_clause(reading, verb) and (
-            _noun_above(reading, subject) == phrase.head or subject < phrase.head < verb
+            phrase.head in _nouns_above(reading, subject) or subject < phrase.head < verb
         ):
             yield UNSURE_CLAUSE
 
@@ -303,7 +277,8 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
 def _may_be_joined_verb(reading: Reading, index: int) -> bool:
     """Whether a bare noun behind "and" may be a verb: "two zebras stand in a field and graze"."""
     token = reading.parsed.tokens[index]
-    if index < 2 or token.dep != "conj" or token.tag not in {"NN", "NNS"} or reading.children[index]:
+    of_verb = token.tag == "NNS" and reading.parsed.tokens[token.head].pos == "VERB"  # "sits up, and swats at a fly"
+    if index < 2 or token.dep != "conj" or token.tag not in {"NN", "NNS"} or (reading.children[index] and not of_verb):
         return False
     return reading.parsed.tokens[index - 1].lower == "and" and bool(lemmas(token.lower, "VERB"))
 
@@ -315,7 +290,11 @@ def _in_relative_clause(reading: Reading, index: int) -> bool:
     return tokens[index].dep == "relcl"
 
 
-def _noun_above(reading: Reading, index: int) -> int | None:
+def _nouns_above(reading: Reading, index: int) -> Iterator[int]:
+    """Yield the nouns that a noun is in a phrase of: of "house" both others in "a bus next to a tree by a house"."""
     tokens = reading.parsed.tokens
-    preposition = tokens[index].head
-    return tokens[preposition].head if tokens[index].dep == "pobj" and tokens[preposition].dep == "prep" else None
+    while tokens[index].dep == "pobj":
+        index = tokens[index].head
+        while tokens[index].dep in {"prep", "advmod"} and tokens[index].pos not in {"NOUN", "VERB"}:
+            index = tokens[index].head
+        yield index

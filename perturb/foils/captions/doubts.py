@@ -45,7 +45,15 @@ def shared_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
         ("the determiner belongs to two nouns", _shares_a_determiner(reading, phrase)),
         ("the noun phrase says what a group consists of", phrase.plural and stands_behind_of(reading, phrase)),
         (IMAGE, reason_of(phrase.singular_noun) == IMAGE),
+        ("the noun names a part of a body", _is_part_of_a_body(phrase)),
     )
+
+
+def _is_part_of_a_body(phrase: NounPhrase) -> bool:
+    """Whether a noun names a part of a body; in "two noses" there are as many bodies, but not in "their noses"."""
+    noun = phrase.singular_noun
+    owned = phrase.kind == "possessive" or not phrase.plural
+    return owned and (is_body_part(noun) or noun in _LIMBS)
 
 
 def _holding(*doubts: tuple[str, bool]) -> Iterator[str]:
@@ -185,7 +193,6 @@ def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Ment
         ("the noun phrase says what a part belongs to", behind_of and not viewed),
         ("the caption says that it is one", alone),
         ("each of several things may have one", _within_several(reading, phrase)),
-        ("the noun names a part of a body", is_body_part(noun)),
         ("one thing is not in several places", _is_place_of_one(reading, phrase)),
         ("several would have the thing of one", _has_a_thing(reading, phrase)),
         ("another caption speaks of several", bool(others) and say_several(noun, others)),
@@ -271,7 +278,8 @@ def _behind_a_participle(reading: Reading, phrase: NounPhrase) -> bool:
     if phrase.lead[0] != phrase.lead[1] or first == 0:
         return False
     if tokens[first - 1].tag == "VBG":
-        return first == 1 or tokens[first - 2].tag in {"IN", "DT", "CD", "JJ", "CC", "NN", "HYPH"}
+        before = tokens[first - 2]
+        return first == 1 or before.lemma == "have" or before.tag in {"IN", "DT", "CD", "JJ", "CC", "NN", "HYPH"}
     return tokens[first - 1].tag in {"VBN", "JJ", "JJS", "JJR", "NN", "NNS", "CD", "DT", "HYPH", "NNP"}
 
 

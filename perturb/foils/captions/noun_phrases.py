@@ -10,6 +10,7 @@ from typing import Literal
 
 from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Parsed, Span
+from vlgate.perturb.text.rewriting import NUMBER_WORDS
 from vlgate.perturb.word_lists import words
 
 GROUP = "the noun names a quantity or a group"
@@ -48,9 +49,6 @@ def _reasons() -> Mapping[str, str]:
 
 Lead = Literal["none", "a", "the", "this", "number", "quantity", "possessive", "possessor", "other"]
 """What a noun phrase begins with: "two" is a number, "several" a quantity, "his" possessive, "a man's" a possessor."""
-
-NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-"""The words for one to twelve, in order."""
 
 _QUANTITIES = words("quantity")
 _LEADS: dict[str, Lead] = {
@@ -178,6 +176,7 @@ def _kind(parsed: Parsed, index: int, head: int) -> Lead | None:
 
 
 def number(word: str) -> int | None:
-    if word in NUMERALS:
-        return NUMERALS.index(word) + 1
-    return int(word) if word.isascii() and word.isdigit() and len(word) < 4 else None
+    """Return the number that a word in lower case, or one digit or two, stands for."""
+    if word in NUMBER_WORDS:
+        return NUMBER_WORDS.index(word)
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 3 else None

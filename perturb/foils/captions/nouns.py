@@ -20,6 +20,7 @@ from vlgate.perturb.word_lists import words
 _PLAIN = words("plain")  # adjectives that suit any object
 _PARTITIVES = words("partitive")
 _MATERIALS = words("likeness")
+_WITH_TOOLS = ("mouse", "bat")
 _HOLDERS = frozenset({"kitchen", "food", "indoor", "animal"})
 
 
@@ -86,6 +87,8 @@ def _doubt(reading: Reading, phrase: NounPhrase, name: str, known: ObjectClass) 
         return doubt
     if tokens[phrase.head].dep in {"compound", "appos", "npadvmod", "amod"} or _joins_another(reading, phrase):
         return "the noun belongs to a longer name"
+    if _may_be_animal(reading, name, known):
+        return "the noun may name an animal"
     return _other_doubt(reading, phrase, known)
 
 
@@ -101,6 +104,17 @@ def _other_doubt(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> st
     if any(token.lower in _MATERIALS for token in reading.parsed.tokens):
         return "the object may be a likeness"
     return None
+
+
+def _may_be_animal(reading: Reading, name: str, known: ObjectClass) -> bool:
+    """Whether a thing has the name of an animal, and nothing beside it that such things are with: "mice and an ox"."""
+    ontology = default_ontology()
+    if known.supercategory == "animal" or not ontology.knows(name) or ontology.hypernyms(name):
+        return False
+    if "animal" not in ontology.possible(name):
+        return False
+    beside = words(f"with a {name}") if name in _WITH_TOOLS else frozenset[str]()
+    return beside.isdisjoint(_singular(token.lower) for token in reading.parsed.tokens)
 
 
 def _joins_another(reading: Reading, phrase: NounPhrase) -> bool:

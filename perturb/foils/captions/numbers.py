@@ -9,10 +9,12 @@ from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.agreement import quantified, renumbered
 from vlgate.perturb.foils.captions.doubts import doubts_of, has_things, shared_doubts, why_not_one
 from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
-from vlgate.perturb.foils.captions.noun_phrases import MORE, NUMERALS, NounPhrase, Reading, has_kind, read, reason_of
+from vlgate.perturb.foils.captions.noun_phrases import MORE, NounPhrase, Reading, has_kind, read, reason_of
 from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.text.fitness import REVERSED, reverses, unfit
+from vlgate.perturb.text.grammar import singular
 from vlgate.perturb.text.parsed import Edit, Parsed
+from vlgate.perturb.text.rewriting import NUMBER_WORDS
 from vlgate.perturb.word_lists import words
 
 ONE = ("exactly one", "a single")  # the quantifiers of a singular noun phrase
@@ -49,7 +51,8 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
 def _plurality_foils(
     reading: Reading, phrase: NounPhrase, edits: Sequence[Edit], doubts: Sequence[str], *, tagged: bool
 ) -> Iterator[Foil]:
-    truth, false = (SEVERAL, ONE) if phrase.plural else (ONE, SEVERAL)
+    one = ONE[:1] if _has_single_sort(reading, phrase) else ONE
+    truth, false = (SEVERAL, one) if phrase.plural else (one, SEVERAL)
     captions = [quantified(reading, phrase, quantifier) for quantifier in truth]
     foils = [quantified(reading, phrase, quantifier, edits) for quantifier in false]
     for quantifier, caption in zip(truth, captions, strict=True):
@@ -62,6 +65,14 @@ def _plurality_foils(
                 why=f"the image shows {quantifier} {phrase.noun}, the foil says {other} {phrase.other}",
                 tags={**tags, "doubt": doubts[0] if doubts else "none"} if tagged else tags,
             )
+
+
+def _has_single_sort(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether "single" before a noun may name a sort of it: "a single bed", "a single deck bus", "a single mother"."""
+    after = reading.parsed.tokens[phrase.lead[1]].lower
+    if phrase.lead[1] == phrase.head:
+        return phrase.singular_noun in words("single sort")
+    return (singular(after) or after) in words("single sort") | words("single part")
 
 
 LARGEST = 12  # the largest number that is taken from a caption or put into a foil; nobody counts more at a glance
@@ -130,7 +141,7 @@ def _tells_two(reading: Reading) -> bool:
 
 
 def _counted_foils(reading: Reading, phrase: NounPhrase, count: int) -> Iterator[Foil]:
-    said = reading.parsed.tokens[phrase.lead[1] - 1].text if phrase.kind == "number" else NUMERALS[count - 1]
+    said = reading.parsed.tokens[phrase.lead[1] - 1].text if phrase.kind == "number" else NUMBER_WORDS[count]
     digits = said.isdigit()
     for step in STEPS:
         number = count + step
@@ -144,7 +155,7 @@ def _counted_foils(reading: Reading, phrase: NounPhrase, count: int) -> Iterator
             edits = changed.edits
         yield Foil(
             caption=quantified(reading, phrase, f"exactly {said.lower()}"),
-            foil=quantified(reading, phrase, f"exactly {number if digits else NUMERALS[number - 1]}", edits),
+            foil=quantified(reading, phrase, f"exactly {number if digits else NUMBER_WORDS[number]}", edits),
             classes=(str(count), str(number)),
             why=f"the image shows exactly {count} {phrase.noun}, the foil says {number}",
             tags={"direction": "raised" if step > 0 else "lowered", "count": str(count)},

@@ -57,7 +57,7 @@ def test_what_is_refused_has_its_reason(parse, how, caption, argument, reason):
 
 
 def test_the_classes_of_a_foil_are_the_words_that_changed(parse):
-    [one] = opposed(parse("A man standing behind a car.")).candidates
+    [one] = opposed(parse("A man standing behind a fence.")).candidates
     assert one.classes == ("behind", "in front of")
 
 

@@ -1,6 +1,7 @@
-"""Choosing candidates whose classes are balanced."""
+"""Choosing candidates whose classes are balanced, and exchanged as often one way as the other."""
 
 from collections import Counter
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -12,9 +13,11 @@ from vlgate.perturb.foils.balance import (
     capped,
     even,
     even_within,
+    exchanged,
     near_within,
     spread,
 )
+from vlgate.perturb.foils.candidates import Foil
 
 classes = st.lists(st.sampled_from("abcd"), max_size=24)
 seeds = st.integers(0, 5)
@@ -43,10 +46,6 @@ def test_classes_are_even_in_all_and_nearly_so_within_each_group(given_items, se
     for one, other in (("a", "b"), ("b", "a")):
         assert all(counts[one, group] <= given_items.count((other, group)) + 1 for group in "pq")
     assert not counts["c", "p"] + counts["c", "q"]
-
-
-def test_a_limit_is_shared_among_the_classes():
-    assert len(even("a" * 9 + "b" * 9, "ab", seed=0, limit=7)) == 6
 
 
 @settings(max_examples=200)
@@ -129,3 +128,94 @@ def test_wrong_arguments_are_named():
         assigned("ab", ["a"], seed=0)
     with pytest.raises(ValueError, match=r"len\(groups\)=1"):
         even_within("ab", ["a"], "ab", seed=0)
+
+
+def foils_of(classes, quantifiers="/"):
+    return [Foil(caption="", foil="", classes=pair, why="", tags={"quantifiers": quantifiers}) for pair in classes]
+
+
+CANDIDATES = st.lists(st.tuples(st.integers(0, 30), st.sampled_from("abcde")), max_size=80).map(
+    # each source has one class of its own, which only other classes replace
+    lambda some: [(source, ("abcde"[source % 5], other)) for source, other in some if "abcde"[source % 5] != other]
+)
+
+
+@given(CANDIDATES, st.integers(0, 5), st.booleans())
+def test_each_class_is_as_frequent_in_captions_as_in_foils_and_each_source_is_used_once(some, seed, rings):
+    sources = [source for source, _ in some]
+    classes = [pair for _, pair in some]
+    taken = exchanged(foils_of(classes), sources, seed, rings=rings)
+    assert list(taken) == sorted(set(taken))
+    assert len({sources[place] for place in taken}) == len(taken)
+    assert Counter(classes[place][0] for place in taken) == Counter(classes[place][1] for place in taken)
+    assert taken == exchanged(foils_of(classes), sources, seed, rings=rings)
+
+
+@given(CANDIDATES, st.integers(0, 5))
+def test_pairs_are_as_frequent_in_one_direction_as_in_the_other(some, seed):
+    classes = [pair for _, pair in some]
+    counts = Counter(classes[place] for place in exchanged(foils_of(classes), [source for source, _ in some], seed))
+    assert all(counts[one, other] == counts[other, one] for one, other in counts)
+
+
+def test_all_that_can_be_paired_is_and_rings_are_longer_than_pairs():
+    classes = [("on", "under")] * 3 + [("under", "on")] * 2 + [("in", "outside")]
+    assert len(exchanged(foils_of(classes), range(6), seed=0)) == 4
+    ring = [("ride", "push"), ("push", "pull"), ("pull", "ride"), ("pull", "eat")]
+    assert exchanged(foils_of(ring), range(4), seed=0) == ()
+    assert exchanged(foils_of(ring), range(4), seed=0, rings=True) == (0, 1, 2)
+
+
+def test_a_frequent_pair_does_not_crowd_out_a_rare_one():
+    classes = [("on", "under"), ("under", "on")] * 50 + [("on", "behind"), ("behind", "on")]
+    sources = [index // 1 for index in range(100)] + [0, 100]
+    taken = exchanged(foils_of(classes), sources, seed=1)
+    assert Counter(classes[place] for place in taken)["behind", "on"] == 1
+
+
+def test_sources_and_foils_are_as_many():
+    with pytest.raises(ValueError, match=r"len\(foils\)=1 and len\(sources\)=0"):
+        exchanged(foils_of([("a", "b")]), [], seed=0)
+
+
+def test_quantifiers_are_part_of_what_is_exchanged():
+    foils = foils_of([("dog", "dogs")], "a single/some") + foils_of([("dogs", "dog")], "some/exactly one")
+    assert exchanged(foils, range(2), seed=1) == ()
+
+
+def test_equally_rare_exchanges_take_turns():
+    ways = [(one, other) for one in ("some", "a number of") for other in ("a single", "exactly one")]
+    foils = [
+        foil
+        for several, one in ways
+        for foil in foils_of([("dogs", "dog")], f"{several}/{one}") + foils_of([("dog", "dogs")], f"{one}/{several}")
+    ]
+    sources = [f"{foil.classes[0]} {number}" for number in range(40) for foil in foils]
+    taken = exchanged(foils * 40, sources, seed=3)
+    counts = Counter((foils * 40)[index].tags["quantifiers"] for index in taken)
+    assert len(taken) == 80
+    assert len(counts) == 8
+    assert max(counts.values()) <= 16
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_half_of_the_captions_are_the_likelier_text(seed):
+    random = Random(seed)
+    classes = [random.choice([("on", "under"), ("under", "on")]) for _ in range(400)]
+    leads = [random.gauss(0.4, 1) for _ in classes]  # two in three captions are likelier
+    taken = exchanged(foils_of(classes), range(400), seed, leads)
+    assert len(taken) >= 220
+    assert 0.48 <= sum(leads[index] > 0 for index in taken) / len(taken) <= 0.52
+
+
+def test_pairs_of_words_are_about_as_often_true_as_false():
+    foils = []
+    for number in range(1200):  # "on a table" is true in nine of ten, "on a chair" in one of ten
+        thing = "table" if number % 2 else "chair"
+        one, other = ("on", "under") if (number % 20 < 18) == (thing == "table") else ("under", "on")
+        texts = [f"a cup {name} the{number % 2} {thing}" for name in (one, other)]
+        foils.append(Foil(caption=texts[0], foil=texts[1], classes=(one, other), why=""))
+    taken = exchanged(foils, range(1200), 1)
+    true = Counter(foils[index].classes[0] for index in taken if "table" in foils[index].caption)
+    assert len(taken) >= 200
+    assert abs(true["on"] - true["under"]) <= 0.1 * sum(true.values()) + 2

@@ -36,17 +36,15 @@ def test_where_a_foil_might_be_true_there_is_none_but_a_reason(parse, caption, r
     assert reason in found.refused
 
 
-@pytest.mark.parametrize(
-    ("caption", "sure", "wrong"),
-    [
-        ("Two women sit near a blender next to a table", "Two women sit next to a table", "on"),
-        ("A cake with spoons in a bowl", "A cake in a bowl", "next to"),
-        ("A toilet and a bucket on a stool", "A bucket on a stool", "next to"),
-    ],
-)
+@tabled
 def test_a_foil_may_not_be_true_of_a_thing_beside_the_one_that_is_meant(parse, caption, sure, wrong):
     assert wrong in {one for _, one in foils_of(relations(parse(sure), ALL))}
     assert wrong not in {one for _, one in foils_of(relations(parse(caption), ALL))}
+
+
+@tabled
+def test_what_may_be_said_of_the_same_scene_is_no_foil(parse, caption, wrong):
+    assert set(wrong.split("|")).isdisjoint(one for _, one in foils_of(relations(parse(caption), ALL)))
 
 
 def test_ten_thousand_words_are_refused(parse):
@@ -70,15 +68,7 @@ def test_what_another_caption_of_the_image_says_is_no_foil(parse):
     assert (only.candidates, only.refused) == ((), (SAID,))
 
 
-@pytest.mark.parametrize(
-    ("caption", "other", "wrong"),
-    [
-        ("A doll sitting on top of a suitcase", "A doll next to open luggage", "beside"),
-        ("Two dogs standing outside of a store", "Dogs standing inside a building", "inside"),
-        ("A plane sitting behind a wall", "A plane with a wall around it", "in front of"),
-        ("A plane sitting behind a wall", "A plane is surrounded by a wall", "in front of"),
-    ],
-)
+@tabled
 def test_what_is_said_of_the_same_thing_by_another_name_or_of_its_surroundings_is_no_foil(parse, caption, other, wrong):
     text, second = parse(caption), parse(other)
     assert wrong in {one for _, one in foils_of(relations(text, ALL, said_of([text])))}
@@ -143,17 +133,9 @@ def test_every_candidate_differs_from_its_caption_in_the_preposition_only(parse,
         assert len(foil.foil) - len(foil.caption) == len(other) - len(one)
 
 
-@pytest.mark.parametrize(
-    ("caption", "absurd"),
-    [
-        ("Two buses parked next to cars", {"inside", "on top of", "under"}),
-        ("A row of motorcycles next to a bicycle", {"on", "atop"}),
-        ("A woman sitting next to a vase", {"in", "inside", "under"}),
-        ("A window in a kitchen", {"outside"}),
-    ],
-)
+@tabled
 def test_what_nobody_would_say_is_no_foil(parse, caption, absurd):
-    assert absurd.isdisjoint(candidate.classes[1] for candidate in relations(parse(caption), ALL).candidates)
+    assert set(absurd).isdisjoint(candidate.classes[1] for candidate in relations(parse(caption), ALL).candidates)
 
 
 def test_a_small_thing_goes_where_a_person_does_not(parse):

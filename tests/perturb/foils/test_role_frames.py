@@ -88,33 +88,15 @@ def test_only_what_takes_part_in_an_action_is_said(name, template, said):
     assert (action_replacements(one, space_of([one], Words()), Words()).refused != (NO_PART,)) == said
 
 
-def test_who_admires_may_be_admired_and_the_opposition_tackles_too():
-    admiring = role_verb("admiring", "the AGENT admires the THING")
-    admired = frame_of(admiring, {"agent": "man", "thing": "woman"})
-    assert actant_swap(admired, Words()).refused == (actions.BOTH_WAYS,)
-    tackled = frame("tackling", "athlete", "opposition")
-    assert actant_swap(tackled, Words(("athlete", "person"))).refused == (actions.SAME,)
-
-
 def test_swapped_roles_agree_with_their_new_subject():
     (foil,) = actant_swap(frame("riding", "people", "horse"), Words()).candidates
     assert (foil.caption, foil.foil) == ("People ride a horse.", "A horse rides people.")
     assert foil.classes == ("people", "horse")
 
 
-@pytest.mark.parametrize(
-    ("frame", "reason"),
-    [
-        (frame("talking", "man", "woman"), actions.BOTH_WAYS),
-        (frame("pushing", "man", "man"), actions.SAME),
-        (frame("pushing", "man", "person"), actions.SAME),
-        (frame("confronting", "demonstrator", "man"), actions.BOTH_WAYS),
-        (frame("tackling", "athlete", "man"), actions.SAME),
-        (frame("holding", "woman", "left leg"), actions.BODY),
-    ],
-)
-def test_a_swap_that_may_be_true_is_refused(frame, reason):
-    found = actant_swap(frame, Words(("man", "person"), ("athlete", "person")))
+@tabled
+def test_a_swap_that_may_be_true_is_refused(verb, agent, other, reason):
+    found = actant_swap(frame(verb, agent, other), Words(("man", "person"), ("athlete", "person")))
     assert (found.candidates, found.refused) == ((), (reason,))
 
 
@@ -237,3 +219,9 @@ def test_the_released_captions_come_out_of_their_frames():
     print(f"{exact} of {len(made)} word for word, {but_for_determiners} but for the determiners")  # noqa: T201
     assert exact >= 0.6 * len(made)
     assert but_for_determiners >= 0.95 * len(made)
+
+
+@pytest.mark.parametrize("group", ["police", "team", "couple", "class", "crew", "staff", "band", "rescue team"])
+def test_a_group_of_people_acts(group):
+    (foil,) = actant_swap(frame("pushing", group, "woman"), Words(("woman", "person"))).candidates
+    assert foil.tags["actors"] == "both"

@@ -254,6 +254,24 @@ def test_prepositions_that_say_little_are_not_replaced(subject: str, other: str,
     assert (found.candidates, found.refused) == ((), (reason,))
 
 
+@tabled
+def test_relations_that_nobody_says_or_that_depend_on_the_side_are_not_replaced(
+    subject: str, relation: str, other: str, reason: str
+) -> None:
+    boxes = graph(thing("1", subject, (0, 0, 50, 50), **{relation: "2"}), thing("2", other, (200, 200, 50, 50)))
+    found = relation_foils(boxes, _words(sole=True))
+    assert (found.candidates, found.refused) == ((), (reason,))
+
+
+@pytest.mark.parametrize(
+    ("one", "wrong"), [("holding", "throwing"), ("throwing", "catching"), ("catching", "throwing")]
+)
+def test_who_holds_a_thing_may_throw_it(one: str, wrong: str) -> None:
+    girl = thing("1", "girl", (0, 0, 50, 50), **{one: "2"})
+    found = relation_foils(graph(girl, thing("2", "frisbee", (0, 40, 100, 100))), _words())
+    assert wrong not in {candidate.classes[1] for candidate in found.candidates}
+
+
 def test_a_verb_is_replaced_by_one_with_the_same_words_behind_it() -> None:
     man = thing("1", "man", (0, 0, 50, 50), sitting_on="2")
     [one] = relation_foils(graph(man, thing("2", "bench", (0, 40, 100, 100))), _words()).candidates

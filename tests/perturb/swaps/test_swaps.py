@@ -1,14 +1,18 @@
-"""Swaps between the captions of two images, with a real parser: what is found, and what only looks like one."""
+"""Swaps between the captions and the graphs of two images: what is found, and what only looks like one."""
 
+import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.perturb.foils.swap_facts import Has, Relates, Vocabulary, caption_scenes
+from vlgate.fixtures.scenes.scene_graphs import world_graphs
+from vlgate.perturb.foils.swap_facts import Has, Relates, Scene, Statement, Vocabulary, caption_scenes, graph_scene
 from vlgate.perturb.foils.swap_mining import BOTH_TRUE, NO_CONTRADICTION, SAME_FACTS, SAME_IMAGE, mine
 from vlgate.perturb.ontology.ontology import default_ontology
+from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
 VOCABULARY = Vocabulary(default_ontology())
 
@@ -154,3 +158,129 @@ def test_texts_that_are_no_captions_give_nothing_and_no_error(found):
 def test_no_text_is_an_error(parser, texts):
     captions = ((str(n), parsed) for n, parsed in enumerate(parser.parse(texts)))
     mine(caption_scenes(captions, VOCABULARY), VOCABULARY)
+
+
+BOX = Box(x=0, y=0, w=9, h=9)
+
+
+def graph(name, *things, relations=()):
+    """A graph of things such as "red cup", and relations by their positions: (0, "on", 1)."""
+    objects = {}
+    for index, thing in enumerate(things):
+        *attributes, noun = thing.split()
+        joined = tuple(Relation(name=text, object=str(b)) for a, text, b in relations if a == index)
+        objects[str(index)] = SceneObject(
+            id=str(index), name=noun, box=BOX, attributes=tuple(attributes), relations=joined
+        )
+    return SceneGraph(id=name, objects=objects, complete=True)
+
+
+def swaps(*graphs):
+    return mine([graph_scene(one, VOCABULARY) for one in graphs], VOCABULARY).candidates
+
+
+def test_a_relation_that_is_turned_and_attributes_that_are_exchanged_are_found():
+    one = graph("1", "red cup", "blue plate", relations=[(0, "on", 1)])
+    other = graph("2", "blue cup", "red plate")
+    turned = graph("3", "plate", "cup", relations=[(0, "on", 1)])
+    assert [swap.captions for swap in swaps(one, other)] == [
+        ("a red cup and a blue plate", "a blue cup and a red plate")
+    ]
+    assert [swap.captions for swap in swaps(one, turned)] == [("a cup on a plate", "a plate on a cup")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        graph("2", "blue cup", "red plate", "cup"),  # the second cup may be red
+        graph("2", "blue cup", "red plate", "mug"),  # a mug is a cup
+        graph("2", "blue cup", "round plate"),
+        graph("2", "large cup", "red plate"),
+    ],
+)
+def test_graphs_that_leave_it_open_give_no_pair(other):
+    assert swaps(graph("1", "red cup", "blue plate"), other) == ()
+
+
+def test_a_symmetric_relation_gives_no_pair():
+    one = graph("1", "dog", "cat", relations=[(0, "near", 1)])
+    assert swaps(one, graph("2", "dog", "cat", relations=[(1, "near", 0)])) == ()
+
+
+def test_on_drawn_scenes_each_caption_is_true_of_its_image_and_false_of_the_other():
+    graphs = {world_graph.id: world_graph for world_graph in world_graphs(3, 300)}
+    found = swaps(*graphs.values())
+    assert len(found) > 30
+    assert {swap.tags["collapsed_tag"] for swap in found} == {"Object", "Relation"}
+    for swap in found:
+        words = [sorted(re.sub(r"\ban\b", "a", caption).split()) for caption in swap.captions]
+        assert words[0] == words[1]
+        for image, mine_, theirs in zip(swap.images, swap.captions, reversed(swap.captions), strict=True):
+            said = sayings(graphs[image])
+            assert mine_ in said
+            assert theirs not in said
+
+
+def sayings(graph):
+    """Everything that a graph makes true, in the words of the captions, without regard to what is certain."""
+    things = graph.objects.values()
+    for_one = [
+        (one.name, value, VOCABULARY.wording([Has(one.name, value)])) for one in things for value in one.attributes
+    ]
+    related = {
+        VOCABULARY.wording([Relates(one.name, r.name, graph.objects[r.object].name)])
+        for one in things
+        for r in one.relations
+        if VOCABULARY.one_way(r.name)
+    }
+    return related | {f"{a} and {b}" for _, _, a in for_one for _, _, b in for_one}
+
+
+NAMES = st.sampled_from(["dog", "cat", "bus", "cup"])
+FACTS = st.one_of(
+    st.builds(Has, NAMES, st.sampled_from(["red", "blue", "large", "two", "three"])),
+    st.builds(Relates, NAMES, st.sampled_from(["behind", "on"]), NAMES),
+)
+SCENES = st.builds(
+    lambda facts, several: (frozenset(facts), several), st.lists(FACTS, max_size=6), st.frozensets(NAMES)
+)
+
+
+@given(st.lists(SCENES, max_size=6))
+def test_a_pair_is_of_two_images_and_of_the_same_words_in_another_order(given_scenes):
+    scenes = [Scene(image=str(n), facts=facts, several=several) for n, (facts, several) in enumerate(given_scenes)]
+    for swap in mine(scenes, VOCABULARY).candidates:
+        assert swap.images[0] != swap.images[1]
+        assert swap.captions[0] != swap.captions[1]
+        words = [Counter(caption.split()) for caption in swap.captions]
+        assert words[0] == words[1]
+
+
+def test_what_changes_places_is_tagged_as_in_the_paper():
+    turned, exchanged = Relates("dog", "behind", "cat"), [Has("bus", "red"), Has("cup", "blue")]
+    tags = {
+        "Both": ([turned, *exchanged], [Relates("cat", "behind", "dog"), Has("bus", "blue"), Has("cup", "red")]),
+        # The nouns change places under their adjectives.
+        "Object": (
+            [turned, Has("dog", "red"), Has("cat", "blue")],
+            [Relates("cat", "behind", "dog"), Has("cat", "red"), Has("dog", "blue")],
+        ),
+    }
+    for tag, facts in tags.items():
+        scenes = [
+            Scene(image=image, facts=frozenset(fact), several=frozenset(), captions=(whole(image, fact),))
+            for image, fact in zip("12", facts, strict=True)
+        ]
+        [swap] = mine(scenes, VOCABULARY).candidates
+        assert swap.tags["collapsed_tag"] == tag
+
+
+def whole(image, facts):
+    return Statement(image=image, key=("words",), facts=tuple(facts), text=f"caption {image}", words=(image,))
+
+
+def test_a_graph_of_few_things_does_not_say_that_an_image_has_one_of_them():
+    one, other = graph("1", "red cup", "blue plate"), graph("2", "blue cup", "red plate")
+    assert len(swaps(one, other)) == 1
+    assert swaps(replace(one, complete=False), replace(other, complete=False)) == ()
+    assert swaps(one, replace(other, complete=False)) == ()
