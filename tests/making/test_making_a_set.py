@@ -18,6 +18,7 @@ from vlgate.errors import DataError, OptionError
 from vlgate.making.kinds.kind import Item, Made, Selected
 from vlgate.making.sets import candidates
 from vlgate.making.sets.blind import Reached
+from vlgate.making.sets.candidates import choose
 from vlgate.making.sets.report import Account, measured
 from vlgate.making.sets.run import Settings, make_set
 from vlgate.perturb.foils.candidates import Foil, Perturbed, SentenceSet, Swap
@@ -98,7 +99,7 @@ def test_pruning_ends_with_every_probe_at_chance_and_says_what_it_dropped(made, 
     extra = [f"a chair is on the left of {index + 5000}." for index in range(300)]
     files = (captions_file(600, extra),)
     plain = report(made(files=files)[0])
-    folder, _ = made(files=files, out="pruned", prune=True)
+    folder, _ = made(files=files, out="pruned", balance="pruned")
     found = report(folder)
     assert "shortcuts" not in plain
     assert found["shortcuts"]["why"] == "not above chance: the interval of no probe is above it"
@@ -112,7 +113,7 @@ def test_pruning_ends_with_every_probe_at_chance_and_says_what_it_dropped(made, 
 
 def test_pruning_leaves_a_set_alone_that_text_tells_to_the_end(made, captions_file):
     file = captions_file(0, [f"a cup is on the left of {index}." for index in range(200)])
-    found = report(made(files=(file,), prune=True)[0])
+    found = report(made(files=(file,), balance="pruned")[0])
     assert (found["cases"], found["shortcuts"]["dropped"]) == (200, 0)
     assert found["shortcuts"]["why"].startswith("above chance, by words")
 
@@ -151,7 +152,14 @@ def test_a_limit_is_kept_and_the_rest_of_the_inputs_is_not_used(made):
     folder, _ = made(limit=30)
     found = report(folder)
     assert found["cases"] == 30
-    assert found["inputs"] == {"read": 600, "used": 100, "left_out": {}, "images": 600, "images_found": None}
+    assert found["inputs"] == {
+        "name": "captions",
+        "read": 600,
+        "used": 100,
+        "left_out": {},
+        "images": 600,
+        "images_found": None,
+    }
     assert found["dropped"]["beyond --limit"] == 70
 
 
@@ -376,7 +384,9 @@ def test_images_that_a_folder_lacks_are_counted(made, captions_file, tmp_path):
 
 
 def test_nothing_is_left_if_no_case_is_made(made, captions_file, tmp_path):
-    with pytest.raises(OptionError, match=r"gives no case of sides \(5 x no left or right\)"):
+    with pytest.raises(
+        OptionError, match=r"gives no case of sides \(5 x no left or right\); how many captions a gate of "
+    ):
         made(files=(captions_file(0, ["a cup"] * 5),))
     assert not (tmp_path / "set").exists()
 
@@ -517,7 +527,7 @@ def test_a_baseline_below_chance_is_explained(sides):
     both = words + [pair[::-1] for pair in words]
     foils = [Foil(caption=f"a {pair[0]}", foil=f"a {pair[1]}", classes=pair, why="") for pair in both]
     items = [Item(id=str(n), image=f"{n}.jpg", origin=str(n), candidate=foil) for n, foil in enumerate(foils)]
-    account = Account(inputs=40, used=40, candidates=40)
-    blind = measured(sides, items, account, before=None, made_by={}, lm=None)["blind"]
+    account = Account(name="captions", inputs=40, used=40, candidates=40)
+    blind = measured(sides, choose(sides, items, limit=None, seed=0), account, made_by={}, lm="")["blind"]
     assert blind["high"] < blind["chance"]
     assert blind["why"].startswith("below chance, as in small sets")
