@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from builders import write_lines
 
+from vlgate.cli import main
 from vlgate.making.kinds.kind import KINDS, kind
 from vlgate.making.sets.run import Settings, make_set
 from vlgate.making.tools import Tools
@@ -77,6 +78,22 @@ def test_the_benchmarks_reader_reads_its_own_format(made, name):
     source = task.partition("/")[0]
     found = tasks(source, folder, lambda one: fnmatch(one, task), "valse_all")
     assert sum(len(one.cases) for one in found) == number > 0
+
+
+INPUTS = {"captions": "plurality", "answers": "existence", "dialogs": "coreference", "frames": "actant-swap"}
+"""An example of each input, which is that of a kind; a graph is one of ``object``."""
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_an_input_that_a_kind_does_not_take_names_the_kinds_that_do(examples, tmp_path, capsys, name):
+    for content, example in {**INPUTS, "graphs": "object"}.items():
+        file = write_lines(tmp_path / f"{content}.jsonl", examples.INPUTS[example])
+        if content not in kind(name).takes:  # and no tool is asked for, such as the lexicon of kinds of frames
+            assert main(["make", name, "--from", str(file), "--out", str(tmp_path / "set")]) == 1
+            makers = ", ".join(other for other in KINDS if content in kind(other).takes)
+            said = f"{file}: holds {content}; this kind takes {' or '.join(kind(name).takes)}; {content} make {makers}"
+            assert capsys.readouterr().err.splitlines()[-1] == f"vlgate make: {said}"
+            assert not (tmp_path / "set").exists()
 
 
 BAD = [
