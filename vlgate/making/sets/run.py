@@ -165,7 +165,7 @@ def _written(kind: Kind, settings: Settings, chosen: Chosen, account: Account, f
 
 
 def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:
-    tools = {name: settings.tools.value(name) for name in TOOLS if name in {*kind.needs, *kind.uses, "nli", "grammar"}}
+    tools = {name: settings.tools.value(name) for name in TOOLS if name in kind.tools}
     return {
         "vlgate": __version__,
         "kind": kind.name,
