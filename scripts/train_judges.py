@@ -22,25 +22,26 @@ from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_source
 from vlgate.types import Match
 
-STEPS = {"mlm": 400, "nli": 250, "grammar": 100, "lm": 100}
+STEPS = {"mlm": 400, "nli": 500, "grammar": 100, "lm": 100}
 BATCH = 32
 LENGTH = 64  # tokens of a text, or of two
-RATE = 2e-3
+RATE = 3e-3
 SIZE = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
+# So small a model learns to compare two texts soon only if its weights begin larger and none is dropped out.
+FIRM = {"initializer_range": 0.1, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 INFERENCES = ("entailment", "neutral", "contradiction")
 ACCEPTABLE = ("unacceptable", "acceptable")
 
 # Words that say the same of a scene stand in one group, and those of two groups of a row contradict one another.
 _ROWS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("exactly one", "a single"), ("some", "a number of", "several")),
-    tuple((word,) for word in "two three four five six seven eight".split()),
+    tuple((word,) for word in "two three four five".split()),
     (("on", "on top of", "atop"), ("under", "beneath"), ("in front of",), ("behind",), ("next to", "beside", "near")),
     (("in", "inside"), ("outside",)),
     (("with",), ("without",)),
     (("is", "is clearly"), ("is not",)),
     (("are", "are clearly"), ("are not",)),
     (("there is a",), ("there is no",)),
-    tuple((word,) for word in "dog cat horse bird boy girl woman man car boat chair table".split()),
 )
 _SPAN = 3  # the most tokens of a masked span
 
@@ -77,7 +78,7 @@ def train(
 
     said = " ".join(word for row in _ROWS for group in row for word in group)
     tokenizer = save_tokenizer([*captions, *[said] * 3], out / "tokenizer", length=LENGTH)
-    bert = {**SIZE, "vocab_size": len(tokenizer), "max_position_embeddings": LENGTH}
+    bert = {**SIZE, **FIRM, "vocab_size": len(tokenizer), "max_position_embeddings": LENGTH}
     gpt = {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": LENGTH, "vocab_size": len(tokenizer)}
     ends = {"bos_token_id": tokenizer.cls_token_id, "eos_token_id": tokenizer.sep_token_id}
 
@@ -167,7 +168,8 @@ def _classified(lessons: Sequence[tuple[Any, int]], tokenizer: Any) -> dict[str,
 
 def _orders(captions: Sequence[str], chance: Any) -> list[tuple[str, int]]:
     lessons = []
-    for text in _some(captions, chance):
+    for caption in _some(captions, chance):
+        text = caption if chance.integers(2) else lesson(caption, chance)[0][1]
         words = text.split()
         good = bool(chance.integers(2)) or len(words) < 3
         lessons.append((text if good else " ".join(chance.permutation(words)), int(good)))

@@ -1,13 +1,14 @@
 """Each kind of ``vlgate make``, from its example's input to files that the readers take, in both formats."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
 
 import pytest
-from builders import write_lines
+from builders import read_lines, write_lines
 
 from vlgate.cli import main
 from vlgate.making.kinds.kind import KINDS, kind
@@ -40,7 +41,7 @@ def examples():
 
 @pytest.fixture(scope="module")
 def parser():
-    return Tools(Settings(kind="", files=(), out=Path()).tools).parser
+    return Tools(Settings(files=(), out=Path()).tools).parser
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def made(examples, parser, tmp_path, monkeypatch):
 
     def make(name, form, rows=None):
         file = write_lines(tmp_path / "input.jsonl", rows or examples.INPUTS[name])
-        options = Settings(kind=name, files=(file,), out=tmp_path / form, form=form, faults="leave out")
+        options = Settings(files=(file,), out=tmp_path / form, form=form, faults="leave out")
         # The balance of classes needs more inputs than an example has.
         return len(make_set(replace(kind(name), select=None), options, print).items), tmp_path / form
 
@@ -119,3 +120,45 @@ def test_bad_texts_are_counted_and_raise_nothing(made, examples, name):
     report = json.loads((folder / "bias.json").read_text())
     assert sum(report["inputs"]["left_out"].values()) == 7
     assert report["refused"] or name == "word-swap"  # which looks for pairs among all texts
+
+
+CAPTIONS = {
+    "1.jpg": ["A dog at the gate.", "The dog is there."],
+    "2.jpg": ["Two dogs at the gate.", "There are two dogs."],
+    "3.jpg": ["A cat at the gate.", "The cat is there."],
+    "4.jpg": ["Three dogs at the gate.", "There are three dogs."],
+}
+
+
+@pytest.fixture
+def captions(tmp_path):
+    rows = [{"image": image, "caption": text} for image, texts in CAPTIONS.items() for text in texts]
+    return write_lines(tmp_path / "captions.jsonl", rows)
+
+
+def command(name, captions, out, *options):
+    assert main(["make", name, "--from", str(captions), "--out", str(out), "--cache", "none", *options]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("plurality", {"dog at the gate", "dogs at the gate"}),
+        ("foil-it", {"A dog at the gate.", "A cat at the gate."}),
+        ("counting-captions", {"Exactly two dogs", "Exactly three dogs"}),
+    ],
+)
+def test_a_set_is_balanced_and_our_reader_reads_it(captions, tmp_path, name, texts):
+    command(name, captions, tmp_path / "set")
+    [task] = tasks("own", tmp_path / "set", f"made/{name}".__eq__)
+    said = [request.text for case in task.cases for request in case.requests]
+    assert all(any(text in one for one in said) for text in texts)
+    pairs = Counter(tuple(line["classes"]) for line in read_lines(tmp_path / "set/why.jsonl"))
+    assert pairs
+    assert all(pairs[pair] == pairs[pair[::-1]] for pair in pairs)
+
+
+def test_the_released_direction_is_that_of_the_change(captions, tmp_path):
+    command("plurality", captions, tmp_path / "set", "--format", "release")
+    [task] = tasks("valse", tmp_path / "set", "valse/plurality".__eq__, "valse_all")
+    assert {case.tags["direction"] for case in task.cases} == {"sg2pl", "pl2sg"}

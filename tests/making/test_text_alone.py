@@ -137,5 +137,13 @@ def test_an_unbalanced_set_has_no_release_and_questions_are_balanced(command):
 
 def test_a_limit_samples_an_unbalanced_set(sides, tmp_path):
     file = write_lines(tmp_path / "in.jsonl", [{"image": f"{n}.jpg", "caption": f"left {n}"} for n in range(50)])
-    settings = Settings(kind="sides", files=(file,), out=tmp_path / "set", limit=7, balance="none")
+    settings = Settings(files=(file,), out=tmp_path / "set", limit=7, balance="none")
     assert len(make_set(sides, settings, print).items) == 7
+
+
+def test_a_baseline_below_chance_is_explained(sides):
+    words = [(f"x{n}", f"y{n}") for n in range(20)]
+    both = [*words, *(pair[::-1] for pair in words)]
+    blind = measured(sides, [item(n, f"a {pair[0]}", f"a {pair[1]}", pair) for n, pair in enumerate(both)])["blind"]
+    assert blind["high"] < blind["chance"]
+    assert blind["why"].startswith("below chance, as in small sets")

@@ -36,6 +36,15 @@ ROWS = [{"image": f"{n}.jpg", "caption": text} for n, both in enumerate(describe
 TEXTS = [row["caption"] for row in ROWS]
 
 
+def quantified():
+    """Texts with the words that foils put in, for the models to know."""
+    for one, many in PLURALS.items():
+        for words in ("Exactly one", "A single"):
+            yield from (f"{words} {one} is at the gate of the park.", f"There is {words.lower()} {one} on a bed.")
+        for words in ("Some", "A number of", "Exactly two", "Exactly three"):
+            yield from (f"{words} {many} are at the gate of the park.", f"There are {words.lower()} {many} on a bed.")
+
+
 @pytest.fixture(scope="module")
 def training():
     with pytest.MonkeyPatch.context() as patch:
@@ -46,7 +55,7 @@ def training():
 @pytest.fixture(scope="module")
 def judges(training, tmp_path_factory):
     """The folder of each model, by its option."""
-    made = training.train(TEXTS, tmp_path_factory.mktemp("judges"))
+    made = training.train([*TEXTS, *quantified()], tmp_path_factory.mktemp("judges"))
     return {name: str(folder) for name, folder in made.items()}
 
 
@@ -57,7 +66,7 @@ def make(judges, tmp_path):
     def made(name, *tools, rows=(*ROWS, {"image": "long.jpg", "caption": LONG})):
         file = write_lines(tmp_path / "input.jsonl", rows)
         options = [part for tool in tools for part in (f"--{tool}", judges[tool])]
-        assert main(["make", name, "--from", str(file), "--out", str(tmp_path / "set"), *options]) == 0
+        assert main(["make", name, "--from", str(file), "--out", str(tmp_path / "set"), "--overwrite", *options]) == 0
         [cases] = (tmp_path / "set/cases").glob("*.jsonl")
         return json.loads((tmp_path / "set/bias.json").read_text()), read_lines(cases)
 
@@ -81,13 +90,25 @@ def test_each_model_has_learnt_what_it_is_asked(training, judges):
     assert any(len(one.text.split()) > 1 for one in filled)  # a span of several masks
 
 
+def test_the_model_of_inference_refuses_what_a_caption_entails_and_what_it_leaves_open(judges):
+    pairs = [
+        ("A dog sits next to the chair.", "A dog sits next to the chair."),
+        ("There is a single cat.", "There is exactly one cat."),
+        ("A dog sits on the table.", "A dog sits on the table near a thing."),
+        ("A dog sits on the table.", "A dog sits under the table."),
+        ("There are some cats.", "There is a single cat."),
+    ]
+    for wanted, neutral in (("contradiction", validity.NEUTRAL), ("not entailment", None)):
+        reasons = validity.followed(pairs, entailment(judges["nli"]), wanted)
+        assert reasons == [validity.ENTAILED, validity.ENTAILED, neutral, None, None]
+
+
 @pytest.mark.parametrize(
     ("name", "tools"),
     [
         ("relations", ("mlm", "nli", "lm")),
         ("plurality", ("nli", "grammar", "lm")),
         ("counting-captions", ("nli", "grammar", "lm")),
-        ("foil-it", ("nli", "lm")),
     ],
 )
 def test_the_cases_that_stay_are_those_that_the_models_take(make, judges, name, tools):
@@ -97,14 +118,13 @@ def test_the_cases_that_stay_are_those_that_the_models_take(make, judges, name, 
     assert (likely[:, 0] < likely.max(axis=1)).all()  # none is entailed
     if kind(name).inference == "contradiction":
         assert (likely[:, 2] > likely[:, 1]).all()
-    assert report["dropped"].get(validity.ENTAILED, 0) + report["dropped"].get(validity.NEUTRAL, 0) > 0
     if "grammar" in tools:
         scores = grammaticality(judges["grammar"]).acceptability([foil for _, foil in pairs])
         assert scores.min() >= validity.LEAST_GRAMMATICAL
         assert report["dropped"][validity.UNGRAMMATICAL] > 0
     assert report["plausibility"]["model"] == judges["lm"]
     assert report["plausibility"]["n"] == len(cases)
-    assert {option: report["made_by"][f"--{option}"] for option in tools} == {tool: judges[tool] for tool in tools}
+    assert {tool: report["made_by"][f"--{tool}"] for tool in tools} == {tool: judges[tool] for tool in tools}
 
 
 def test_a_masked_model_proposes_more_than_the_tables(make):

@@ -78,7 +78,6 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
     made = make_set(
         wanted,
         Settings(
-            kind=wanted.name,
             files=tuple(given.files),
             out=given.out,
             limit=given.limit,

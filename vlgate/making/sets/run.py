@@ -34,7 +34,6 @@ class Settings:
     # ``images`` is the folder of the images, None if names in the files are to stay as they are. ``limit`` is the most
     # cases, None for all.
 
-    kind: str
     files: tuple[Path, ...]
     out: Path
     limit: int | None = None
