@@ -78,12 +78,19 @@ def train(
 
     said = " ".join(word for row in _ROWS for group in row for word in group)
     tokenizer = save_tokenizer([*captions, *[said] * 3], out / "tokenizer", length=LENGTH)
-    bert = {**SIZE, **FIRM, "vocab_size": len(tokenizer), "max_position_embeddings": LENGTH}
-    gpt = {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": LENGTH, "vocab_size": len(tokenizer)}
-    ends = {"bos_token_id": tokenizer.cls_token_id, "eos_token_id": tokenizer.sep_token_id}
+    bert: dict[str, Any] = {**SIZE, **FIRM, "vocab_size": len(tokenizer), "max_position_embeddings": LENGTH}
+    gpt: dict[str, Any] = {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": LENGTH}
+    gpt |= {
+        "vocab_size": len(tokenizer),
+        "bos_token_id": tokenizer.cls_token_id,
+        "eos_token_id": tokenizer.sep_token_id,
+    }
 
     def classifier(labels: Sequence[str]) -> Any:
-        named = {"id2label": dict(enumerate(labels)), "label2id": {label: n for n, label in enumerate(labels)}}
+        named: dict[str, Any] = {
+            "id2label": dict(enumerate(labels)),
+            "label2id": {label: n for n, label in enumerate(labels)},
+        }
         return transformers.BertForSequenceClassification(transformers.BertConfig(**bert, **named))
 
     recipes: dict[str, tuple[Callable[[], Any], Callable[[Any], dict[str, Any]]]] = {
@@ -94,7 +101,7 @@ def train(
         "nli": (lambda: classifier(INFERENCES), lambda chance: _classified(_pairs(captions, chance), tokenizer)),
         "grammar": (lambda: classifier(ACCEPTABLE), lambda chance: _classified(_orders(captions, chance), tokenizer)),
         "lm": (
-            lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(**gpt, **ends)),
+            lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(**gpt)),
             lambda chance: _next_words(_some(captions, chance), tokenizer),
         ),
     }

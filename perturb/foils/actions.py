@@ -182,8 +182,8 @@ def actant_swap(frame: Frame, things: WordRelations) -> Perturbed:
     if caption is None or foil is None:
         return Perturbed.of(NUMBER)
     numbers = f"{noun_number(frame.agent)} {noun_number(frame.other)}"
-    acting = tuple(_acts(noun.lower(), things) for noun in (frame.agent, frame.other))
-    actors = {(True, True): "both", (True, False): "agent", (False, True): "other", (False, False): "none"}[acting]
+    acting = {name: _acts(getattr(frame, name).lower(), things) for name in ("agent", "other")}
+    actors = "both" if all(acting.values()) else next((name for name, acts in acting.items() if acts), "none")
     tags = {"verb": frame.verb.name, "role": frame.role, "numbers": numbers, "actors": actors}
     why = f"'{frame.agent}' and '{frame.other}' change their roles in '{frame.verb.name}'"
     return Perturbed.of(Foil(caption=caption, foil=foil, classes=(frame.agent, frame.other), why=why, tags=tags))

@@ -201,8 +201,8 @@ def run(given: argparse.Namespace) -> int:
             graphs = " ".join(map(str, given.files))
             raise OptionError(f"--from {graphs}: give no question for {given.tests}; give more graphs")
         used = len({pair.graph.id for one in made.values() for pair in one.pairs})
-        graphs = used, len(generator.corpus.views)
-        report = report_of(made, left_out, graphs, made_by) | {"files": sorted(files)}
+        numbers = used, len(generator.corpus.views)
+        report = report_of(made, left_out, numbers, made_by) | {"files": sorted(files)}
         content = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
         folder.finish(files, {PAGE: as_page(report), BIAS: content}, overwrite=given.overwrite)
     for text in _warnings(report):
