@@ -93,10 +93,10 @@ def test_each_model_has_learnt_what_it_is_asked(training, judges):
 def test_the_model_of_inference_refuses_what_a_caption_entails_and_what_it_leaves_open(judges):
     pairs = [
         ("A dog sits next to the chair.", "A dog sits next to the chair."),
-        ("There is a single cat.", "There is exactly one cat."),
+        ("Two cats are at the gate of the park.", "Two cats are at the gate of the park."),
         ("A dog sits on the table.", "A dog sits on the table near a thing."),
         ("A dog sits on the table.", "A dog sits under the table."),
-        ("There are some cats.", "There is a single cat."),
+        ("Two cats are at the gate of the park.", "Three cats are at the gate of the park."),
     ]
     for wanted, neutral in (("contradiction", validity.NEUTRAL), ("not entailment", None)):
         reasons = validity.followed(pairs, entailment(judges["nli"]), wanted)
