@@ -180,7 +180,7 @@ def actant_swap(frame: Frame, things: WordRelations) -> Perturbed:
     # A foil may be true if the action is mutual ("A man talks to a woman"), if one noun is a kind of the other ("A man
     # helps a person"), or if both may have one role in a contest ("An athlete tackles a man"): these are refused. So is
     # a part of the body, which takes the article of its owner, a vehicle that carries whoever is aboard ("A car drives
-    # a woman"), and a means ("commutes by train"). The tag "actors" is "both" if both nouns name persons or animals.
+    # a woman"), and a means ("commutes by train"). The tag "actors" says which nouns name persons or animals.
     if not is_participant(frame):
         return Perturbed.of(NO_PART)
     if any(is_body_part(noun) or things.is_kind(noun, "body part", 1) for noun in (frame.agent, frame.other)):
@@ -200,7 +200,8 @@ def actant_swap(frame: Frame, things: WordRelations) -> Perturbed:
     if caption is None or foil is None:
         return Perturbed.of(NUMBER)
     numbers = f"{noun_number(frame.agent)} {noun_number(frame.other)}"
-    actors = "both" if all(_acts(noun.lower(), things) for noun in (frame.agent, frame.other)) else "one"
+    acting = {name: _acts(getattr(frame, name).lower(), things) for name in ("agent", "other")}
+    actors = "both" if all(acting.values()) else next((name for name, acts in acting.items() if acts), "none")
     tags = {"verb": frame.verb.name, "role": frame.role, "numbers": numbers, "actors": actors}
     why = f"'{frame.agent}' and '{frame.other}' change their roles in '{frame.verb.name}'"
     return Perturbed.of(Foil(caption=caption, foil=foil, classes=(frame.agent, frame.other), why=why, tags=tags))

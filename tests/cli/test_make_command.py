@@ -12,6 +12,7 @@ from builders import table
 from vlgate.cli import main
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
 from vlgate.making.kinds.kind import KINDS, kind
+from vlgate.making.kinds.questions import FORMS
 from vlgate.making.tools import TOOLS
 from vlgate.perturb.questions import TESTS
 from vlgate.sources.reading.source import ReadOptions
@@ -221,12 +222,28 @@ def test_the_readers_read_what_is_written(questions, tmp_path, form):
     assert {task.id: len(task.cases) for task in tasks} == dict.fromkeys(wanted, 24)
 
 
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "jsonl"])
+def test_perturbed_images_are_in_no_form_and_in_no_report_but_jsonl(questions, tmp_path, form):
+    status, _, said = questions("--tests", "visual-inv", form=form, out="set")
+    assert status == 4
+    assert f"--tests visual-inv: --format {form} has no form for perturbed images; take --format jsonl" in said
+    assert not (tmp_path / "set").exists()
+    assert questions("--tests", "visual-inv,order-inv", form=form, out="set")[0] == 0
+    assert set(json.loads((tmp_path / "set/bias.json").read_text())["tests"]) == {"order-inv"}
+
+
 def test_the_report_says_what_is_answered_without_the_image(questions, tmp_path):
-    questions("--tests", "antonym-dir", out="set", size="60")
+    _, _, said = questions("--tests", "antonym-dir", out="set", size="60")
     report = json.loads((tmp_path / "set" / "bias.json").read_text())
     blind = report["tests"]["antonym-dir"]["blind"]
     assert blind["low"] < blind["value"] < blind["high"]
     assert blind["n"] == 120
     assert report["files"] == ["questions.jsonl"]
     page = (tmp_path / "set" / "bias.md").read_text()
-    assert f"| antonym-dir | blind baseline, cross-validated | {blind['value']:.3f} | 120 |" in page
+    told = report["tests"]["antonym-dir"]
+    assert {rule["chance"] for rule in told["probes"]} == {0.5}
+    assert (f"beware: antonym-dir: {told['warning']}" in said) is bool(told["warning"])
+    assert said.endswith(
+        f"at this yield a gate of 30 cases of each test needs at most {report['gate']['inputs']} graphs\n"
+    )
+    assert f"| antonym-dir | blind baseline, cross-validated | {blind['value']:.3f} | 0.500 | 120 |" in page

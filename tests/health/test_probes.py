@@ -115,10 +115,11 @@ def test_the_classifier_is_at_chance_without_a_clue_however_the_task_is_balanced
 
 
 def test_a_learnt_rule_below_chance_is_reported_as_chance():
-    values = {chance: Probe(name="a", value=0.4, n=30, chance=chance).shown for chance in (None, 0.5, 0.25)}
-    assert values == {None: 0.4, 0.5: 0.5, 0.25: 0.4}
-    assert Probe(name="a", value=None, n=0, chance=0.5).shown is None
-    learnt = {one.name for one in probe(sides(0, 40, evenly=True)) if one.chance is not None}
+    values = {chance: Probe(name="a", value=0.4, n=30, chance=chance, learnt=True).shown for chance in (0.5, 0.25)}
+    assert values == {0.5: 0.5, 0.25: 0.4}
+    assert Probe(name="a", value=0.4, n=30).shown == 0.4
+    assert Probe(name="a", value=None, n=0, learnt=True).shown is None
+    learnt = {one.name for one in probe(sides(0, 40, evenly=True)) if one.learnt}
     assert learnt == {"text classifier"}
 
 
@@ -139,13 +140,35 @@ def test_a_probe_that_cannot_be_run_says_why():
 
 
 def test_the_rules_on_questions_by_hand():
+    yes_no = ("yes", "no")
     rows = (
-        ("q", ("yes", "no"), "yes"), ("r", ("yes", "no"), "no"), ("s", ("red", "blue"), "blue"),
-        ("t", ("red", "blue"), "Blue"), ("u", ("no", "yes"), "no"), ("v", (), "no"),
-    )  # fmt: skip
+        ("q", yes_no, "yes"),
+        ("r", yes_no, "no"),
+        ("s", ("red", "blue"), "blue"),
+        ("t", ("red", "blue"), "Blue"),
+        ("u", ("no", "yes"), "no"),
+        ("v", (), "no"),
+    )
     names = ("always yes", "first choice", "last choice", "longest choice", "shortest choice", "most common answer")
-    right = (1, 2, 3, 2, 0, 5)
-    assert values(questions(*rows)) == {name: n / 6 for name, n in zip(names, right, strict=True)}
+    guess = (5 / 2 + 1 / 3) / 6  # nothing is known of other images
+    right = (1 / 6, 2 / 6, 3 / 6, 2 / 6, 0, pytest.approx(guess))
+    assert values(questions(*rows)) == dict(zip(names, right, strict=True))
+    assert [one.chance for one in probe(questions(*rows))] == pytest.approx([guess] * 6)
+
+
+def test_the_most_common_answer_is_that_of_the_other_images():
+    def common(*rows):
+        cases = [
+            question_case(n, "what colour", answer, choices, image(name))
+            for n, (name, choices, answer) in enumerate(rows)
+        ]
+        found = probe(task_of(cases, "x/questions", "invariance", "questions"))[-1]
+        return found.value, found.shown
+
+    both = ("red", "blue")
+    assert common(("a", both, "red"), ("a", both, "red"), ("b", both, "red")) == (1.0, 1.0)
+    assert common(("a", both, "red"), ("a", both, "red"), ("b", both, "blue")) == (0.0, 0.5)  # each by the other image
+    assert common(("a", (), "red"), ("b", (), "red"), ("c", (), "blue"))[0] == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
 
 
 def test_rules_that_do_not_apply_to_the_questions_are_not_run():

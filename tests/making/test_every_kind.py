@@ -1,14 +1,16 @@
 """Each kind of ``vlgate make``, from its example's input to files that the readers take, in both formats."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
 
 import pytest
-from builders import write_lines
+from builders import read_lines, write_lines
 
+from vlgate.cli import main
 from vlgate.making.kinds.kind import KINDS, kind
 from vlgate.making.sets.run import Settings, make_set
 from vlgate.making.tools import Tools
@@ -39,7 +41,7 @@ def examples():
 
 @pytest.fixture(scope="module")
 def parser():
-    return Tools(Settings(kind="", files=(), out=Path()).tools).parser
+    return Tools(Settings(files=(), out=Path()).tools).parser
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def made(examples, parser, tmp_path, monkeypatch):
 
     def make(name, form, rows=None):
         file = write_lines(tmp_path / "input.jsonl", rows or examples.INPUTS[name])
-        options = Settings(kind=name, files=(file,), out=tmp_path / form, form=form, faults="leave out")
+        options = Settings(files=(file,), out=tmp_path / form, form=form, faults="leave out")
         # The balance of classes needs more inputs than an example has.
         return len(make_set(replace(kind(name), select=None), options, print).items), tmp_path / form
 
@@ -79,6 +81,22 @@ def test_the_benchmarks_reader_reads_its_own_format(made, name):
     assert sum(len(one.cases) for one in found) == number > 0
 
 
+INPUTS = {"captions": "plurality", "answers": "existence", "dialogs": "coreference", "frames": "actant-swap"}
+"""An example of each input, which is that of a kind; a graph is one of ``object``."""
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_an_input_that_a_kind_does_not_take_names_the_kinds_that_do(examples, tmp_path, capsys, name):
+    for content, example in {**INPUTS, "graphs": "object"}.items():
+        file = write_lines(tmp_path / f"{content}.jsonl", examples.INPUTS[example])
+        if content not in kind(name).takes:  # and no tool is asked for, such as the lexicon of kinds of frames
+            assert main(["make", name, "--from", str(file), "--out", str(tmp_path / "set")]) == 1
+            makers = ", ".join(other for other in KINDS if content in kind(other).takes)
+            said = f"{file}: holds {content}; this kind takes {' or '.join(kind(name).takes)}; {content} make {makers}"
+            assert capsys.readouterr().err.splitlines()[-1] == f"vlgate make: {said}"
+            assert not (tmp_path / "set").exists()
+
+
 BAD = [
     "",
     "A dog.\ud800",
@@ -102,3 +120,45 @@ def test_bad_texts_are_counted_and_raise_nothing(made, examples, name):
     report = json.loads((folder / "bias.json").read_text())
     assert sum(report["inputs"]["left_out"].values()) == 7
     assert report["refused"] or name == "word-swap"  # which looks for pairs among all texts
+
+
+CAPTIONS = {
+    "1.jpg": ["A dog at the gate.", "The dog is there."],
+    "2.jpg": ["Two dogs at the gate.", "There are two dogs."],
+    "3.jpg": ["A cat at the gate.", "The cat is there."],
+    "4.jpg": ["Three dogs at the gate.", "There are three dogs."],
+}
+
+
+@pytest.fixture
+def captions(tmp_path):
+    rows = [{"image": image, "caption": text} for image, texts in CAPTIONS.items() for text in texts]
+    return write_lines(tmp_path / "captions.jsonl", rows)
+
+
+def command(name, captions, out, *options):
+    assert main(["make", name, "--from", str(captions), "--out", str(out), "--cache", "none", *options]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("plurality", {"dog at the gate", "dogs at the gate"}),
+        ("foil-it", {"A dog at the gate.", "A cat at the gate."}),
+        ("counting-captions", {"Exactly two dogs", "Exactly three dogs"}),
+    ],
+)
+def test_a_set_is_balanced_and_our_reader_reads_it(captions, tmp_path, name, texts):
+    command(name, captions, tmp_path / "set")
+    [task] = tasks("own", tmp_path / "set", f"made/{name}".__eq__)
+    said = [request.text for case in task.cases for request in case.requests]
+    assert all(any(text in one for one in said) for text in texts)
+    pairs = Counter(tuple(line["classes"]) for line in read_lines(tmp_path / "set/why.jsonl"))
+    assert pairs
+    assert all(pairs[pair] == pairs[pair[::-1]] for pair in pairs)
+
+
+def test_the_released_direction_is_that_of_the_change(captions, tmp_path):
+    command("plurality", captions, tmp_path / "set", "--format", "release")
+    [task] = tasks("valse", tmp_path / "set", "valse/plurality".__eq__, "valse_all")
+    assert {case.tags["direction"] for case in task.cases} == {"sg2pl", "pl2sg"}

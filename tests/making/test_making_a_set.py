@@ -15,10 +15,9 @@ from builders import read_lines
 from PIL import Image
 
 from vlgate.errors import DataError, OptionError
-from vlgate.making.kinds.kind import Item, Made, Selected
+from vlgate.making.kinds.kind import Made, Selected
 from vlgate.making.sets import candidates
 from vlgate.making.sets.blind import Reached
-from vlgate.making.sets.report import Account, measured
 from vlgate.making.sets.run import Settings, make_set
 from vlgate.perturb.foils.candidates import Foil, Perturbed, SentenceSet, Swap
 from vlgate.sources.own import cases
@@ -38,7 +37,7 @@ def made(sides, captions_file, tmp_path):
     def make(kind=sides, out="set", files=None, **options):
         said = []
         files = files or (captions_file(),)
-        make_set(kind, Settings(kind=kind.name, files=files, out=tmp_path / out, **options), said.append)
+        make_set(kind, Settings(files=files, out=tmp_path / out, **options), said.append)
         return tmp_path / out, said
 
     return make
@@ -98,7 +97,7 @@ def test_pruning_ends_with_every_probe_at_chance_and_says_what_it_dropped(made, 
     extra = [f"a chair is on the left of {index + 5000}." for index in range(300)]
     files = (captions_file(600, extra),)
     plain = report(made(files=files)[0])
-    folder, _ = made(files=files, out="pruned", prune=True)
+    folder, _ = made(files=files, out="pruned", balance="pruned")
     found = report(folder)
     assert "shortcuts" not in plain
     assert found["shortcuts"]["why"] == "not above chance: the interval of no probe is above it"
@@ -112,7 +111,7 @@ def test_pruning_ends_with_every_probe_at_chance_and_says_what_it_dropped(made, 
 
 def test_pruning_leaves_a_set_alone_that_text_tells_to_the_end(made, captions_file):
     file = captions_file(0, [f"a cup is on the left of {index}." for index in range(200)])
-    found = report(made(files=(file,), prune=True)[0])
+    found = report(made(files=(file,), balance="pruned")[0])
     assert (found["cases"], found["shortcuts"]["dropped"]) == (200, 0)
     assert found["shortcuts"]["why"].startswith("above chance, by words")
 
@@ -151,7 +150,14 @@ def test_a_limit_is_kept_and_the_rest_of_the_inputs_is_not_used(made):
     folder, _ = made(limit=30)
     found = report(folder)
     assert found["cases"] == 30
-    assert found["inputs"] == {"read": 600, "used": 100, "left_out": {}, "images": 600, "images_found": None}
+    assert found["inputs"] == {
+        "name": "captions",
+        "read": 600,
+        "used": 100,
+        "left_out": {},
+        "images": 600,
+        "images_found": None,
+    }
     assert found["dropped"]["beyond --limit"] == 70
 
 
@@ -265,7 +271,7 @@ def start(work):
         return make_some(inputs)
     return some
 kind = Kind(name="sides", sentence="x", takes=("captions",), shape="pair", start=start, release=conftest.release)
-make_set(kind, Settings(kind="sides", files=(Path(sys.argv[2]),), out=Path(sys.argv[3])), print)
+make_set(kind, Settings(files=(Path(sys.argv[2]),), out=Path(sys.argv[3])), print)
 """
 
 
@@ -376,7 +382,9 @@ def test_images_that_a_folder_lacks_are_counted(made, captions_file, tmp_path):
 
 
 def test_nothing_is_left_if_no_case_is_made(made, captions_file, tmp_path):
-    with pytest.raises(OptionError, match=r"gives no case of sides \(5 x no left or right\)"):
+    with pytest.raises(
+        OptionError, match=r"gives no case of sides \(5 x no left or right\); how many captions a gate of "
+    ):
         made(files=(captions_file(0, ["a cup"] * 5),))
     assert not (tmp_path / "set").exists()
 
@@ -463,61 +471,3 @@ def test_a_folder_of_images_gives_names_their_extensions_and_graphs_their_sizes(
     folder, _ = made(replace(sides, start=start, takes=("graphs",)), files=(file,), images=photos)
     cases = read_lines(folder / "cases/sides.jsonl")
     assert {(case["image"], case["caption"]) for case in cases} == {("2.png", "60 by 40"), ("3", "None by None")}
-
-
-@pytest.fixture
-def limited(sides, captions_file, tmp_path):
-    """Make a set whose classes are balanced with at most so many cases; return its report."""
-    one = replace(sides, select=one_of_each)
-
-    def make(limit):
-        out = tmp_path / "set"
-        make_set(one, Settings(kind=one.name, files=(captions_file(),), out=out, limit=limit), lambda _: None)
-        return json.loads((out / "bias.json").read_text())
-
-    return make
-
-
-def one_of_each(items, _):
-    """Keep an item if there is one whose side is the other of the same two captions."""
-
-    def pair(item):
-        return int(item.candidate.caption.split()[-1].strip(".")) // 2
-
-    sides_of = {}
-    for item in items:
-        sides_of.setdefault(pair(item), set()).add(item.candidate.classes[0])
-    kept = tuple(item for item in items if len(sides_of[pair(item)]) == 2)
-    return Selected(items=kept, dropped={"alone": len(items) - len(kept)})
-
-
-@pytest.mark.parametrize("limit", [40, 7])
-def test_a_limit_leaves_a_balanced_set_of_nearly_so_many_cases(limited, limit):
-    found = limited(limit)
-    assert limit - 2 <= found["cases"] <= limit
-    assert found["classes"]["distance"] == 0
-    assert found["dropped"].keys() <= {"alone", "beyond --limit"}
-    assert found["candidates"] == found["cases"] + sum(found["dropped"].values())
-
-
-def test_with_a_balanced_kind_inputs_that_a_limit_does_not_need_are_not_used(limited):
-    assert limited(7)["inputs"]["used"] < 600
-
-
-def test_a_limit_of_one_gives_a_case_though_one_case_has_no_balance(limited):
-    assert limited(1)["cases"] == 1
-
-
-def test_a_baseline_before_a_drop_is_told_only_if_something_was_dropped(limited):
-    assert limited(40)["blind"]["before"] is None
-
-
-def test_a_baseline_below_chance_is_explained(sides):
-    words = [(f"x{n}", f"y{n}") for n in range(20)]
-    both = words + [pair[::-1] for pair in words]
-    foils = [Foil(caption=f"a {pair[0]}", foil=f"a {pair[1]}", classes=pair, why="") for pair in both]
-    items = [Item(id=str(n), image=f"{n}.jpg", origin=str(n), candidate=foil) for n, foil in enumerate(foils)]
-    account = Account(inputs=40, used=40, candidates=40)
-    blind = measured(sides, items, account, before=None, made_by={}, lm=None)["blind"]
-    assert blind["high"] < blind["chance"]
-    assert blind["why"].startswith("below chance, as in small sets")

@@ -45,9 +45,7 @@ def dropped(sides, captions_file, tmp_path, monkeypatch):
 
     def made(judge, kind=sides, **named):
         monkeypatch.setattr(Tools, "built", lambda *_: judge)
-        options = Settings(
-            kind="sides", files=(captions_file(240),), out=tmp_path / "set", tools=ToolOptions(named=named)
-        )
+        options = Settings(files=(captions_file(240),), out=tmp_path / "set", tools=ToolOptions(named=named))
         make_set(kind, options, print)
         report = json.loads((tmp_path / "set/bias.json").read_text())
         return report["dropped"], report

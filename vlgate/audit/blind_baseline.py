@@ -7,7 +7,7 @@ adversarial counting. A model's score on such a task does not show that the mode
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -40,20 +40,21 @@ NUMBERS: Mapping[str, float] = {word: float(number) for number, word in enumerat
 class Probe:
     """The share of ``n`` comparisons that a text-only rule gets right; None if it could not be run (see ``note``).
 
-    ``chance`` is set for a rule that is learnt: a value below it is an accident of training, while the opposite of a
-    fixed rule is a rule, too.
+    ``chance`` is the share that guessing gets right. A value below it is an accident of training if the rule is
+    ``learnt``, while the opposite of a fixed rule is a rule, too.
     """
 
     name: str
     value: float | None
     n: int
     note: str = ""
-    chance: float | None = None
+    chance: float = 0.5
+    learnt: bool = False
 
     @property
     def shown(self) -> float | None:
         """The value for reports: at least chance for a rule that is learnt, which can also guess."""
-        return self.value if self.value is None or self.chance is None else max(self.value, self.chance)
+        return max(self.value, self.chance) if self.learnt and self.value is not None else self.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,22 +177,27 @@ def _classifier(texts: _Contrasts, cases: Sequence[Case]) -> Probe:
         groups = tied_images(cases)
         count = len({groups[image] for image in texts.images})
         return Probe(name=name, value=None, n=n, note=f"not run: it needs {FOLDS} images, and there are {count}")
-    return Probe(name=name, value=_ranked(surer, np.zeros(n)), n=n, note=f"{FOLDS}-fold, by image", chance=0.5)
+    return Probe(name=name, value=_ranked(surer, np.zeros(n)), n=n, note=f"{FOLDS}-fold, by image", learnt=True)
 
 
 def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
+    groups = tied_images(cases)
     asked = [
-        ([plain(choice) for choice in request.choices], plain(str(truth)))
+        _Asked(
+            choices=[plain(choice) for choice in request.choices],
+            truth=plain(str(truth)),
+            group=groups[request.image.key],
+        )
         for case in cases
         for request, truth in zip(case.requests, case.truths, strict=True)
         if isinstance(request, Ask)
     ]
     if not asked:
         return ()
-    counts = Counter(truth for _, truth in asked)
-    offered = [choices for choices, _ in asked]
+    answers = {one.truth for one in asked}
+    offered = [one.choices for one in asked]
     rules: dict[str, list[str | None]] = {
-        "always yes": ["yes" if "yes" in (choices or counts) else None for choices in offered],
+        "always yes": ["yes" if "yes" in (choices or answers) else None for choices in offered],
         "first choice": [choices[0] if choices else None for choices in offered],
         "last choice": [choices[-1] if choices else None for choices in offered],
         "longest choice": [_by_length(choices, 1) for choices in offered],
@@ -200,17 +206,44 @@ def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
     if any(len(choices) > 2 for choices in offered):
         rules["choice most like the others"] = [_by_likeness(choices, 1) for choices in offered]
         rules["choice least like the others"] = [_by_likeness(choices, -1) for choices in offered]
-    # The choice that is right most often in the task; if there are no choices, the most frequent answer.
-    rules["most common answer"] = [max(choices or sorted(counts), key=counts.__getitem__) for choices in offered]
+    n, chance = len(asked), float(np.mean([1 / len(choices or answers) for choices in offered]))
     probes = []
-    for name, answers in rules.items():
-        if all(answer is None for answer in answers):
+    for name, replies in rules.items():
+        if all(reply is None for reply in replies):
             note = "not run: no question offers such an answer"
-            probes.append(Probe(name=name, value=None, n=len(asked), note=note))
+            probes.append(Probe(name=name, value=None, n=n, note=note, chance=chance))
         else:  # a question that the rule does not apply to is a miss
-            right = sum(answer == truth for answer, (_, truth) in zip(answers, asked, strict=True))
-            probes.append(Probe(name=name, value=right / len(asked), n=len(asked)))
-    return tuple(probes)
+            right = sum(reply == one.truth for reply, one in zip(replies, asked, strict=True))
+            probes.append(Probe(name=name, value=right / n, n=n, chance=chance))
+    common, note = _most_common(asked), "of the other images; a tie counts as guessing among the tied"
+    return (*probes, Probe(name="most common answer", value=common, n=n, note=note, chance=chance, learnt=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A question's choices and right answer, and the group of images that its image is tied to."""
+
+    choices: Sequence[str]
+    truth: str
+    group: str
+
+
+def _most_common(asked: Sequence[_Asked]) -> float:
+    """How often the right answer is the choice that is right most often about other images; of all without choices."""
+    counts, own = Counter(one.truth for one in asked), defaultdict[str, Counter[str]](Counter)
+    for one in asked:
+        own[one.group][one.truth] += 1
+    ranked, right = [answer for answer, _ in counts.most_common()], 0.0
+    for one in asked:
+        here, most, tied = own[one.group], -1, set[str]()
+        for answer in sorted(set(one.choices), key=counts.__getitem__, reverse=True) or ranked:
+            if counts[answer] < most:
+                break
+            left = counts[answer] - here[answer]
+            tied = {answer} if left > most else {*tied, answer} if left == most else tied
+            most = max(most, left)
+        right += (one.truth in tied) / len(tied)
+    return right / len(asked)
 
 
 def _by_length(choices: Sequence[str], sign: int) -> str | None:

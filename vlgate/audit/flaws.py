@@ -23,6 +23,8 @@ from vlgate.types import Ask, Case, Match, Request, Shape, Task, text_of
 EXAMPLES = 3
 _FEWEST = 20
 """The cases of a task whose truths may be called alternating, or whose images joined."""
+UNBALANCED = "-unbalanced"
+"""The end of the id of a task that ``vlgate make --keep-unbalanced`` has made."""
 FATAL = ("equal texts", "true foil", "two answers", "answer not offered")
 """The flaws with which no model can be right in every case."""
 
@@ -71,6 +73,11 @@ def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) ->
             "images that cases share join more than half of the cases: the intervals count them as one image",
         ),
         ("alternating truths", _alternating(task), "every other case in the file is true: its order tells it"),
+        (
+            "not balanced",
+            iter(range(len(task.cases) if task.id.endswith(UNBALANCED) else 0)),
+            "made with --keep-unbalanced: compare versions of a model on it, and gate on none",
+        ),
     )
     flaws = []
     for name, positions, why in checks:

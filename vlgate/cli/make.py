@@ -46,12 +46,7 @@ def run(given: argparse.Namespace) -> int:
     for option, value in (("--from", given.files), ("--out", given.out)):
         if not value:
             raise OptionError(f"{option} is missing; vlgate make --help lists the options")
-    if given.prune_shortcuts and wanted.start is None:
-        raise OptionError(f"--prune-shortcuts: {wanted.name} are balanced by themselves; leave it out")
-    for name, entry in TOOLS.items():  # the user expects a tool that is named to do something
-        if getattr(given, name) is not None and name not in wanted.tools:
-            usable = ", ".join(TOOLS[tool].option for tool in wanted.tools) or "none"
-            raise OptionError(f"{entry.option}: {wanted.name} does not use it; leave it out (used: {usable})")
+    _refuse_unused(wanted, given)
     try:
         return questions.run(given) if wanted.start is None else _make(wanted, given)
     except KeyboardInterrupt:
@@ -59,7 +54,19 @@ def run(given: argparse.Namespace) -> int:
         return 130
 
 
+def _refuse_unused(wanted: Kind, given: argparse.Namespace) -> None:
+    # the user expects what is given to do something
+    for option, on in (("--prune-shortcuts", given.prune_shortcuts), ("--keep-unbalanced", given.keep_unbalanced)):
+        if on and wanted.start is None:
+            raise OptionError(f"{option}: {wanted.name} are balanced by themselves; leave it out")
+    for name, entry in TOOLS.items():
+        if getattr(given, name) is not None and name not in wanted.tools:
+            usable = ", ".join(TOOLS[tool].option for tool in wanted.tools) or "none"
+            raise OptionError(f"{entry.option}: {wanted.name} does not use it; leave it out (used: {usable})")
+
+
 def _make(wanted: Kind, given: argparse.Namespace) -> int:
+    from vlgate.making.sets.report import UNMARKED
     from vlgate.making.sets.run import Settings, make_set
 
     if given.format not in {"cases", "release"}:
@@ -71,7 +78,6 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
     made = make_set(
         wanted,
         Settings(
-            kind=wanted.name,
             files=tuple(given.files),
             out=given.out,
             limit=given.limit,
@@ -80,7 +86,7 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
             faults="fail" if given.faults == "fail" else "leave out",
             images=given.images,
             overwrite=given.overwrite,
-            prune=given.prune_shortcuts,
+            balance="pruned" if given.prune_shortcuts else "none" if given.keep_unbalanced else "near chance",
             tools=ToolOptions(named=named, device=given.device, cache=cache),
         ),
         note,
@@ -92,15 +98,17 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
     for part in (inputs["left_out"], report["refused"], report["dropped"]):
         for reason, number in part.items():
             note(f"left out: {number:,} x {reason}")
-    if report["note"]:
-        note(f"beware: {report['note']}")
     blind = report["blind"]
     value = "" if blind["value"] is None else f"{blind['value']:.3f}, "
     note(f"blind baseline: {value}{blind['why']}")
     if (probed := report.get("shortcuts")) is not None:
         parts = (f"{name} {one['before']:.3f} before, {one['value']:.3f} now" for name, one in probed["probes"].items())
         note("; ".join(["text alone: " + probed["why"], *parts]))
-    note(f"{len(made.items):,} cases in {given.out}")
+    for text in (report["note"], report["warning"], "" if report["balanced"] else UNMARKED):
+        if text:
+            note(f"beware: {text}")
+    gate = f"a gate of {report['gate']['cases']} cases needs about {report['gate']['inputs']:,} {inputs['name']}"
+    note(f"{len(made.items):,} cases in {given.out}; at this yield {gate}")
     return 0
 
 

@@ -113,9 +113,10 @@ def test_a_vehicle_a_means_and_a_verb_of_no_clear_roles_are_not_swapped(verb, te
     assert actant_swap(one, Words(("wing", "body part"))).refused == (reason,)
 
 
-def test_a_swap_says_whether_both_roles_are_of_persons_or_animals():
+def test_a_swap_says_which_roles_are_of_persons_or_animals():
     known = Words(("dog", "animal"), ("athlete", "person"))
-    for nouns, actors in ((("athlete", "dog"), "both"), (("man", "car"), "one")):
+    rows = {("athlete", "dog"): "both", ("man", "car"): "agent", ("car", "man"): "other", ("car", "cart"): "none"}
+    for nouns, actors in rows.items():
         (foil,) = actant_swap(frame("pushing", *nouns), known).candidates
         assert foil.tags["actors"] == actors
 

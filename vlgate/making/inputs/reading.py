@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import BytesIO
@@ -195,9 +196,7 @@ def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputNam
         if _WITH.get(content) in takes:
             continue
         if content not in takes:
-            others = [other for other in KINDS if content in kind(other).takes]
-            more = f"; {content} make {', '.join(others)}" if others else f": name a file of {FORMS}"
-            raise DataError(file, None, f"holds {content}", f"this kind takes {' or '.join(takes)}{more}")
+            raise _another(file, content, takes)
         if name is not None and content != name:
             raise DataError(file, None, f"holds {content}, an earlier file {name}", "name files of one input")
         name = content  # type: ignore[assignment]  # files of words are not among what a kind takes
@@ -206,6 +205,22 @@ def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputNam
         added = "a file of role frames" if content == "space" else "a file of HAKE's interactions"
         raise DataError(file, None, "has the verbs and nouns only", f"add {added}")
     return name
+
+
+def refuse_others(files: Sequence[Path], takes: Sequence[InputName]) -> None:
+    """Refuse files of inputs that a kind does not take; its own reader says what is wrong with any other file."""
+    for file in files:
+        content: Content | None = None
+        with suppress(DataError):
+            content = content_of(file)
+        if content is not None and content not in takes:
+            raise _another(file, content, takes)
+
+
+def _another(file: Path, content: Content, takes: Sequence[InputName]) -> DataError:
+    others = [other for other in KINDS if content in kind(other).takes]
+    more = f"; {content} make {', '.join(others)}" if others else f": name a file of {FORMS}"
+    return DataError(file, None, f"holds {content}", f"this kind takes {' or '.join(takes)}{more}")
 
 
 def _is_lines(file: Path) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
 from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Made, MakeSome, Start, Work, both_ways, kind_of
-from vlgate.making.sets.folder import METHODS, NO_VOTES, as_cases, valse
-from vlgate.perturb.foils.candidates import Foil, Perturbed, Swap
+from vlgate.making.sets.folder import as_cases, valse
+from vlgate.perturb.foils.candidates import Perturbed, Swap
 from vlgate.perturb.foils.captions.mentions import Mentions, mentions
 from vlgate.perturb.foils.captions.nouns import noun_foils
 from vlgate.perturb.foils.captions.numbers import counted, plurals
@@ -41,31 +41,8 @@ def _starting(maker: Maker) -> Start:
     return start
 
 
-def _valse(items: Iterable[Item], file: str, phenomenon: str) -> Mapping[str, str]:
-    """Write items as a file of VALSE; nobody has voted on them yet, so that all counts of votes are 0."""
-    records: dict[str, dict[str, Any]] = {}
-    for item in items:
-        made = item.candidate
-        if isinstance(made, Foil):
-            direction = made.tags.get("direction", "")
-            records[item.id] = {
-                "image_file": item.image,
-                "linguistic_phenomena": phenomenon,
-                **({"foil_method": METHODS[direction]} if direction in METHODS else {}),
-                "classes": made.classes[0],
-                "classes_foil": made.classes[1],
-                **item.extra,
-                "caption": made.caption,
-                "foil": made.foil,
-                "mturk": NO_VOTES,
-            }
-    return {f"valse/data/{file}": json.dumps(records, ensure_ascii=False, indent=1)}
-
-
-PLURALITY = kind_of("plurality", _starting(plurals), lambda items: _valse(items, "plurals.json", "plurals"), both_ways)
-FOIL_IT = kind_of(
-    "foil-it", _starting(noun_foils), lambda items: _valse(items, "foil-it.json", "noun phrases"), both_ways
-)
+PLURALITY = kind_of("plurality", _starting(plurals), valse("plurals.json", "plurals"), both_ways)
+FOIL_IT = kind_of("foil-it", _starting(noun_foils), valse("foil-it.json", "noun phrases"), both_ways)
 COUNTING_CAPTIONS = kind_of(  # no benchmark has such a task
     "counting-captions", _starting(counted), lambda items: as_cases(items, "counting-captions"), both_ways
 )

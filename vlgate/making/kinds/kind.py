@@ -93,6 +93,7 @@ class Kind:
     ``inference`` says which foils stay if --nli is given: VALSE keeps contradictions only for plurality and relations,
     and does not ask for actions. ``permuted`` says that caption and foil have the same words by construction, and
     ``renumbers`` that they differ in number, so that few words may stay: "There is 1 dog", "There are 2 dogs".
+    ``tells`` says what text alone tells by design, if it does.
     A kind without ``release`` has no benchmark's format, and one without ``start`` is made by functions of its own, as
     ``questions`` is.
     """
@@ -110,6 +111,7 @@ class Kind:
     inference: Inference = "not entailment"
     permuted: bool = False
     renumbers: bool = False
+    tells: str = ""
 
     @property
     def tools(self) -> tuple[str, ...]:

@@ -16,12 +16,12 @@ from vlgate import __version__
 from vlgate.audit.blind_baseline import probe
 from vlgate.errors import OptionError, UnknownNameError, escaped
 from vlgate.images.files import missing_image
-from vlgate.making.inputs.reading import distinct_graphs
+from vlgate.making.inputs.reading import distinct_graphs, refuse_others
 from vlgate.making.kinds.kind import kind_of
 from vlgate.making.sets.folder import BIAS, PAGE, digest, opened
-from vlgate.making.sets.report import how_made, share
+from vlgate.making.sets.report import GATED, how_made, needed, share
+from vlgate.making.sets.text_alone import BLIND, above, probe_rows, row, warning
 from vlgate.making.word_tables import extended
-from vlgate.metrics.stats import wilson
 from vlgate.models.reference.blind import Blind
 from vlgate.perturb.questions import BEYOND, SHARES, TESTS, Corpus, Generator, Made, QuestionPair, Test
 from vlgate.sources.graphs.files import vocabulary_of
@@ -76,13 +76,20 @@ def _case(pair: QuestionPair) -> Json:
     }
 
 
-def report_of(made: Mapping[Test, Made], left_out: Mapping[str, int], graphs: int, made_by: Mapping[str, Any]) -> Json:
-    """Return the content of ``bias.json``: of each test, what rules and a classifier answer without the image."""
+def report_of(
+    made: Mapping[Test, Made], left_out: Mapping[str, int], graphs: tuple[int, int], made_by: Mapping[str, Any]
+) -> Json:
+    """Return the content of ``bias.json``: of each test, what rules and a classifier answer without the image.
+
+    ``graphs`` are the numbers of graphs that were used and that were read.
+    """
+    fewest = min(len(one.pairs) for one in made.values())
     return {
         "schema": 1,
         "kind": "questions",
         "shape": "questions",
-        "graphs": graphs,
+        "graphs": graphs[0],
+        "gate": {"cases": GATED, "inputs": needed(graphs[1], fewest) if fewest else None},
         "left_out": dict(sorted(left_out.items())),
         "tests": {test: _test_report(test, one) for test, one in made.items()},
         "made_by": dict(made_by),
@@ -102,38 +109,48 @@ def _test_report(test: Test, made: Made) -> Json:
         shape="questions",
         cases=tuple(cases),
     )
+    worth = len({(pair.graph.id, *pair.questions) for pair in made.pairs})  # of one image, with many perturbations
+    rows = probe_rows(probe(task), worth)
+    blind = _blind(task, rows[0]["chance"], worth) if any(not pair.perturbation for pair in made.pairs) else None
     return {
         "pairs": len(made.pairs),
         "images": len({pair.graph.id for pair in made.pairs}),
         "missing": dict(made.wanting),
-        "blind": _blind(task) if any(not pair.perturbation for pair in made.pairs) else None,
-        "probes": [{"name": one.name, "value": one.value, "n": one.n, "note": one.note} for one in probe(task)],
+        "blind": blind,
+        "probes": rows,
+        "warning": warning(above(rows if blind is None else [blind, *rows], worth), "", _REMEDY),
     }
 
 
-def _blind(task: Task) -> Json:
+_REMEDY = "compare a model with these figures instead of chance"
+
+
+def _blind(task: Task, chance: float, worth: int) -> Json:
     model = Blind()
     model.prepare([task])
     asked = [(r, str(t)) for case in task.cases for r, t in zip(case.requests, case.truths, strict=True)]
     answers = model.answer([request for request, _ in asked if isinstance(request, Ask)])
     value = sum(answer == truth for answer, (_, truth) in zip(answers, asked, strict=True)) / len(asked)
-    low, high = wilson(value, len(asked))
-    return {"value": value, "low": low, "high": high, "n": len(asked)}
+    return row(BLIND, value, len(asked), worth, chance=chance)
 
 
 def as_page(report: Json) -> str:
-    lines = ["# questions", "", "## What text alone gives away", "", "| test | rule | right | questions |"]
-    lines.append("|---|---|---|---|")
+    lines = ["# questions", "", "## What text alone gives away", "", "| test | rule | right | chance | questions |"]
+    lines.append("|---|---|---|---|---|")
     for test, one in report["tests"].items():
-        blind = [] if one["blind"] is None else [{"name": "blind baseline, cross-validated", **one["blind"]}]
-        lines += [
-            f"| {test} | {rule['name']} | {share(rule['value'])} | {rule['n']:,} |" for rule in (*blind, *one["probes"])
-        ]
+        rules = [rule for rule in (one["blind"], *one["probes"]) if rule is not None]
+        cells = (f"{share(rule['value'])} | {share(rule['chance'])} | {rule['n']:,}" for rule in rules)
+        lines += [f"| {test} | {rule['name']} | {cell} |" for rule, cell in zip(rules, cells, strict=True)]
+    lines += [line for text in _warnings(report) for line in ("", f"Beware: {text}.")]
     lines += ["", "## What was left out", "", "| what | number |", "|---|---|"]
     lines += [f"| {reason} | {number:,} |" for reason, number in report["left_out"].items()]
     for test, one in report["tests"].items():
         lines += [f"| {test}: too few graphs for kind {kind} | {number:,} |" for kind, number in one["missing"].items()]
     return "\n".join([*lines, "", *how_made(report["made_by"]), ""])
+
+
+def _warnings(report: Json) -> list[str]:
+    return [f"{test}: {one['warning']}" for test, one in report["tests"].items() if one["warning"]]
 
 
 # Make pairs of questions from scene graphs, for your own tests or for training.
@@ -168,6 +185,7 @@ def run(given: argparse.Namespace) -> int:
         raise OptionError(f"--tests {given.tests}: {form}; take --format jsonl, or add one of {', '.join(ENDINGS)}")
     names = ("format", "tests", "size", "limit", "seed", "shares", "faults", "wordnet")
     sources = {part: {file.name: digest(file) for file in getattr(given, part)} for part in ("files", "without")}
+    refuse_others(given.files, QUESTIONS.takes)
     made_by = {"vlgate": __version__, "kind": "questions", **{name: getattr(given, name) for name in names}, **sources}
     with opened(given.out, made_by, overwrite=given.overwrite) as folder, collector_paused():
         left_out: Counter[str] = Counter()
@@ -183,10 +201,17 @@ def run(given: argparse.Namespace) -> int:
             graphs = " ".join(map(str, given.files))
             raise OptionError(f"--from {graphs}: give no question for {given.tests}; give more graphs")
         used = len({pair.graph.id for one in made.values() for pair in one.pairs})
-        report = report_of(made, left_out, used, made_by) | {"files": sorted(files)}
+        numbers = used, len(generator.corpus.views)
+        report = report_of(made, left_out, numbers, made_by) | {"files": sorted(files)}
         content = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
         folder.finish(files, {PAGE: as_page(report), BIAS: content}, overwrite=given.overwrite)
-    _say(f"{written:,} questions in {given.out}")
+    for text in _warnings(report):
+        _say(f"beware: {text}")
+    inputs, short = report["gate"]["inputs"], any(one["missing"] for one in report["tests"].values())
+    need = (
+        "other graphs: a test has no pair" if inputs is None else f"{'about' if short else 'at most'} {inputs:,} graphs"
+    )
+    _say(f"{written:,} questions in {given.out}; at this yield a gate of {GATED} cases of each test needs {need}")
     return 0
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal
 
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome
 from vlgate.making.sets.blind import (
@@ -142,6 +142,9 @@ def _read(content: Any, used: int) -> Block | None:
 
 # From candidates to a set: no case twice, balanced classes, a blind baseline near chance, at most so many cases.
 
+Balance = Literal["near chance", "pruned", "none"]
+"""Whether cases are dropped until text alone is near chance, is not above chance, or not at all."""
+
 BEYOND = "beyond --limit"
 _SLACK = 2  # cases below --limit, since balanced classes come in pairs
 _ROUNDS = 5  # of balancing classes and dropping what is found blindly: each undoes a little of the other
@@ -155,6 +158,7 @@ class Chosen:
     # reached before any of this; None if nothing is pruned.
 
     items: tuple[Item, ...]
+    balance: Balance
     dropped: Counter[str]
     before: Blind | None
     enough: bool
@@ -168,14 +172,20 @@ Score = Callable[[Sequence[Item]], list[Item]]
 
 
 def choose(
-    kind: Kind, items: Sequence[Item], *, limit: int | None, seed: int, prune: bool = False, score: Score = list
+    kind: Kind,
+    items: Sequence[Item],
+    *,
+    limit: int | None,
+    seed: int,
+    balance: Balance = "near chance",
+    score: Score = list,
 ) -> Chosen:
     """Choose the items of a set among the candidates of the inputs that were used.
 
-    The blind baseline has the last word: it is measured again after each balancing of classes. If ``prune`` is true,
+    The blind baseline has the last word: it is measured again after each balancing of classes. If the set is pruned,
     the probes of text have it.
     """
-    choosing = _Choosing(kind, seed)
+    choosing = _Choosing(replace(kind, select=None) if balance == "none" else kind, seed, balance)
     left: list[Item] = []
     for item, reason in zip(items, repeated(items), strict=True):
         if reason is None:
@@ -184,26 +194,33 @@ def choose(
             choosing.dropped[reason] += 1
     left = choosing.selected(score(left))
     before = blind(left, kind.shape) if left else None
-    probes = reached(left, kind.shape) if prune and left else None
-    left, enough = choosing.filtered(left, prune=prune), False
+    probes = reached(left, kind.shape) if balance == "pruned" and left else None
+    left, enough = choosing.filtered(left), False
     if limit is not None and len(left) > limit:
-        fewer = _limited(kind, left, limit, seed)
+        fewer = choosing.limited(left, limit)
         choosing.dropped[BEYOND] += len(left) - len(fewer)
-        left = choosing.filtered(fewer, prune=prune)
+        left = choosing.filtered(fewer)
         enough = len(left) >= limit - max(_SLACK, limit // 5)
     return Chosen(
-        items=tuple(left), dropped=choosing.dropped, before=before, enough=enough, note=choosing.note, probes=probes
+        items=tuple(left),
+        balance=balance,
+        dropped=choosing.dropped,
+        before=before,
+        enough=enough,
+        note=choosing.note,
+        probes=probes,
     )
 
 
 class _Choosing:
     """Chooses items of a kind; ``dropped`` counts the others by reason, ``note`` is that of the last balancing."""
 
-    def __init__(self, kind: Kind, seed: int) -> None:
+    def __init__(self, kind: Kind, seed: int, balance: Balance) -> None:
         self.dropped: Counter[str] = Counter()
         self.note = ""
         self._kind = kind
         self._seed = seed
+        self._balance = balance
 
     def selected(self, items: list[Item]) -> list[Item]:
         if self._kind.select is None or not items:
@@ -213,9 +230,9 @@ class _Choosing:
         self.note = chosen.note
         return list(chosen.items)
 
-    def filtered(self, items: list[Item], *, prune: bool) -> list[Item]:
-        filters = ((as_likely, IMPLAUSIBLE), (near_chance, FOUND), *([(pruned, PRUNED)] if prune else []))
-        for drop, reason in filters:
+    def filtered(self, items: list[Item]) -> list[Item]:
+        filters = [(as_likely, IMPLAUSIBLE), (near_chance, FOUND), (pruned, PRUNED)]
+        for drop, reason in filters[: {"none": 0, "near chance": 2, "pruned": 3}[self._balance]]:
             for _ in range(_ROUNDS):
                 left, number = drop(items, self._kind.shape) if items else (items, 0)
                 if not number:
@@ -224,21 +241,25 @@ class _Choosing:
                 items = self.selected(left)
         return items
 
+    def limited(self, items: list[Item], limit: int) -> list[Item]:
+        """Return at most ``limit`` items whose classes are balanced, as near to it as halving intervals comes."""
+        # A sample of a balanced set is not balanced, and balancing it leaves fewer: the sample must be larger than the
+        # limit. If nothing so small is balanced, the items are a plain sample.
+        order = list(range(len(items)))
+        quick_generator(f"{self._seed}:limit:{self._kind.name}").shuffle(order)
 
-def _limited(kind: Kind, items: list[Item], limit: int, seed: int) -> list[Item]:
-    """Return at most ``limit`` items whose classes are balanced, as near to it as halving intervals comes."""
-    # A sample of a balanced set is not balanced, and balancing it leaves fewer: the sample must be larger than the
-    # limit. If nothing so small is balanced, the items are a plain sample.
-    order = list(range(len(items)))
-    quick_generator(f"{seed}:limit:{kind.name}").shuffle(order)
-    plain = [items[place] for place in sorted(order[:limit])]
-    best = _Choosing(kind, seed).selected(plain)
-    low, high = limit, len(items)
-    while low + 1 < high and len(best) < limit:
-        middle = (low + high) // 2
-        some = _Choosing(kind, seed).selected([items[place] for place in sorted(order[:middle])])
-        if len(some) > limit:
-            high = middle
-        else:
-            low, best = middle, max(best, some, key=len)
-    return best or plain
+        def balanced(places: Iterable[int]) -> list[Item]:
+            some = [items[place] for place in places]
+            return some if self._kind.select is None or not some else list(self._kind.select(some, self._seed).items)
+
+        plain = [items[place] for place in sorted(order[:limit])]
+        best = balanced(sorted(order[:limit]))
+        low, high = limit, len(items)
+        while low + 1 < high and len(best) < limit:
+            middle = (low + high) // 2
+            some = balanced(sorted(order[:middle]))
+            if len(some) > limit:
+                high = middle
+            else:
+                low, best = middle, max(best, some, key=len)
+        return best or plain

@@ -6,31 +6,33 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any
 
 from vlgate.audit.blind_baseline import probe
 from vlgate.audit.flaws import examine
+from vlgate.gates.records import Gate
 from vlgate.making.kinds.kind import Item, Kind
 from vlgate.making.sets.blind import (
-    CHANCE,
     FEWEST,
     FOUND,
     IMPLAUSIBLE,
     NEAR,
     PRUNED,
-    Blind,
     Reached,
     as_task,
-    blind,
     contrasts,
     images,
-    likelier,
 )
+from vlgate.making.sets.candidates import BEYOND, Chosen
+from vlgate.making.sets.text_alone import Json, above, remedy, set_rows, uneven, warning
 from vlgate.making.sets.validity import Balance, of_classes, of_words, words
-from vlgate.metrics.stats import wilson
 from vlgate.perturb.foils.candidates import Foil
 
-Json = dict[str, Any]
+GATED = Gate(task="", metric="").min_cases
+"""The cases that a gate needs at least."""
+
+UNMARKED = "this set is not balanced (--keep-unbalanced): compare versions of a model with it, and gate on none"
 _SHOWN = 20  # the most frequent phrases that are listed
 
 
@@ -42,6 +44,7 @@ class Account:
     # candidate, ``dropped`` the candidates that did not stay. ``note`` says what is wrong with the balance of the set.
     # The inputs have ``images``, and the folder of --images has ``found`` of them; None without a folder.
 
+    name: str
     inputs: int
     used: int
     candidates: int
@@ -53,24 +56,23 @@ class Account:
     found: int | None = None
 
 
-def measured(
-    kind: Kind,
-    items: Sequence[Item],
-    account: Account,
-    *,
-    before: Blind | None,
-    made_by: Mapping[str, Any],
-    lm: str,
-) -> Json:
+def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[str, Any], lm: str) -> Json:
+    items = chosen.items
     task = as_task(items, f"made/{kind.name}", kind.shape)
     pairs = [pair for item in items for pair in contrasts(item.candidate)]
+    blind, probes, plausible = set_rows(items, kind, probe(task), lm)
+    classes, texts = _classes(kind, items), _balance(of_words(pairs))
+    told = above([one for one in (blind, *probes, plausible) if one is not None], len(items))
+    cause = uneven((classes or texts)["phrases"], len(pairs))
     return {
         "schema": 1,
         "kind": kind.name,
         "shape": kind.shape,
+        "balanced": chosen.balance != "none",
         "cases": len(items),
         "images": len({name for item in items for name in images(item)}),
         "inputs": {
+            "name": account.name,
             "read": account.inputs,
             "used": account.used,
             "left_out": _sorted(account.left_out),
@@ -80,47 +82,50 @@ def measured(
         "refused": _sorted(account.refused),
         "candidates": account.candidates,
         "dropped": _sorted(account.dropped),
-        "blind": _blind(
-            blind(items, kind.shape),
-            before,
-            len(items),
-            found=account.dropped.get(FOUND, 0) + account.dropped.get(IMPLAUSIBLE, 0),
-        ),
+        "gate": {"cases": GATED, "inputs": needed(account.used, len(items) + account.dropped.get(BEYOND, 0))},
+        "blind": _explained(blind, chosen, account),
         "note": account.note,
-        "plausibility": _plausibility(items, lm),
-        "classes": _classes(kind, items),
-        "words": _balance(of_words(pairs)),
+        "warning": warning(told, cause, remedy(kind, told, len(items), chosen.balance)),
+        "plausibility": plausible,
+        "classes": classes,
+        "words": texts,
         "changed_words": _edits(pairs),
-        "probes": [
-            {"name": one.name, "value": one.shown, "n": one.n, "note": one.note, "chance": CHANCE}
-            for one in probe(task)
-        ],
+        "probes": probes,
         "flaws": [{"name": one.name, "count": one.count, "why": one.why} for one in examine(task)],
         "made_by": dict(made_by),
     }
+
+
+def needed(used: int, cases: int) -> int:
+    """Return how many inputs give the cases of a gate, if ``used`` give so many cases."""
+    return ceil(GATED * used / cases)
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
-def _blind(now: Blind | None, before: Blind | None, cases: int, *, found: int) -> Json:
-    if now is None:
+def _explained(blind: Json, chosen: Chosen, account: Account) -> Json:
+    """Return the row of the blind baseline, with what it was before cases were dropped, and why it is what it is."""
+    if blind["value"] is None:
         return {"value": None, "why": "not measured: fewer than ten images"}
-    low, high = wilson(now.value, now.n)
-    if not now.near and cases <= FEWEST:
-        why = f"more than {NEAR:.2f} above chance: no case is dropped of {FEWEST} or fewer"
-    elif not now.near:
-        why = f"more than {NEAR:.2f} above chance: it stays so until fewer than {FEWEST} of {cases:,} cases are left"
-    elif high < CHANCE:
+    cases, far = len(chosen.items), f"more than {NEAR:.2f} above chance"
+    if blind["value"] <= blind["chance"] + NEAR:
+        why = f"at most {NEAR:.2f} above chance"
+    elif chosen.balance == "none":
+        why = f"{far}: the set is not balanced"
+    elif cases <= FEWEST:
+        why = f"{far}: no case is dropped of {FEWEST} or fewer"
+    else:
+        why = f"{far}: it stays so until fewer than {FEWEST} of {cases:,} cases are left"
+    if blind["high"] < blind["chance"]:
         why = (
             "below chance, as in small sets whose words are as often true as false: a word that is more often true in "
             "the cases it learns from is more often false in the others"
         )
-    else:
-        why = f"at most {NEAR:.2f} above chance"
-    was = before.value if before is not None and found else None
-    return {"value": now.value, "low": low, "high": high, "n": now.n, "chance": CHANCE, "before": was, "why": why}
+    dropped = account.dropped.get(FOUND, 0) + account.dropped.get(IMPLAUSIBLE, 0)
+    was = chosen.before.value if chosen.before is not None and dropped else None
+    return {name: value for name, value in blind.items() if name != "note"} | {"before": was, "why": why}
 
 
 def shortcuts_record(before: Reached, now: Reached, account: Account) -> Json:
@@ -131,15 +136,6 @@ def shortcuts_record(before: Reached, now: Reached, account: Account) -> Json:
         if name in now.probes
     }
     return {"probes": parts, "chance": now.chance, "dropped": account.dropped.get(PRUNED, 0), "why": now.why}
-
-
-def _plausibility(items: Sequence[Item], name: str) -> Json | None:
-    """How often the true text is the likelier one, a tie counts 1/2 (VALSE, appendix D); None if none is scored."""
-    share = likelier(items)
-    if share is None:
-        return None
-    low, high = wilson(share.value, share.n)
-    return {"model": name, "value": share.value, "low": low, "high": high, "n": share.n}
 
 
 def _classes(kind: Kind, items: Sequence[Item]) -> Json | None:
@@ -165,23 +161,24 @@ def _edits(pairs: Sequence[tuple[str, str]]) -> Json:
 
 
 def as_page(report: Json) -> str:
-    title = f"# {report['kind']}: {report['cases']:,} cases, {report['images']:,} images"
+    title = [f"# {report['kind']}: {report['cases']:,} cases, {report['images']:,} images", ""]
+    title += [] if report["balanced"] else [f"Beware: {UNMARKED}.", ""]
     sections = [_baselines(report), _pruning(report.get("shortcuts")), _words(report), _counts(report)]
     sections.append(how_made(report["made_by"]))
-    return "\n".join([title, "", *(line for section in sections if section for line in (*section, ""))])
+    return "\n".join([*title, *(line for section in sections if section for line in (*section, ""))])
 
 
 def _baselines(report: Json) -> list[str]:
     found = report["blind"]
     lines = ["## What text alone gives away", "", "| rule | right | chance | pairs |", "|---|---|---|---|"]
-    rows = [{"name": "blind baseline, cross-validated", **found}] if found["value"] is not None else []
+    rows = [found] if found["value"] is not None else []
     rows += report["probes"]
     if (lm := report["plausibility"]) is not None:
-        rows.append({"name": f"the more plausible text, by {_cell(lm['model'])}", "chance": CHANCE, **lm})
+        rows.append({**lm, "name": f"{lm['name']}, by {_cell(lm['model'])}"})
     lines += [f"| {row['name']} | {share(row['value'])} | {share(row['chance'])} | {row['n']:,} |" for row in rows]
     before = "" if found.get("before") is None else f" It was {share(found['before'])} before foils were dropped."
-    note = f" Beware: {report['note']}." if report["note"] else ""
-    return [*lines, "", f"The blind baseline is {found['why']}.{before}{note}"]
+    notes = "".join(f" Beware: {_cell(note)}." for note in (report["note"], report["warning"]) if note)
+    return [*lines, "", f"The blind baseline is {found['why']}.{before}{notes}"]
 
 
 def _pruning(json: Json | None) -> list[str]:
@@ -208,7 +205,8 @@ def _words(report: Json) -> list[str]:
 def _counts(report: Json) -> list[str]:
     inputs = report["inputs"]
     lines = ["## What was left out", "", f"{inputs['used']:,} of {inputs['read']:,} inputs were used. They gave"]
-    lines[-1] += f" {report['candidates']:,} candidates, of which {report['cases']:,} stayed."
+    lines[-1] += f" {report['candidates']:,} candidates, of which {report['cases']:,} stayed. A gate needs"
+    lines[-1] += f" {GATED} cases: at this yield of about {report['gate']['inputs']:,} {inputs['name']}."
     if inputs["images_found"] is not None:
         lines.append(f"The folder of images has {inputs['images_found']:,} of the {inputs['images']:,} images.")
     rows = [("input", inputs["left_out"]), ("part of an input", report["refused"]), ("candidate", report["dropped"])]

@@ -11,14 +11,15 @@ from time import monotonic
 from typing import Any, Literal
 
 from vlgate import __version__
+from vlgate.audit.flaws import UNBALANCED
 from vlgate.errors import OptionError
 from vlgate.making.inputs.reading import ImageFolder, Read, read_inputs
 from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, MakeSome, Work
 from vlgate.making.sets.blind import reached, scored
-from vlgate.making.sets.candidates import Block, Chosen, blocks, choose, items
+from vlgate.making.sets.candidates import Balance, Block, Chosen, blocks, choose, items
 from vlgate.making.sets.folder import BIAS, PAGE, WHY, SetFolder, as_cases, as_reasons, digest, opened
-from vlgate.making.sets.report import Account, as_page, measured, shortcuts_record
+from vlgate.making.sets.report import GATED, Account, as_page, measured, shortcuts_record
 from vlgate.making.sets.validity import Check, checks
 from vlgate.making.tools import TOOLS, ToolOptions, Tools
 from vlgate.sources.graphs.checks import Mode
@@ -31,9 +32,8 @@ Form = Literal["cases", "release"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     # ``images`` is the folder of the images, None if names in the files are to stay as they are. ``limit`` is the most
-    # cases, None for all. ``prune`` is whether cases are dropped until text alone is not above chance.
+    # cases, None for all.
 
-    kind: str
     files: tuple[Path, ...]
     out: Path
     limit: int | None = None
@@ -42,7 +42,7 @@ class Settings:
     faults: Mode = "fail"
     images: Path | None = None
     overwrite: bool = False
-    prune: bool = False
+    balance: Balance = "near chance"
     tools: ToolOptions = field(default_factory=ToolOptions)
 
 
@@ -66,6 +66,8 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
     """
     if settings.form == "release" and kind.release is None:
         raise OptionError(f"--format release: no benchmark releases {kind.name}; take cases")
+    if settings.form == "release" and settings.balance == "none":
+        raise OptionError("--keep-unbalanced: --format release has no place for its mark; take cases")
     images = None if settings.images is None else ImageFolder(settings.images)
     read = read_inputs(settings.files, kind.takes, faults=settings.faults, images=images)
     tools = Tools(settings.tools)
@@ -76,6 +78,7 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
             say("an interrupted run goes on")
         taken, chosen = _chosen(kind, settings, tools, read, folder, say)
         account = Account(
+            name=read.name,
             inputs=len(read.inputs),
             used=sum(block.used for block in taken),
             candidates=sum(block.candidates for block in taken),
@@ -89,10 +92,14 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
         if chosen.items:
             return _written(kind, settings, chosen, account, folder)
         folder.discard()
-        reasons = Counter(account.left_out) + Counter(account.refused) + Counter(account.dropped)
-        why = ", ".join(f"{number:,} x {reason}" for reason, number in reasons.most_common())
-        files = " ".join(map(str, settings.files))
-        raise OptionError(f"--from {files}: gives no case of {kind.name}{f' ({why})' if why else ''}")
+        reasons = (Counter(account.left_out) + Counter(account.refused) + Counter(account.dropped)).most_common()
+        why = ", ".join(f"{number:,} x {reason}" for reason, number in reasons)
+        files, most = (
+            " ".join(map(str, settings.files)),
+            f"; most is lost because {reasons[0][0]}" if len(reasons) > 1 else "",
+        )
+        unknown = f"how many {read.name} a gate of {GATED} cases needs is not known{most}"
+        raise OptionError(f"--from {files}: gives no case of {kind.name}{f' ({why})' if why else ''}; {unknown}")
 
 
 def _chosen(
@@ -106,7 +113,7 @@ def _chosen(
         return kind.start(work), checks(kind, tools)
 
     def choice() -> Chosen:
-        return choose(kind, candidates, limit=settings.limit, seed=settings.seed, prune=settings.prune, score=score)
+        return choose(kind, candidates, limit=settings.limit, seed=settings.seed, balance=settings.balance, score=score)
 
     def score(some: Sequence[Item]) -> list[Item]:
         return scored(some, captions, tools.lm if tools.has("lm") else None)
@@ -140,12 +147,14 @@ def _chosen(
 def _written(kind: Kind, settings: Settings, chosen: Chosen, account: Account, folder: SetFolder) -> MadeSet:
     named = str if settings.images is None else ImageFolder(settings.images).name
     release = kind.release if settings.form == "release" else None
-    files = release(chosen.items) if release else as_cases(chosen.items, kind.name, named)
+    name = kind.name + (UNBALANCED if settings.balance == "none" else "")
+    files = release(chosen.items) if release else as_cases(chosen.items, name, named)
     files = {**files, WHY: as_reasons(chosen.items)}
     lm = settings.tools.value("lm") or "trigrams of the other images' captions"
     options = {**_made_by(kind, settings), "limit": settings.limit, "format": settings.form}
-    options |= {"--prune-shortcuts": "on"} if settings.prune else {}
-    report = measured(kind, chosen.items, account, before=chosen.before, made_by=options, lm=lm)
+    how: Mapping[Balance, str] = {"pruned": "--prune-shortcuts", "none": "--keep-unbalanced"}
+    options |= {how[settings.balance]: "on"} if settings.balance in how else {}
+    report = measured(kind, chosen, account, made_by=options, lm=lm)
     if chosen.probes is not None:
         report["shortcuts"] = shortcuts_record(chosen.probes, reached(chosen.items, kind.shape), account)
     report |= {"files": sorted(files)}
@@ -155,7 +164,7 @@ def _written(kind: Kind, settings: Settings, chosen: Chosen, account: Account, f
 
 
 def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:
-    tools = {name: settings.tools.value(name) for name in TOOLS if name in {*kind.needs, *kind.uses, "nli", "grammar"}}
+    tools = {name: settings.tools.value(name) for name in TOOLS if name in kind.tools}
     return {
         "vlgate": __version__,
         "kind": kind.name,

@@ -1,0 +1,149 @@
+"""What text alone tells of a set is said, with the reason and a remedy; a set that is kept unbalanced is marked."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from builders import write_lines
+
+from vlgate.audit.flaws import examine
+from vlgate.cli import main
+from vlgate.making.kinds.kind import KINDS, Item, Selected, kind
+from vlgate.making.sets import report
+from vlgate.making.sets.candidates import choose
+from vlgate.making.sets.run import Settings, make_set
+from vlgate.perturb.foils.candidates import Foil
+from vlgate.sources.own import cases
+from vlgate.sources.reading.source import ReadOptions
+
+
+def item(number, caption, foil, classes, **tags):
+    candidate = Foil(caption=caption, foil=foil, classes=classes, why="", tags=tags)
+    return Item(id=str(number), image=f"{number}.jpg", origin=str(number), candidate=candidate)
+
+
+def side(number, true="left", false="right"):
+    return item(number, f"a cup {true} of {number}", f"a cup {false} of {number}", (true, false))
+
+
+def measured(of, items, balance="near chance", used=None):
+    chosen = choose(of, items, limit=None, seed=0, balance=balance)
+    account = report.Account(name="captions", inputs=99, used=used or len(items), candidates=len(items))
+    return report.measured(of, chosen, account, made_by={}, lm="trigrams")
+
+
+@pytest.mark.parametrize(("number", "rule"), [(16, "blind baseline, cross-validated"), (9, "what the other images")])
+def test_a_small_set_of_one_side_says_so_with_the_reason_and_a_remedy(sides, number, rule):
+    found = measured(sides, [side(n) for n in range(number)])
+    assert rule in found["warning"]
+    assert found["warning"].startswith("text alone is above chance (0.500): ")
+    assert f"; 'left' is in {number} captions and 0 foils; give more inputs, in which" in found["warning"]
+    assert f"Beware: {found['warning']}." in report.as_page(found)
+
+
+@pytest.mark.parametrize("number", [8, 40, 200])
+def test_a_set_of_both_sides_says_nothing(sides, number):
+    both = [side(n) if n % 2 else side(n, "right", "left") for n in range(number)]
+    assert measured(sides, both)["warning"] == ""
+
+
+def test_the_remedy_for_many_cases_is_pruning_and_after_that_the_figures(sides):
+    longer = [item(n, f"a cup and mug {n}", f"a cup {n}", (f"mug{n}", f"cup{n}")) for n in range(200)]
+    rows = {row["name"]: row for row in measured(sides, longer)["probes"]}
+    assert (rows["longer text"]["value"], rows["longer text"]["chance"]) == (1.0, 0.5)
+    assert rows["longer text"]["low"] > 0.97
+    assert measured(sides, longer)["warning"].endswith(
+        "--prune-shortcuts drops cases until no classifier of texts is above it"
+    )
+    assert measured(sides, longer, "pruned")["warning"].endswith("compare a model with these figures instead of chance")
+
+
+def test_a_kind_that_text_tells_by_design_says_so():
+    numbers = [
+        item(n, f"{n % 5 + 4} cups {n % 7}", f"{n % 3} cups {n % 7}", (str(n % 5 + 4), str(n % 3))) for n in range(60)
+    ]
+    assert measured(kind("counting-adversarial"), numbers)["warning"].endswith("judge it together with counting-small")
+    assert [name for name in KINDS if kind(name).tells] == ["counting-adversarial"]
+
+
+def test_a_person_or_an_animal_does_it_is_a_rule_of_its_own(sides):
+    nouns = [("man", "dog", "both"), ("man", "car", "agent"), ("car", "man", "other"), ("car", "cart", "none")]
+
+    def swaps(*numbers):
+        rows = [row for row, number in zip(nouns, numbers, strict=True) for _ in range(number)]
+        return [
+            item(n, f"a {one} hits a {other} {n}", f"a {other} hits a {one} {n}", (one, other), actors=actors)
+            for n, (one, other, actors) in enumerate(rows)
+        ]
+
+    found = measured(replace(sides, permuted=True), swaps(20, 10, 6, 4))
+    row = next(row for row in found["probes"] if row["name"] == "a person or an animal does it")
+    assert (row["value"], row["chance"], row["n"]) == (0.55, 0.5, 40)
+    assert "| a person or an animal does it | 0.550 | 0.500 | 40 |" in report.as_page(found)
+    told = measured(replace(sides, permuted=True), swaps(0, 60, 0, 60))["warning"]
+    assert told.endswith("; give more frames with persons or animals in both roles")
+
+
+def test_the_inputs_that_a_gate_needs_are_told(sides):
+    both = [side(n) if n % 2 else side(n, "right", "left") for n in range(40)]
+    found = measured(sides, both, used=100)
+    assert found["gate"] == {"cases": 30, "inputs": 75}
+    assert "A gate needs 30 cases: at this yield of about 75 captions." in report.as_page(found)
+
+
+@pytest.fixture
+def command(tmp_path, capsys, monkeypatch, sides):
+    """Run the command on so many captions of one side; return its status, the folder and what it printed."""
+    none = replace(sides, select=lambda items, _: Selected(items=items[:20], dropped={"alone": len(items) - 20}))
+    monkeypatch.setattr("vlgate.cli.make.kind", lambda name: none if name == "object" else kind(name))
+
+    def run(*options, number=120, name="object"):
+        rows = [{"image": f"{n}.jpg", "caption": f"a cup is on the left of {n}"} for n in range(number)]
+        file = write_lines(tmp_path / "captions.jsonl", rows)
+        status = main(["make", name, "--from", str(file), "--out", str(tmp_path / "set"), "--cache", "none", *options])
+        return status, tmp_path / "set", capsys.readouterr().err.splitlines()
+
+    return run
+
+
+def test_the_command_ends_with_the_warning_and_the_inputs_of_a_gate(command):
+    status, folder, said = command()
+    assert status == 0
+    assert said[-2].startswith("beware: text alone is above chance (0.500): blind baseline, cross-validated 1.000 (")
+    assert said[-1] == f"20 cases in {folder}; at this yield a gate of 30 cases needs about 180 captions"
+
+
+def test_a_set_that_is_kept_unbalanced_is_whole_and_marked_wherever_it_is_read(command):
+    status, folder, said = command("--keep-unbalanced")
+    assert status == 0
+    assert f"beware: {report.UNMARKED}" in said
+    found = json.loads((folder / "bias.json").read_text())
+    assert (found["cases"], found["balanced"], found["dropped"]) == (120, False, {})
+    assert found["made_by"]["--keep-unbalanced"] == "on"
+    assert f"Beware: {report.UNMARKED}." in (folder / "bias.md").read_text()
+    [task] = cases.read(ReadOptions(folders=(folder,), seed=0, wanted=lambda _: True))
+    assert task.id == "made/sides-unbalanced"
+    assert [(flaw.name, flaw.count) for flaw in examine(task)] == [("not balanced", 120)]
+    assert examine(replace(task, id="made/sides")) == ()
+
+
+def test_an_unbalanced_set_has_no_release_and_questions_are_balanced(command):
+    status, folder, said = command("--keep-unbalanced", "--format", "release")
+    assert (status, folder.exists()) == (4, False)
+    assert said[-1].endswith("--keep-unbalanced: --format release has no place for its mark; take cases")
+    said = command("--keep-unbalanced", name="questions")[2]
+    assert said[-1].endswith("--keep-unbalanced: questions are balanced by themselves; leave it out")
+
+
+def test_a_limit_samples_an_unbalanced_set(sides, tmp_path):
+    file = write_lines(tmp_path / "in.jsonl", [{"image": f"{n}.jpg", "caption": f"left {n}"} for n in range(50)])
+    settings = Settings(files=(file,), out=tmp_path / "set", limit=7, balance="none")
+    assert len(make_set(sides, settings, print).items) == 7
+
+
+def test_a_baseline_below_chance_is_explained(sides):
+    words = [(f"x{n}", f"y{n}") for n in range(20)]
+    both = [*words, *(pair[::-1] for pair in words)]
+    blind = measured(sides, [item(n, f"a {pair[0]}", f"a {pair[1]}", pair) for n, pair in enumerate(both)])["blind"]
+    assert blind["high"] < blind["chance"]
+    assert blind["why"].startswith("below chance, as in small sets")
