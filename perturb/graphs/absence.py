@@ -149,9 +149,13 @@ def is_place(noun: str, ontology: Ontology) -> bool:
     return not names.isdisjoint(ontology.expected.scenes) or not names.isdisjoint(_names("place"))
 
 
+_COMPARED = frozenset(("age", "build", "depth", "elevation", "height", "length", "size", "thickness", "width"))
+
+
 def is_measured(noun: str, category: str, ontology: Ontology) -> bool:
-    """Return whether a size says something without another thing beside it: long hair, and no large cup."""
-    return category == "length" and not ontology.certain(noun).isdisjoint(_names("long"))
+    """Return whether an attribute says something without another thing beside it: long hair, and no large cup."""
+    alone = category == "length" and not ontology.certain(noun).isdisjoint(_names("long"))
+    return alone or category not in _COMPARED
 
 
 def is_mixed(attributes: Sequence[str], attribute: str, ontology: Ontology) -> bool:

@@ -112,8 +112,8 @@ def _unsettled(thing: SceneObject, attribute: str, graph: SceneGraph, ontology: 
     category = ontology.attributes[attribute].category
     if ontology.suits(noun, attribute) is False:
         return UNUSUAL
-    measured = is_measured(noun, category, ontology) if KINDS[category] == "size" else category not in _OPINIONS
-    if is_place(noun, ontology) or not measured:
+    settled = category == "age" or is_measured(noun, category, ontology)
+    if is_place(noun, ontology) or not settled or category in _OPINIONS:
         return OPINION
     if is_mixed(thing.attributes, attribute, ontology):
         return MIXED
