@@ -113,7 +113,7 @@ def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontol
         return "the relation is one of a thing to itself or to its like"
     if any(is_vague(one.name, ontology) for one in (subject, other)):
         return VAGUE
-    determiners = determiner(subject.name), determiner(other.name)
+    determiners = determiner(subject.name), determiner_behind(text, other.name)
     if determiners[0] is None or determiners[1] is None:
         return NO_NUMBER
     return Triple(subject=subject, text=text, object=other, determiners=(determiners[0], determiners[1]))
@@ -155,3 +155,14 @@ def determiner(phrase: str, noun: str = "") -> str | None:
     if number is None:
         return None
     return article(phrase) if number == "singular" else ""
+
+
+_BARE = {"play": words("game"), "eat": frozenset(("food", "fruit"))}
+"""What takes no article behind a verb: "playing baseball", where a baseball is thrown."""
+
+
+def determiner_behind(relation: str, phrase: str, noun: str = "") -> str | None:
+    """As ``determiner``, of a phrase behind a relation or a verb in any form."""
+    predicate = read_predicate(relation)
+    bare = _BARE.get(predicate.verb.plain, frozenset()) if predicate is not None else frozenset[str]()
+    return "" if (noun or phrase).rpartition(" ")[2] in bare else determiner(phrase, noun)

@@ -10,7 +10,7 @@ from itertools import islice
 from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.graphs.absence import Absence, common_names
 from vlgate.perturb.graphs.checklist import OBJECT, SUBJECT, Words, checked, foils_of
-from vlgate.perturb.graphs.names import Triple, determiner, triples_of
+from vlgate.perturb.graphs.names import Triple, determiner, determiner_behind, triples_of
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, place_of, size_of
 from vlgate.perturb.text.sentences import read_predicate
 from vlgate.perturb.word_lists import words
@@ -94,7 +94,8 @@ def _replacements(graph: SceneGraph, triple: Triple, role: str, words: Words, ab
 
     def fits(one: str) -> bool:
         return (
-            absence.lacks(one, anywhere=anywhere)
+            (role == SUBJECT or determiner_behind(triple.text, one) == triple.determiners[1])
+            and absence.lacks(one, anywhere=anywhere)
             and not words.likeness.too_alike(thing.name, one)
             and reads_well(triple, words, **{role: one})
         )
