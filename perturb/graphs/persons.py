@@ -157,24 +157,6 @@ NUMBER = "the number of a noun is not certain"
 _BODY_PARTS = words("body part")
 _HALVES = frozenset(("eyeglass", "goggle", "jean", "pant", "short", "ski"))  # nobody wears one of them
 _SEATS = words("seat")
-_HALVES = frozenset(("eyeglass", "goggle", "jean", "pant", "short", "ski"))  # nobody wears one of them
-# What somebody is in or on, which others then are not: names and classes.
-_SEATS = frozenset(
-    (
-        "seat",
-        "bed",
-        "bike",
-        "bicycle",
-        "motorcycle",
-        "horse",
-        "elephant",
-        "camel",
-        "skateboard",
-        "surfboard",
-        "snowboard",
-    )
-    + ("ski", "skis", "boat", "wheelchair", "stroller", "car", "truck", "scooter", "cart", "ladder", "swing", "saddle")
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

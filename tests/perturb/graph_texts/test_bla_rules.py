@@ -229,7 +229,7 @@ def test_what_somebody_has_by_a_relation_at_either_end_is_not_denied() -> None:
         thing("7", "hat", (550, 50, 99, 99), attributes=["red"], on="2"),
     )
     for candidate in coordination(graph(man, woman, *things)).candidates:
-        assert candidate.true[0] == "the man holds a cup and is on a bench"
+        assert set(candidate.true[0].removeprefix("the man ").split(" and ")) == {"holds a cup", "is on a bench"}
         assert not any("woman" in text and text.count("wears") == 2 for text in candidate.false)
     assert coordination(graph(man, woman, *things)).candidates
 
