@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from vlgate.perturb.graphs.absence import WHOLE, has_many
+from vlgate.perturb.graphs.absence import WHOLE, has_many, has_others
 from vlgate.perturb.graphs.checklist import Slots
 from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.attributes import ACTION
@@ -72,6 +72,8 @@ class Scene:
     facts: frozenset[Fact]
     # Names of which there may be more than one thing, so that a fact tells nothing of the others
     several: frozenset[str]
+    # Names of which an image may have more than its graph: enough to leave a relation open, but not two attributes
+    more: frozenset[str] = frozenset()
     captions: tuple[Statement, ...] = field(default=(), repr=False)  # for the whole captions
 
 
@@ -192,14 +194,14 @@ def statements(scene: Scene, facts: Iterable[Fact], vocabulary: Vocabulary) -> I
             continue
         if one.value not in NUMBERS or any({one, other} <= set(caption.facts) for caption in scene.captions):
             yield _statement(scene.image, one, other)
-        if not scene.captions:
+        if not scene.captions and {one.noun, other.noun}.isdisjoint(scene.more):
             yield _statement(scene.image, one, Lacks(other.noun, one.value))
             yield _statement(scene.image, other, Lacks(one.noun, other.value))
 
 
 def _one_way(fact: Relates, scene: Scene, vocabulary: Vocabulary) -> bool:
     return (
-        not {fact.subject, fact.object} & scene.several
+        {fact.subject, fact.object}.isdisjoint(scene.several | scene.more)
         and not vocabulary.alike(fact.subject, fact.object)
         and not vocabulary.mutual(fact.relation, fact.subject, fact.object)
     )
@@ -403,6 +405,7 @@ def graph_scene(graph: SceneGraph, vocabulary: Vocabulary) -> Scene:
         or has_many(name, graph, vocabulary.ontology)
         or (few and not _UNSAID.isdisjoint(vocabulary.ontology.certain(name)))
     }
+    more = {thing.name for thing in known.values() if has_others(thing.name, graph, vocabulary.ontology)}
     facts: set[Fact] = set()
     for thing in known.values():
         facts |= {Has(thing.name, value) for value in thing.attributes if vocabulary.attribute(value)}
@@ -412,8 +415,8 @@ def graph_scene(graph: SceneGraph, vocabulary: Vocabulary) -> Scene:
                 facts.add(Relates(thing.name, relation.name, other))
                 if inverse := vocabulary.ontology.relations[relation.name].inverse:
                     facts.add(Relates(other, inverse, thing.name))
-    facts.update(_aside([thing for thing in known.values() if thing.name not in several], vocabulary))
-    return Scene(image=graph.id, facts=frozenset(facts), several=frozenset(several))
+    facts.update(_aside([thing for thing in known.values() if thing.name not in several | more], vocabulary))
+    return Scene(image=graph.id, facts=frozenset(facts), several=frozenset(several), more=frozenset(more))
 
 
 def _aside(things: Sequence[SceneObject], vocabulary: Vocabulary) -> Iterator[Relates]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.foils.swap_facts import Has, Lacks, Relates, Scene, Statement, Vocabulary, graph_scene
 from vlgate.perturb.foils.swap_mining import mine
+from vlgate.perturb.graphs.absence import WHOLE
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
@@ -158,7 +159,8 @@ def boxed(name, *things):
         )
         for index, (text, left) in enumerate(things)
     }
-    return SceneGraph(id=name, objects=objects)
+    others = {f"floor {n}": SceneObject(id=f"floor {n}", name="floor", box=BOX) for n in range(WHOLE)}
+    return SceneGraph(id=name, objects=objects | others)
 
 
 @pytest.mark.parametrize(
@@ -176,6 +178,8 @@ def test_boxes_say_which_thing_is_to_the_left(one, other, captions):
     exchanged = boxed("2", (one[0], other[1]), (other[0], one[1]))
     assert [swap.captions for swap in swaps(boxed("1", one, other), exchanged)] == ([captions] if captions else [])
     assert swaps(boxed("1", one, other, (one[0], 500)), exchanged) == ()  # a second cup
+    few = SceneGraph(id="1", objects=dict(list(boxed("1", one, other).objects.items())[:2]))
+    assert swaps(few, exchanged) == ()  # which the graph may lack
 
 
 @pytest.mark.parametrize(
