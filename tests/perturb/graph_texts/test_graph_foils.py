@@ -350,3 +350,22 @@ def test_any_graph_gives_foils_or_reasons(things: list[SceneObject]) -> None:
 
 def test_an_empty_graph_gives_nothing() -> None:
     assert object_foils(graph(), _words()) == objects.Perturbed()
+
+
+@pytest.mark.parametrize(
+    ("side", "color", "foils"),
+    [
+        (300, "white", {"a small brown dog", "a large white dog"}),
+        (110, "white", set()),  # about as large
+        (300, "brown", set()),  # nothing tells the two apart
+        (300, "tan", set()),  # what one person calls brown
+    ],
+)
+def test_a_size_is_said_beside_another_thing_of_the_name(side, color, foils) -> None:
+    large = thing("1", "dog", (0, 0, side, side), attributes=["large", "brown"])
+    small = thing("2", "dog", (500, 0, 100, 100), attributes=["small", color])
+    words = _words()
+    made = attribute_foils(whole(large, small), words)
+    assert {one.foil for one in made.candidates if one.tags["kind"] == "size"} == foils
+    assert not [one for one in attribute_foils(whole(large), words).candidates if one.tags["kind"] == "size"]
+    assert not [one for one in attribute_foils(graph(large, small), words).candidates if one.tags["kind"] == "size"]
