@@ -413,7 +413,8 @@ def graph_scene(graph: SceneGraph, vocabulary: Vocabulary) -> Scene:
             if relation.object in known and vocabulary.one_way(relation.name):
                 other = known[relation.object].name
                 facts.add(Relates(thing.name, relation.name, other))
-                if inverse := vocabulary.ontology.relations[relation.name].inverse:
+                inverse = vocabulary.ontology.relations[relation.name].inverse
+                if inverse and not inverse.endswith(" by"):
                     facts.add(Relates(other, inverse, thing.name))
     facts.update(_aside([thing for thing in known.values() if thing.name not in several | more], vocabulary))
     return Scene(image=graph.id, facts=frozenset(facts), several=frozenset(several), more=frozenset(more))
