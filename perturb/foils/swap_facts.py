@@ -186,7 +186,7 @@ def statements(scene: Scene, facts: Iterable[Fact], vocabulary: Vocabulary) -> I
     for fact in facts:
         if isinstance(fact, Relates):
             yield _statement(scene.image, fact)
-        else:
+        elif isinstance(fact, Has):
             values.append(fact)
     exclusive = vocabulary.exclusive
     for one, other in combinations(sorted(values), 2):
