@@ -9,11 +9,12 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from vlgate.perturb.graphs.absence import has_others
+from vlgate.perturb.graphs.absence import WHOLE, has_many, has_others
+from vlgate.perturb.graphs.checklist import Slots
 from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.attributes import ACTION
 from vlgate.perturb.ontology.ontology import Ontology
-from vlgate.perturb.scene_graph import SceneGraph
+from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 from vlgate.perturb.text.grammar import form, plural, with_article
 from vlgate.perturb.text.parsed import Parsed, Token
 from vlgate.perturb.word_lists import words
@@ -32,6 +33,13 @@ class Has(NamedTuple):
     value: str
 
 
+class Lacks(NamedTuple):
+    """A thing is there and has another value that excludes this one: a white cat lacks "black"."""
+
+    noun: str
+    value: str
+
+
 class Relates(NamedTuple):
     """A thing is in a relation to another one: ("dog", "behind", "cat")."""
 
@@ -40,7 +48,7 @@ class Relates(NamedTuple):
     object: str
 
 
-Fact = Has | Relates
+Fact = Has | Lacks | Relates
 Words = tuple[str, ...]
 
 
@@ -64,6 +72,8 @@ class Scene:
     facts: frozenset[Fact]
     # Names of which there may be more than one thing, so that a fact tells nothing of the others
     several: frozenset[str]
+    # Names of which an image may have more than its graph: enough to leave a relation open, but not two attributes
+    more: frozenset[str] = frozenset()
     captions: tuple[Statement, ...] = field(default=(), repr=False)  # for the whole captions
 
 
@@ -72,6 +82,7 @@ class Vocabulary:
 
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
+        self.slots = Slots(ontology=ontology)
         self._kept: dict[Any, Any] = {}
 
     def knows(self, noun: str) -> bool:
@@ -108,6 +119,8 @@ class Vocabulary:
         if isinstance(fact, Relates):
             text = self.ontology.relations[fact.relation].text
             return f"{self._named(fact.subject)} {text} {self._named(fact.object)}"
+        if isinstance(fact, Lacks):
+            return self._named(fact.noun)
         if fact.value in NUMBERS:
             return f"{fact.value} {fact.noun if fact.value == 'one' else plural(fact.noun)}"
         if self.action(fact.value):
@@ -167,12 +180,13 @@ def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
 
 def statements(scene: Scene, facts: Iterable[Fact], vocabulary: Vocabulary) -> Iterator[Statement]:
     """Yield what facts of a scene say: each relation, and each two values of two things that exclude each other."""
-    # Two numbers must come from one caption, because who counts one kind of things only may leave others unsaid.
+    # Two numbers must come from one caption, because who counts one kind of things only may leave others unsaid. Of a
+    # graph, each value is also said alone, of the thing that has it: "a black cat and a dog", where the dog is white.
     values = []
     for fact in facts:
         if isinstance(fact, Relates):
             yield _statement(scene.image, fact)
-        else:
+        elif isinstance(fact, Has):
             values.append(fact)
     exclusive = vocabulary.exclusive
     for one, other in combinations(sorted(values), 2):
@@ -180,18 +194,22 @@ def statements(scene: Scene, facts: Iterable[Fact], vocabulary: Vocabulary) -> I
             continue
         if one.value not in NUMBERS or any({one, other} <= set(caption.facts) for caption in scene.captions):
             yield _statement(scene.image, one, other)
+        if not scene.captions and {one.noun, other.noun}.isdisjoint(scene.more):
+            yield _statement(scene.image, one, Lacks(other.noun, one.value))
+            yield _statement(scene.image, other, Lacks(one.noun, other.value))
 
 
 def _one_way(fact: Relates, scene: Scene, vocabulary: Vocabulary) -> bool:
     return (
-        not {fact.subject, fact.object} & scene.several
+        {fact.subject, fact.object}.isdisjoint(scene.several | scene.more)
         and not vocabulary.alike(fact.subject, fact.object)
         and not vocabulary.mutual(fact.relation, fact.subject, fact.object)
     )
 
 
 def _statement(image: str, *facts: Fact) -> Statement:
-    return Statement(image=image, key=tuple(sorted(word for fact in facts for word in fact)), facts=facts)
+    said = (fact[:1] if isinstance(fact, Lacks) else fact for fact in facts)
+    return Statement(image=image, key=tuple(sorted(word for fact in said for word in fact)), facts=facts)
 
 
 # Facts from the captions of images: attributes, numbers, and relations between neighbouring noun phrases.
@@ -372,20 +390,39 @@ def _participle(lemma: str) -> str:
 # cup behind a plate" may be true of the other cup as well. If an image may have more things of a name than its graph,
 # facts about them are not used.
 
+_UNSAID = frozenset(("clothing", "clothes", "footwear", "body part", "body parts"))
+"""Of these an image may have others, if a graph has few things."""
+
 
 def graph_scene(graph: SceneGraph, vocabulary: Vocabulary) -> Scene:
     known = {name: object_ for name, object_ in graph.objects.items() if vocabulary.knows(object_.name)}
+    names = Counter(thing.name for thing in graph.objects.values())
+    few = len(graph.objects) < WHOLE and not graph.complete
+    several = {
+        name
+        for name in {thing.name for thing in known.values()}
+        if sum(number for other, number in names.items() if vocabulary.possible(name, other)) > 1
+        or has_many(name, graph, vocabulary.ontology)
+        or (few and not _UNSAID.isdisjoint(vocabulary.ontology.certain(name)))
+    }
+    more = {thing.name for thing in known.values() if has_others(thing.name, graph, vocabulary.ontology)}
     facts: set[Fact] = set()
     for thing in known.values():
         facts |= {Has(thing.name, value) for value in thing.attributes if vocabulary.attribute(value)}
         for relation in thing.relations:
             if relation.object in known and vocabulary.one_way(relation.name):
-                facts.add(Relates(thing.name, relation.name, known[relation.object].name))
-    names = Counter(thing.name for thing in graph.objects.values())
-    several = {
-        name
-        for name in {thing.name for thing in known.values()}
-        if sum(number for other, number in names.items() if vocabulary.possible(name, other)) > 1
-        or has_others(name, graph, vocabulary.ontology)
-    }
-    return Scene(image=graph.id, facts=frozenset(facts), several=frozenset(several))
+                other = known[relation.object].name
+                facts.add(Relates(thing.name, relation.name, other))
+                inverse = vocabulary.ontology.relations[relation.name].inverse
+                if inverse and not inverse.endswith(" by"):
+                    facts.add(Relates(other, inverse, thing.name))
+    facts.update(_aside([thing for thing in known.values() if thing.name not in several | more], vocabulary))
+    return Scene(image=graph.id, facts=frozenset(facts), several=frozenset(several), more=frozenset(more))
+
+
+def _aside(things: Sequence[SceneObject], vocabulary: Vocabulary) -> Iterator[Relates]:
+    """Yield which thing is to the left of which, by their boxes, of those that somebody would name together."""
+    for one, other in combinations(sorted(things, key=lambda thing: thing.box.x), 2):
+        if one.box.x + one.box.w <= other.box.x and vocabulary.slots.reads(one.name, "next to", other.name):
+            yield Relates(one.name, "to the left of", other.name)
+            yield Relates(other.name, "to the right of", one.name)

@@ -19,6 +19,7 @@ from vlgate.perturb.foils.swap_facts import (
     NUMBERS,
     Fact,
     Has,
+    Lacks,
     Relates,
     Scene,
     Statement,
@@ -54,7 +55,7 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
     swaps: dict[tuple[str, str], Swap] = {}
     refused: list[str] = []
     shared = (index[key] for key in sorted(key for key, group in index.items() if len(group) > 1))
-    for group in sorted(shared, key=lambda group: not group[0].text):  # whole captions first
+    for group in sorted(shared, key=lambda group: (not group[0].text, -len(group[0].key))):  # whole captions first
         for one, other in _pairs(group):
             contrast = _contrast(one, other, vocabulary)
             why = _refused(one, other, contrast, by_image, sure)
@@ -87,8 +88,13 @@ def _refused(
         return NO_CONTRADICTION if set(statement.facts) ^ set(other.facts) else SAME_FACTS
     if contrast.one <= scenes[other.image].facts or contrast.other <= scenes[statement.image].facts:
         return BOTH_TRUE
-    certain_of_both = contrast.one <= sure[statement.image] and contrast.other <= sure[other.image]
+    certain_of_both = _holds(contrast.one, sure[statement.image]) and _holds(contrast.other, sure[other.image])
     return "" if certain_of_both else "an image may have several such things, or its captions disagree"
+
+
+def _holds(facts: frozenset[Fact], sure: frozenset[Fact]) -> bool:
+    """Whether facts are certain; what a thing lacks follows from a value that it is said to have."""
+    return {fact for fact in facts if not isinstance(fact, Lacks)} <= sure
 
 
 def _swap(statement: Statement, other: Statement, contrast: _Contrast, vocabulary: Vocabulary) -> Swap:
@@ -110,7 +116,7 @@ def _forms(text: str) -> list[str]:
 def _contrast(statement: Statement, other: Statement, vocabulary: Vocabulary) -> _Contrast | None:
     turned = next(_turned(statement, other, vocabulary), None)
     exchanged = next(_exchanged(statement, other, vocabulary), None)
-    facts = turned or exchanged
+    facts = turned or exchanged or _moved(statement, other)
     if facts is None:
         return None
     # Two nouns that change places under their adjectives are one swap, and so are two phrases with them.
@@ -141,8 +147,17 @@ def _exchanged(
                 yield (first, second), exchanged
 
 
+def _moved(statement: Statement, other: Statement) -> tuple[tuple[Fact, ...], tuple[Fact, ...]] | None:
+    """A value that the one statement says of the one thing and the other of the other: "a black cat and a dog"."""
+    found = [fact for fact in statement.facts if isinstance(fact, Has)]
+    lacked = [fact for fact in statement.facts if isinstance(fact, Lacks)]
+    if len(found) == len(lacked) == 1 and {Has(*lacked[0]), Lacks(*found[0])} == set(other.facts):
+        return statement.facts, other.facts
+    return None
+
+
 def _tags(contrast: _Contrast, statement: Statement, vocabulary: Vocabulary) -> dict[str, str]:
-    fact = next(iter(contrast.one))
+    fact = min(contrast.one, key=lambda fact: isinstance(fact, Lacks))
     if isinstance(fact, Relates):
         tag = "Noun"
     elif fact.value in NUMBERS:

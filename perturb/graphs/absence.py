@@ -132,16 +132,20 @@ def are_many(noun: str, ontology: Ontology) -> bool:
 
 def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
     """Return whether an image may have other things of a name, which its graph leaves out."""
-    # Where vehicles drive or stand there are more of them, and where a graph has cars, some car may be another one. A
-    # graph of few things tells only of what images have one of. A complete graph leaves out nothing.
+    # A graph of few things tells only of what images have one of. A complete graph leaves out nothing.
     if graph.complete:
         return False
+    few = len(graph.objects) < WHOLE and ontology.certain(noun).isdisjoint(_names("one"))
+    return few or has_many(noun, graph, ontology)
+
+
+def has_many(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
+    """Return whether an image surely may have others of a name, whatever the size of its graph."""
+    # Where vehicles drive or stand there are more of them, and where a graph has cars, some car may be another one.
     names = ontology.certain(noun)
     shown = frozenset(thing.name for thing in graph.objects.values())
     traffic = not names.isdisjoint(_names("traffic")) and not shown.isdisjoint(_names("ways"))
-    other = ontology.nouns[noun].other
-    many = are_many(noun, ontology) or traffic or other in shown
-    return many or (len(graph.objects) < WHOLE and names.isdisjoint(_names("one")))
+    return not graph.complete and (are_many(noun, ontology) or traffic or ontology.nouns[noun].other in shown)
 
 
 def is_place(noun: str, ontology: Ontology) -> bool:
@@ -149,9 +153,13 @@ def is_place(noun: str, ontology: Ontology) -> bool:
     return not names.isdisjoint(ontology.expected.scenes) or not names.isdisjoint(_names("place"))
 
 
+_COMPARED = frozenset(("age", "build", "depth", "elevation", "height", "length", "size", "thickness", "width"))
+
+
 def is_measured(noun: str, category: str, ontology: Ontology) -> bool:
-    """Return whether a size says something without another thing beside it: long hair, and no large cup."""
-    return category == "length" and not ontology.certain(noun).isdisjoint(_names("long"))
+    """Return whether an attribute says something without another thing beside it: long hair, and no large cup."""
+    alone = category == "length" and not ontology.certain(noun).isdisjoint(_names("long"))
+    return alone or category not in _COMPARED
 
 
 def is_mixed(attributes: Sequence[str], attribute: str, ontology: Ontology) -> bool:

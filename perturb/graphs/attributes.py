@@ -72,6 +72,8 @@ def _made(
     graph: SceneGraph, thing: SceneObject, attribute: str, words: Words, namesakes: Namesakes
 ) -> list[Foil] | str:
     reason = _unfit(thing, attribute, words.ontology) or _unsettled(thing, attribute, graph, words.ontology)
+    if reason == OPINION and (beside := _beside(graph, thing, attribute, words.ontology, namesakes)):
+        return beside
     first = determiner(f"{attribute} {thing.name}", thing.name)
     if reason is not None or first is None:
         return reason or NO_NUMBER
@@ -93,6 +95,44 @@ def _made(
     return foils_of(caption, attribute, foils, lambda one: f"{every} {one!r}", tags)
 
 
+_LARGER = 1.8  # times the area of the small thing that a large one has, so that nobody doubts which is which
+_LARGE = frozenset(("big", "huge", "large"))
+
+
+def _beside(
+    graph: SceneGraph, thing: SceneObject, attribute: str, ontology: Ontology, namesakes: Namesakes
+) -> list[Foil]:
+    """Make a foil of a size that another thing of the name shows: "a large brown dog" beside a small white one."""
+    noun = known_form(thing.name, ontology) or thing.name
+    opposite, others = ontology.antonym(attribute, noun), [one for one in namesakes.of(thing.name) if one != thing]
+    if opposite is None or ontology.attributes[attribute].category != "size" or has_others(noun, graph, ontology):
+        return []
+    told = next(
+        (
+            word
+            for word in thing.attributes
+            if word in _COLORS and all(_excludes(one, word, ontology) for one in others)
+        ),
+        None,
+    )
+    rivals = [one for one in others if one.name == thing.name and opposite in one.attributes]
+    areas = [(thing.box.w * thing.box.h, one.box.w * one.box.h) for one in rivals]
+    plain = any(a >= _LARGER * b if attribute in _LARGE else b >= _LARGER * a for a, b in areas)
+    if told is None or not plain or is_mixed(thing.attributes, attribute, ontology):
+        return []
+    caption, foil = (
+        f"{determiner(f'{size} {told} {thing.name}', thing.name) or ''} {size} {told} {thing.name}".strip()
+        for size in (attribute, opposite)
+    )
+    tags = {"kind": "size", **box_tags(thing, graph)}
+    why = f"another {thing.name} of the image is {opposite}, and this one is not"
+    return foils_of(caption, attribute, {opposite: foil}, lambda _: why, tags)
+
+
+def _excludes(thing: SceneObject, color: str, ontology: Ontology) -> bool:
+    return contradict(thing.attributes, [color], ontology)
+
+
 def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None:
     known, noun = ontology.attributes.get(attribute), known_form(thing.name, ontology)
     if known is None or known.category not in KINDS:
@@ -112,8 +152,8 @@ def _unsettled(thing: SceneObject, attribute: str, graph: SceneGraph, ontology: 
     category = ontology.attributes[attribute].category
     if ontology.suits(noun, attribute) is False:
         return UNUSUAL
-    measured = is_measured(noun, category, ontology) if KINDS[category] == "size" else category not in _OPINIONS
-    if is_place(noun, ontology) or not measured:
+    settled = category == "age" or is_measured(noun, category, ontology)
+    if is_place(noun, ontology) or not settled or category in _OPINIONS:
         return OPINION
     if is_mixed(thing.attributes, attribute, ontology):
         return MIXED

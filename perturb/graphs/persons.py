@@ -155,6 +155,8 @@ SMALL_THING = "the thing covers too little of the image"
 NUMBER = "the number of a noun is not certain"
 
 _BODY_PARTS = words("body part")
+_HALVES = frozenset(("eyeglass", "goggle", "jean", "pant", "short", "ski"))  # nobody wears one of them
+_SEATS = words("seat")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,28 +181,73 @@ class Feature:
 def features_of(
     person: SceneObject, graph: SceneGraph, size: tuple[float, float], rules: BlaRules, tools: BlaTools
 ) -> Iterator[Feature | str]:
-    for relation in person.relations:
-        thing = graph.objects.get(relation.object)
-        if thing is None or thing.id == person.id:
-            continue
-        predicate, number = read_predicate(relation.name), number_of(thing.name)
-        if predicate is None or predicate.passive:
+    for verb, thing in _done(person, graph, sure=rules.sure, ontology=tools.ontology):
+        if verb is None:
             yield NO_VERB
             continue
-        owned = _verbs().get(predicate.verb.plain)
+        owned, number = _verbs().get(verb.plain), number_of(thing.name)
         why = first(
             (owned is None and rules.sure, UNLISTED),
             (is_body_part(thing.name), BODY_PART),
             (rules.sure and tools.is_person(thing.name), PERSON),
+            (rules.sure and thing.name.rpartition(" ")[2] in _HALVES, NUMBER),
             (share(thing.box, size) < rules.feature_share, SMALL_THING),
             (number is None, NUMBER),
         )
         if why or number is None:
             yield why
             continue
-        attribute = "" if is_game(predicate.verb, thing.name) else _attribute(thing, rules, tools.ontology)
-        phrase = object_of(predicate.verb, f"{attribute} {thing.name}".lstrip(), number)
-        yield Feature(verb=predicate.verb, thing=thing, attribute=attribute, phrase=phrase, owned=bool(owned))
+        attribute = "" if is_game(verb, thing.name) else _attribute(thing, rules, tools.ontology)
+        phrase = object_of(verb, f"{attribute} {thing.name}".lstrip(), number)
+        yield Feature(verb=verb, thing=thing, attribute=attribute, phrase=phrase, owned=bool(owned))
+
+
+_ON = frozenset(("in", "with", "has", "have", "has on"))  # behind a person, of garments
+_UPON = frozenset(("on", "of", "worn on"))  # behind a garment, of a person
+_SEWN = frozenset(
+    ("badge", "button", "collar", "logo", "number", "pocket", "sleeve", "strap")
+)  # to a garment, not worn
+_WEAR, _HAVE = Verb(base="wear"), Verb(base="have")
+
+
+def _done(
+    person: SceneObject, graph: SceneGraph, *, sure: bool, ontology: Ontology
+) -> Iterator[tuple[Verb | None, SceneObject]]:
+    """Yield what a person wears, has, is on, or does something to, by the relations at either end.
+
+    Annotators write "man in shirt" and "hat on man" of what is worn, which the thesis leaves out. The verb is None if
+    a relation has none.
+    """
+    for relation in person.relations:
+        thing = graph.objects.get(relation.object)
+        if thing is not None and thing.id != person.id:
+            name = relation.name.removesuffix(" a").removesuffix(" an")
+            predicate = read_predicate(name)
+            verb = None if predicate is None or predicate.passive else predicate.verb
+            if sure and name in _ON and is_worn(thing.name):
+                verb = _WEAR
+            elif sure and name == "with":
+                verb = _HAVE
+            elif sure and name in {"in", "on"} and _holds_persons(thing.name, ontology):
+                verb = Verb(base="be", rest=name)
+            yield verb, thing
+    for thing in graph.objects.values() if sure else ():
+        for relation in thing.relations if thing.id != person.id else ():
+            predicate = read_predicate(relation.name) if relation.object == person.id else None
+            if predicate is not None and predicate.passive:
+                yield predicate.verb, thing
+            elif relation.object == person.id and relation.name in _UPON and is_worn(thing.name):
+                yield _WEAR, thing
+
+
+def is_worn(name: str) -> bool:
+    return slot_of(name) is not None and name.rpartition(" ")[2] not in _SEWN
+
+
+def _holds_persons(name: str, ontology: Ontology) -> bool:
+    """Whether somebody who is in or on a thing is there alone or with few others: a bench, and no beach."""
+    noun = known_form(name, ontology)
+    return noun is not None and not ontology.certain(noun).isdisjoint(_SEATS)
 
 
 def is_body_part(name: str) -> bool:
@@ -268,7 +315,7 @@ def excluded(feature: Feature, person: SceneObject, graph: SceneGraph, ontology:
     if _has(feature, person, graph, ontology):
         return False
     if slot_of(feature.thing.name) is not None and (feature.verb.plain in _WORN):
-        return any(_in_its_place(worn, feature, ontology) for worn in _worn(person, graph))
+        return any(_in_its_place(worn, feature, ontology) for worn in _worn(person, graph, ontology))
     others = (
         thing
         for thing in graph.objects.values()
@@ -280,28 +327,19 @@ def excluded(feature: Feature, person: SceneObject, graph: SceneGraph, ontology:
 
 
 def _has(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
-    for relation in person.relations:
-        thing = graph.objects.get(relation.object)
-        if thing is None:
-            continue
+    for verb, thing in _done(person, graph, sure=True, ontology=ontology):
         if thing.id == feature.thing.id:
             return True
-        predicate = read_predicate(relation.name)
-        differs = predicate is not None and predicate.verb.plain not in _WORN | {feature.verb.plain}
+        differs = verb is not None and verb.plain not in _WORN | {feature.verb.plain} and feature.verb.base != "be"
         alike = may_be_called(thing.name, feature.thing.name, ontology) and not differs
         if alike and not (feature.attribute and contradict(thing.attributes, [feature.attribute], ontology)):
             return True
     return False
 
 
-def _worn(person: SceneObject, graph: SceneGraph) -> list[SceneObject]:
-    scene_objects = []
-    for relation in person.relations:
-        predicate = read_predicate(relation.name)
-        worn = relation.name in {"in", "with"} or (predicate is not None and predicate.verb.plain in _WORN)
-        if worn and relation.object in graph.objects:
-            scene_objects.append(graph.objects[relation.object])
-    return scene_objects
+def _worn(person: SceneObject, graph: SceneGraph, ontology: Ontology) -> list[SceneObject]:
+    done = _done(person, graph, sure=True, ontology=ontology)
+    return [thing for verb, thing in done if verb is not None and verb.plain in _WORN]
 
 
 def _in_its_place(worn: SceneObject, feature: Feature, ontology: Ontology) -> bool:

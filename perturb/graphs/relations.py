@@ -70,7 +70,7 @@ def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes)
     possible = list(_possible(triple, swaps, words.ontology))
     if not possible:
         return BOXES if any(not swap.animate for swap in swaps) else INANIMATE
-    if not reads_well(triple, words):
+    if not reads_well(triple, words) or (spatial and not words.sole and _turned(triple, words)):
         return UNUSUAL
     possible = [one for one in possible if _said(one, triple, words)]
     alike = [one for one in possible if words.likeness.too_alike(triple.text, one)] if not spatial else []
@@ -145,6 +145,12 @@ def _said(text: str, triple: Triple, words: Words) -> bool:
     subject, other = triple.subject.name, triple.object.name
     seen = words.sole and other in words.vocabulary.placed.get((OBJECT, text), ())
     return seen or words.slots.reads(subject, text, other)
+
+
+def _turned(triple: Triple, words: Words) -> bool:
+    """Whether people would say it the other way round: wine on a table, and no table below wine."""
+    sizes = words.slots.size(triple.subject.name), words.slots.size(triple.object.name)
+    return triple.text not in _TOUCH and sizes[0] is not None and sizes[1] is not None and sizes[0] > sizes[1]
 
 
 def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> Iterator[str]:

@@ -207,7 +207,7 @@ class _Features(_Image):
 
     def people(self) -> Iterator[Told]:
         for person in self.graph.objects.values():
-            if not person.relations or not self.tools.is_person(person.name):
+            if not self.tools.is_person(person.name):
                 continue
             number = number_of(person.name)
             if number is None or share(person.box, self.size) < self.rules.person_share:

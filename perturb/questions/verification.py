@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
+from vlgate.perturb.graphs.absence import is_measured
 from vlgate.perturb.questions.answer_leaks import suggests, tells
 from vlgate.perturb.questions.arguments import Arguments, Named
 from vlgate.perturb.questions.chance import Weighted, pick
@@ -211,10 +212,12 @@ def identity(one: Named) -> str:
 # Questions whether a thing has an attribute, answered by yes or no, with the attribute's opposite (CARETS, Q4).
 
 Place = tuple[View, int]
+BESIDE = "beside its opposite"
+"""In place of an adjective: the image shows another thing of the name that has the opposite."""
 
 
 class Opposites:
-    """The things of a corpus that have an attribute with an opposite and a name that can mean nothing else.
+    """The things of a corpus that have an attribute with an opposite, and a phrase that can mean nothing else.
 
     If ``related``, only things with a relation to another thing are taken, and the phrase contains the relation.
     """
@@ -224,12 +227,29 @@ class Opposites:
         self._related = related
         self._usable: dict[tuple[Place, str, tuple[str, str]], list[str]] = {}
         self._places: dict[tuple[str, str, str], list[Place]] = defaultdict(list)
+        # What is large only beside its like: the things of an image by name and word, with what tells them apart.
+        self._beside: dict[tuple[View, str, str], dict[int, list[str]]] = defaultdict(dict)
         for view in arguments.views:
             for number in view.marks if related else view.askable:
                 self._add(view, number)
-        antonym = arguments.ontology.antonym
         self._pairs: dict[str, list[tuple[str, str, str, Place]]] = defaultdict(list)
         self._alone: dict[tuple[str, str], list[tuple[str, Place]]] = defaultdict(list)
+        self._pair()
+        weights = {words: len(places) ** arguments.shares.power for words, places in self._pairs.items()}
+        colors, black_white = _words(*BLACK_WHITE), arguments.shares.black_white
+        if black_white is not None and colors in weights and len(weights) > 1:
+            rest = sum(weights.values()) - weights[colors]
+            weights[colors] = rest * black_white / (1 - black_white)
+        self._drawn = Weighted(weights)  # the pairs of opposites, by their share
+
+    def _pair(self) -> None:
+        antonym = self._arguments.ontology.antonym
+        for (view, name, attribute), things in self._beside.items():
+            opposite = antonym(attribute, name) or ""
+            if (view, name, opposite) in self._beside:
+                places = [(view, number) for number in things]
+                self._places[name, attribute, BESIDE] += places
+                self._pairs[_words(attribute, opposite)] += [(name, attribute, opposite, place) for place in places]
         for (name, attribute, adjective), places in self._places.items():
             opposite = antonym(attribute, name) or ""
             if adjective:
@@ -241,31 +261,20 @@ class Opposites:
         for (attribute, opposite), found in self._alone.items():
             if (opposite, attribute) in self._alone:
                 self._pairs[_words(attribute, opposite)] += [(name, attribute, opposite, at) for name, at in found]
-        weights = {words: len(places) ** arguments.shares.power for words, places in self._pairs.items()}
-        colors, black_white = _words(*BLACK_WHITE), arguments.shares.black_white
-        if black_white is not None and colors in weights and len(weights) > 1:
-            rest = sum(weights.values()) - weights[colors]
-            weights[colors] = rest * black_white / (1 - black_white)
-        self._drawn = Weighted(weights)  # the pairs of opposites, by their share
 
     def draft(self, chance: Random, *, yes: bool, side: bool | None = None) -> Draft | None:
-        """Draft a question such as "Is the cup large?"; if the answer is no, the cup is annotated as small."""
+        """Draft a question such as "Is the cup open?"; if the answer is no, the cup is annotated as closed."""
         # A thing and its attribute are drawn first, then a thing of the same name, in any image, that has the opposite.
         # The answer decides which of the two is asked about, so the text says nothing about the answer. If no thing of
-        # that name has the opposite, one of another name is drawn that also has no opposite.
+        # that name has the opposite, one of another name is drawn that also has no opposite. What is large only beside
+        # its like is asked for beside the small one.
         if not self._drawn:
             return None
         name, attribute, opposite, place = pick(chance, self._pairs[self._drawn.draw(chance)])
-        places, names, adjective = self._places.get((name, opposite, "")), (name, name), ""
-        if places:
-            adjective = self._description(chance, place, name, (attribute, opposite))
-            found = place, pick(chance, self._places[name, opposite, adjective])
-        else:
-            other, at = pick(chance, self._alone[opposite, attribute])
-            names, found = (name, other), (place, at)
-        phrases = [self._arguments.phrase(one, (adjective,) if adjective else ()) for one in names]
-        ends = [Named(*at, phrase, phrase.attributes) for at, phrase in zip(found, phrases, strict=True)]
-        one, counterpart = (ends[0], ends[1]) if yes else (ends[1], ends[0])
+        kind = BESIDE if (place[0], name, opposite) in self._beside else ""
+        places = self._places.get((name, opposite, kind), ())
+        ends = self._ends(chance, name, (attribute, opposite), place)
+        one, counterpart = ends if yes else ends[::-1]
         said = self._said(chance, (one, counterpart), (attribute, opposite), side)
         if said is None:
             return None
@@ -273,7 +282,7 @@ class Opposites:
         # are never equal, so that the one would tell the other.
         asked = attribute if places else _words(attribute, opposite)
         # The limit is the same for both answers together: with one for each, the answers so far would tell the next.
-        often = max(1, min(len(self._places[name, attribute, ""]), len(places or ())))
+        often = max(1, min(len(self._places[name, attribute, kind]), len(places)))
         return Draft(
             "attribute-related" if self._related else "attribute",
             one.view,
@@ -282,8 +291,27 @@ class Opposites:
             attribute=attribute,
             opposite=opposite,
             counterpart=counterpart.view,
-            rare=tuple((f"{each} {asked}", often) for each in dict.fromkeys(names)),
+            rare=tuple((f"{each.thing.name} {asked}", often) for each in ends[: 1 if places else 2]),
         )
+
+    def _ends(self, chance: Random, name: str, asked: tuple[str, str], place: Place) -> tuple[Named, Named]:
+        """The thing that has the attribute and one that has the opposite, each with its phrase."""
+        (attribute, opposite), view = asked, place[0]
+        if rivals := self._beside.get((view, name, opposite)):
+            rival, told = pick(chance, list(rivals)), self._beside[view, name, attribute][place[1]]
+            return self._named(place, name, pick(chance, told)), self._named(
+                (view, rival), name, pick(chance, rivals[rival])
+            )
+        if (name, opposite, "") in self._places:
+            adjective = self._description(chance, place, name, asked)
+            at = pick(chance, self._places[name, opposite, adjective])
+            return self._named(place, name, adjective), self._named(at, name, adjective)
+        other, at = pick(chance, self._alone[opposite, attribute])
+        return self._named(place, name), self._named(at, other)
+
+    def _named(self, place: Place, name: str, adjective: str = "") -> Named:
+        phrase = self._arguments.phrase(name, (adjective,) if adjective else ())
+        return Named(*place, phrase, phrase.attributes)
 
     def _said(
         self, chance: Random, ends: tuple[Named, Named], words: tuple[str, str], side: bool | None
@@ -310,12 +338,19 @@ class Opposites:
             and arguments.ontology.words.asked(names, category)
             and arguments.ontology.expected.says(names, opposite, category)
         ]
-        if not lone or not arguments.single(view, number, thing.name, ()):
-            return
+        sole = arguments.single(view, number, thing.name, ())
         for word, category in lone:
-            others = (name for name in thing.adjectives if attributes[name].category != category)
-            for adjective in ("", *others):
-                self._places[thing.name, word, adjective].append((view, number))
+            others = [name for name in thing.adjectives if attributes[name].category != category]
+            if is_measured(thing.name, category, arguments.ontology):
+                for adjective in ("", *others) if sole else ():
+                    self._places[thing.name, word, adjective].append((view, number))
+            elif telling := [one for one in others if self._tells_apart(view, number, one)]:
+                self._beside[view, thing.name, word][number] = telling
+
+    def _tells_apart(self, view: View, number: int, adjective: str) -> bool:
+        ontology, name = self._arguments.ontology, view.things[number].name
+        measured = is_measured(name, ontology.attributes[adjective].category, ontology)
+        return measured and self._arguments.single(view, number, name, (adjective,))
 
     def _description(self, chance: Random, place: Place, name: str, asked: tuple[str, str]) -> str:
         """Draw an attribute of another category that a thing with the opposite has too, or none ("")."""

@@ -24,6 +24,7 @@ _MENDED = MappingProxyType(
         ("ski", "VBZ"): "skis",
         ("hang", "VBN"): "hung",
         ("be", "VBP"): "are",
+        ("be", "VBZ"): "is",
         ("text", "VBZ"): "texts",
         ("text", "VBG"): "texting",
         ("text", "VBN"): "texted",

@@ -98,7 +98,7 @@ def _question(phrase: NounPhrase, chance: np.random.Generator) -> tuple[str, str
     """A question about a thing with the answers yes and no, in the form in which a matcher is asked."""
     fit = [template for template in TEMPLATES["object"] if fits(template, phrase)]
     template = fit[int(chance.integers(len(fit)))]
-    negated = chance.random() < DENIED
+    negated = chance.random() < DENIED and bool(template.negated)
     question = ask(template, phrase, negated=negated)
     yes, no = f"{question} yes", f"{question} no"
     return (no, yes) if negated else (yes, no)

@@ -140,9 +140,9 @@ def test_the_nearest_comes_first_and_the_order_is_always_the_same(question):
 def test_a_negated_question_stays_negated():
     found = rewordings("Is there no red cup in the picture?")
     assert "Do you see no red cup in the photo?" in found
-    assert all(re.search(r"\bno\b|unable", other) for other in found)
+    assert all(re.search(r"\bno\b", other) for other in found)
     plain = rewordings("Is there a red cup in the picture?")
-    assert not any(re.search(r"\bno\b|unable|\bnot\b", other) for other in plain)
+    assert not any(re.search(r"\bno\b|\bnot\b", other) for other in plain)
 
 
 @pytest.mark.parametrize(("text", "other"), table(TABLE, "wordings"))

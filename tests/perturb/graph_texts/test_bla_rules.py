@@ -166,6 +166,74 @@ def test_what_is_no_feature_is_counted(relation: str, name: str, box, reason: st
     assert coordination(one).refused[0] == reason
 
 
+def _features(*things):
+    facts = graph(thing("p", "man", LEFT, **things[0]), *things[1:])
+    found = persons.features_of(facts.objects["p"], facts, (1000, 1000), SURE, BlaTools())
+    return [one.said("singular") for one in found if isinstance(one, persons.Feature)]
+
+
+@pytest.mark.parametrize(
+    ("relation", "name", "feature"),
+    [
+        ("in", "shirt", "wears a shirt"),
+        ("has", "hat", "wears a hat"),
+        ("has_on", "jeans", "wears jeans"),
+        ("with", "sunglasses", "wears sunglasses"),
+        ("with", "umbrella", "has an umbrella"),
+        ("has", "logo", "has a logo"),
+        ("on", "skateboard", "is on a skateboard"),
+        ("on_a", "horse", "is on a horse"),
+        ("in", "boat", "is in a boat"),
+        ("on", "beach", None),
+        ("in", "background", None),
+        ("on", "roof", None),
+        ("with", "beard", None),
+        ("wearing", "ski", None),
+        ("sitting_on", "ground", "sits on the ground"),
+        ("playing", "baseball", "plays baseball"),
+        ("throwing", "baseball", "throws a baseball"),
+        ("eating", "fruit", "eats fruit"),
+    ],
+)
+def test_what_people_have_on_and_are_on(relation: str, name: str, feature: str | None) -> None:
+    found = _features({relation: "x"}, thing("x", name, (50, 100, 100, 200)))
+    assert found == ([] if feature is None else [feature])
+
+
+@pytest.mark.parametrize(
+    ("name", "relation", "feature"),
+    [
+        ("hat", "on", "wears a hat"),
+        ("shirt", "of", "wears a shirt"),
+        ("jacket", "worn_by", "wears a jacket"),
+        ("racket", "held_by", "holds a racket"),
+        ("logo", "on", None),
+        ("leash", "near", None),
+        ("bird", "watching", None),
+    ],
+)
+def test_what_is_said_of_a_thing_and_its_owner(name: str, relation: str, feature: str | None) -> None:
+    found = _features({}, thing("x", name, (50, 100, 100, 200), **{relation: "p"}))
+    assert found == ([] if feature is None else [feature])
+
+
+def test_what_somebody_has_by_a_relation_at_either_end_is_not_denied() -> None:
+    """The woman's hat is on her, and the man sits on the bench that he is on."""
+    man = thing("1", "man", LEFT, on="3", holding="4")
+    woman = thing("2", "woman", RIGHT, **{"in": "5", "with": "6"})
+    things = (
+        thing("3", "bench", (0, 500, 300, 300)),
+        thing("4", "cup", (100, 300, 50, 50)),
+        thing("5", "dress", (550, 100, 100, 200)),
+        thing("6", "umbrella", (550, 10, 99, 99)),
+        thing("7", "hat", (550, 50, 99, 99), attributes=["red"], on="2"),
+    )
+    for candidate in coordination(graph(man, woman, *things)).candidates:
+        assert set(candidate.true[0].removeprefix("the man ").split(" and ")) == {"holds a cup", "is on a bench"}
+        assert not any("woman" in text and text.count("wears") == 2 for text in candidate.false)
+    assert coordination(graph(man, woman, *things)).candidates
+
+
 class _Encoder:
     """Features with the same last word are equal, all others orthogonal."""
 

@@ -368,3 +368,55 @@ def test_any_graph_gives_foils_or_reasons(things: list[SceneObject]) -> None:
 
 def test_an_empty_graph_gives_nothing() -> None:
     assert object_foils(graph(), _words()) == objects.Perturbed()
+
+
+@pytest.mark.parametrize(
+    ("side", "color", "foils"),
+    [
+        (300, "white", {"a small brown dog", "a large white dog"}),
+        (110, "white", set()),  # about as large
+        (300, "brown", set()),  # nothing tells the two apart
+        (300, "tan", set()),  # what one person calls brown
+    ],
+)
+def test_a_size_is_said_beside_another_thing_of_the_name(side, color, foils) -> None:
+    large = thing("1", "dog", (0, 0, side, side), attributes=["large", "brown"])
+    small = thing("2", "dog", (500, 0, 100, 100), attributes=["small", color])
+    words = _words()
+    made = attribute_foils(whole(large, small), words)
+    assert {one.foil for one in made.candidates if one.tags["kind"] == "size"} == foils
+    assert not [one for one in attribute_foils(whole(large), words).candidates if one.tags["kind"] == "size"]
+    assert not [one for one in attribute_foils(graph(large, small), words).candidates if one.tags["kind"] == "size"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "relation", "other", "never"),
+    [
+        ("bird", "standing_on", "pole", "sitting on"),
+        ("bird", "sitting_on", "pole", "standing on"),
+        ("dog", "sitting_on", "couch", "standing on"),
+        ("man", "holding", "frisbee", "throwing"),
+        ("man", "holding", "ball", "dropping"),
+        ("man", "carrying", "box", "throwing"),
+        ("man", "wearing", "coat", "throwing"),
+        ("woman", "wearing", "hat", "dropping"),
+        ("table", "below", "wine", "above"),
+        ("desk", "to_the_right_of", "scissors", "to the left of"),
+        ("chair", "behind", "cup", "in front of"),
+    ],
+)
+def test_what_may_hold_as_well_or_nobody_says_replaces_no_relation(subject, relation, other, never) -> None:
+    boxes = {
+        "below": ((0, 500, 300, 300), (100, 300, 50, 100)),
+        "to_the_right_of": ((500, 0, 300, 300), (0, 0, 50, 50)),
+    }
+    one, two = boxes.get(relation, ((0, 0, 200, 300), (50, 150, 300, 300)))
+    facts = whole(thing("1", subject, one, **{relation: "2"}), thing("2", other, two))
+    made = relation_foils(facts, _words(facts, most=9))
+    assert not [one for one in made.candidates if f" {never} " in one.foil]
+
+
+def test_who_wears_a_coat_does_not_carry_it() -> None:
+    facts = whole(thing("1", "man", (0, 0, 200, 300), wearing="2"), thing("2", "coat", (50, 100, 100, 100)))
+    foils = {one.foil for one in relation_foils(facts, _words(facts, most=9)).candidates}
+    assert "a man carrying a coat" in foils

@@ -39,11 +39,40 @@ def test_a_relation_is_one_that_somebody_would_name(thing, relation, other, said
 
 @tabled
 def test_an_opposite_is_asked_about_where_both_are_found(name, attribute, opposite):
-    """Not "is the scarf hard", nor "is the dome square"."""
+    """Not "is the scarf hard", nor "is the dome square", nor "is the street wide" with none beside it."""
     other = ONTOLOGY.antonym(attribute, "table") or ""
     graphs = [image((name, attribute)), image((name, other))]
     made = Generator(Corpus(graphs, ONTOLOGY)).make("antonym-dir", size=4, seed=1).pairs
     assert bool(made) is opposite
+
+
+COMPARED = [
+    ("cup", "large", "small", ("red", "blue")),
+    ("bus", "big", "little", ("red", "blue")),
+    ("dog", "huge", "tiny", ("sitting", "standing")),
+    ("train", "long", "short", ("red", "blue")),
+    ("blanket", "thick", "thin", ("red", "blue")),
+    ("woman", "fat", "thin", ("sitting", "standing")),
+    ("bench", "wide", "narrow", ("red", "blue")),
+    ("bowl", "deep", "shallow", ("red", "blue")),
+    ("man", "old", "young", ("sitting", "standing")),
+]
+
+
+@pytest.mark.parametrize(("name", "attribute", "opposite", "told"), COMPARED)
+def test_a_size_is_asked_beside_another_of_the_kind_only(name, attribute, opposite, told):
+    def sizes(*graphs):
+        made = Generator(Corpus(graphs, ONTOLOGY)).make("antonym-dir", size=4, seed=1).pairs
+        return [pair for pair in made if pair.asked[0].attribute in {attribute, opposite}]
+
+    one, other = (name, attribute, told[0]), (name, opposite, told[1])
+    assert sizes(image(one), image(other), image((name, attribute)), image((name, opposite))) == []
+    assert sizes(image(one[:2], other[:2])) == []  # nothing tells the two apart
+    asked = sizes(image(one, other), image(one), image(other))
+    assert asked
+    for pair in asked:
+        true = attribute if pair.asked[0].x.attributes == told[:1] else opposite
+        assert pair.answers[0] == ("yes" if pair.asked[0].attribute == true else "no")
 
 
 def asked(*graphs, test="order-inv", size=40):

@@ -264,7 +264,7 @@ def test_some_phrases_have_two_attributes(pairs):
 
 def test_the_answers_for_two_opposite_words_do_not_tell_each_other():
     """A thing whose opposite nothing else of its name has is asked for one of the two words only."""
-    said = (("kite", "large"), ("fork", "small"), ("sign", "large"), ("vase", "small"))
+    said = (("window", "open"), ("gate", "closed"), ("cabinet", "open"), ("oven", "closed"))
     things = [SceneObject(id="1", name=name, box=Box(x=0, y=0, w=90, h=90), attributes=(word,)) for name, word in said]
     graphs = [SceneGraph(id=item.name, objects={"1": item}, width=900, height=700) for item in things]
     made = Generator(Corpus(graphs, ONTOLOGY)).make("antonym-dir", size=100, seed=1).pairs

@@ -3,14 +3,25 @@
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlgate.fixtures.scenes.scene_graphs import world_graphs
-from vlgate.perturb.foils.swap_facts import Has, Relates, Scene, Statement, Vocabulary, caption_scenes, graph_scene
+from vlgate.perturb.foils.swap_facts import (
+    Has,
+    Lacks,
+    Relates,
+    Scene,
+    Statement,
+    Vocabulary,
+    caption_scenes,
+    graph_scene,
+)
 from vlgate.perturb.foils.swap_mining import BOTH_TRUE, NO_CONTRADICTION, SAME_FACTS, SAME_IMAGE, mine
+from vlgate.perturb.graphs.absence import WHOLE
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
@@ -233,7 +244,12 @@ def sayings(graph):
         for r in one.relations
         if VOCABULARY.one_way(r.name)
     }
-    return related | {f"{a} and {b}" for _, _, a in for_one for _, _, b in for_one}
+    for one, other in permutations(things, 2):
+        if one.box.x + one.box.w <= other.box.x:
+            related.add(VOCABULARY.wording([Relates(one.name, "to the left of", other.name)]))
+            related.add(VOCABULARY.wording([Relates(other.name, "to the right of", one.name)]))
+    bare = [VOCABULARY.wording([Lacks(one.name, "")]) for one in things]
+    return related | {f"{a} and {b}" for _, _, a in for_one for b in (*bare, *(said for *_, said in for_one))}
 
 
 NAMES = st.sampled_from(["dog", "cat", "bus", "cup"])
@@ -279,8 +295,57 @@ def whole(image, facts):
     return Statement(image=image, key=("words",), facts=tuple(facts), text=f"caption {image}", words=(image,))
 
 
-def test_a_graph_of_few_things_does_not_say_that_an_image_has_one_of_them():
-    one, other = graph("1", "red cup", "blue plate"), graph("2", "blue cup", "red plate")
-    assert len(swaps(one, other)) == 1
-    assert swaps(replace(one, complete=False), replace(other, complete=False)) == ()
-    assert swaps(one, replace(other, complete=False)) == ()
+@pytest.mark.parametrize(("one", "other"), [("hat", "dress"), ("cup", "tree"), ("man", "dog")])
+def test_a_graph_of_few_things_does_not_say_that_an_image_has_one_of_them(one, other):
+    graphs = graph("1", f"white {one}", f"black {other}"), graph("2", f"black {one}", f"white {other}")
+    assert len(swaps(*graphs)) == 1
+    assert swaps(*(replace(each, complete=False) for each in graphs)) == ()
+
+
+def boxed(name, *things):
+    """A graph of things such as "red cup" with the left edge of each box."""
+    objects = {
+        str(index): SceneObject(
+            id=str(index),
+            name=text.split()[-1],
+            box=Box(x=left, y=0, w=90, h=90),
+            attributes=tuple(text.split()[:-1]),
+        )
+        for index, (text, left) in enumerate(things)
+    }
+    others = {f"floor {n}": SceneObject(id=f"floor {n}", name="floor", box=BOX) for n in range(WHOLE)}
+    return SceneGraph(id=name, objects=objects | others)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "captions"),
+    [
+        (("cup", 0), ("plate", 100), ("a cup to the left of a plate", "a plate to the left of a cup")),
+        (("dog", 0), ("bench", 100), ("a dog to the left of a bench", "a bench to the left of a dog")),
+        (("laptop", 0), ("lamp", 300), ("a laptop to the left of a lamp", "a lamp to the left of a laptop")),
+        (("cup", 0), ("plate", 50), ()),  # the boxes overlap
+        (("cup", 0), ("airplane", 100), ()),  # nobody names them together
+        (("tree", 0), ("car", 100), ()),  # an image has other trees
+    ],
+)
+def test_boxes_say_which_thing_is_to_the_left(one, other, captions):
+    exchanged = boxed("2", (one[0], other[1]), (other[0], one[1]))
+    assert [swap.captions for swap in swaps(boxed("1", one, other), exchanged)] == ([captions] if captions else [])
+    assert swaps(boxed("1", one, other, (one[0], 500)), exchanged) == ()  # a second cup
+    few = SceneGraph(id="1", objects=dict(list(boxed("1", one, other).objects.items())[:2]))
+    assert swaps(few, exchanged) == ()  # which the graph may lack
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "captions"),
+    [
+        (("black car", "white bus"), ("red car", "black bus"), ("a black car and a bus", "a black bus and a car")),
+        (("red cup", "blue plate"), ("green cup", "red plate"), ("a red cup and a plate", "a red plate and a cup")),
+        (("wood table", "metal chair"), ("metal table", "wood chair"), None),
+        (("black dog", "cat"), ("dog", "black cat"), ()),
+        (("black dog", "white cat"), ("brown dog", "gray cat"), ()),
+    ],
+)
+def test_one_attribute_belongs_to_the_other_thing(first, second, captions):
+    found = [set(swap.captions) for swap in swaps(graph("1", *first), graph("2", *second))]
+    assert len(found) == 1 if captions is None else found == ([set(captions)] if captions else [])

@@ -86,7 +86,7 @@ def test_the_tasks_are_the_six_tests_and_without_graphs_there_are_none(tmp_path)
 
 
 def test_each_task_has_the_number_of_questions_in_the_options(folder):
-    for pairs in (12, 24):
+    for pairs in (5, 10):
         found = tasks(folder, pairs=pairs)
         assert set(found) == set(TESTS)
         assert {name: len(task.cases) for name, task in found.items()} == {

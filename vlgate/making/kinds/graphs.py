@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from vlgate.making.inputs.records import Frame, Interactions
-from vlgate.making.kinds.kind import Item, Made, MakeSome, Release, Selected, Start, Work, kind_of
+from vlgate.making.kinds.kind import Item, Made, MakeSome, Release, Selected, Start, Work, both_ways, kind_of
 from vlgate.making.word_tables import more_words, persons
 from vlgate.perturb.foils.balance import near_within
 from vlgate.perturb.foils.candidates import Foil, Perturbed, SentenceSet
@@ -218,6 +218,12 @@ def _few(items: Sequence[Item]) -> Selected:
     return Selected(items=tuple(left), dropped=dropped, note=NOTHING)
 
 
+def relations_both_ways(items: Sequence[Item], seed: int) -> Selected:
+    """Take "riding" for "pushing" as often as "pushing" for "riding"; if nothing can be balanced, as ``balanced``."""
+    selected = both_ways(items, seed)
+    return selected if selected.items else balanced(items, seed)
+
+
 def release(items: Sequence[Item]) -> dict[str, str]:
     """Write the items as the release does: for each file of the corpus a YAML file, and the JSON that it names."""
     rows: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
@@ -245,5 +251,5 @@ RELATION = kind_of(
     "relation",
     _start_foils(relation_foils, lambda foil, one: (f"Relation/{foil.tags['kind']}/{release_of(one)}",), _MOST),
     release,
-    balanced,
+    relations_both_ways,
 )

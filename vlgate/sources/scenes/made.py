@@ -57,17 +57,22 @@ def make(wanted: Sequence[str], seed: int) -> Iterator[Task]:
 # gate on.
 
 SCENES = 150  # so many carry the pairs of each test
+OF_OPPOSITES = 400  # a thing is large or small only beside another one of its kind, which few scenes have
 QUESTIONS = 80  # Wilson's 95 % interval is then at most 22 points wide
 
 
 def tasks(tests: Sequence[Test], seed: int) -> Iterator[Task]:
     """Make a task of ``QUESTIONS`` cases for each test, from the scenes of ``seed``."""
-    graphs = world_graphs(seed, SCENES)
-    # No least size of a box and no least number of objects: even small objects are drawn so that they can be
-    # recognised, and nothing is drawn that is not in the graph.
-    generator = Generator(Corpus(graphs, default_ontology(), least_box=0, least_objects=0))
-    images = {graph.id: image_of(graph) for graph in graphs}
+    makers = {}
     for test in tests:
+        number = OF_OPPOSITES if test == "antonym-dir" else SCENES
+        if number not in makers:
+            graphs = world_graphs(seed, number)
+            # No least size of a box and no least number of objects: even small objects are drawn so that they can be
+            # recognised, and nothing is drawn that is not in the graph.
+            generator = Generator(Corpus(graphs, default_ontology(), least_box=0, least_objects=0))
+            makers[number] = generator, {graph.id: image_of(graph) for graph in graphs}
+        generator, images = makers[number]
         made = generator.make(test, size=QUESTIONS, seed=seed)
         if test == "visual-inv":  # one perturbation of each question, by turns: cases of many scenes tell more
             turns = (number * len(VISUAL) + number % len(VISUAL) for number in range(len(made.pairs) // len(VISUAL)))
