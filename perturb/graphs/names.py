@@ -119,11 +119,11 @@ def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontol
     return Triple(subject=subject, text=text, object=other, determiners=(determiners[0], determiners[1]))
 
 
-def object_determiner(text: str, name: str) -> str | None:
-    """Return the word before an object behind a relation: "a" ball, but none of who plays ball."""
-    predicate, found = read_predicate(text), determiner(name)
-    bare = found in {"a", "an"} and predicate is not None and object_of(predicate.verb, name, "singular") == name
-    return "" if bare else found
+def object_determiner(text: str, phrase: str, noun: str = "") -> str | None:
+    """As ``determiner``, of an object behind a relation or a verb: "a" ball, but none of who plays ball."""
+    predicate, word = read_predicate(text), determiner(phrase, noun)
+    bare = word in {"a", "an"} and predicate is not None and object_of(predicate.verb, phrase, "singular") == phrase
+    return "" if bare else word
 
 
 def triples_of(graph: SceneGraph, ontology: Ontology) -> list[Triple | str]:

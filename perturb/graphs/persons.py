@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from vlgate.perturb.foils.candidates import Grammaticality, SentenceSet, TextEncoder
-from vlgate.perturb.graphs.names import contradict, known_form, may_be_called, parts_of
+from vlgate.perturb.graphs.names import contradict, known_form, may_be_called, object_determiner, parts_of
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.nouns import Number
 from vlgate.perturb.ontology.tables import rows_in
@@ -17,7 +17,7 @@ from vlgate.perturb.ontology.wordnet import installed_wordnet
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, inside, overlap, share
 from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.grammar import regular_singular, singular
-from vlgate.perturb.text.sentences import Verb, is_game, number_of, object_of, read_predicate
+from vlgate.perturb.text.sentences import Verb, is_game, number_of, read_predicate
 from vlgate.perturb.word_lists import words
 
 # Which names in scene graphs are persons: what WordNet files under ``noun.person`` (BLA, section 4.3.1).
@@ -198,7 +198,8 @@ def features_of(
             yield why
             continue
         attribute = "" if is_game(verb, thing.name) else _attribute(thing, rules, tools.ontology)
-        phrase = object_of(verb, f"{attribute} {thing.name}".lstrip(), number)
+        said = f"{attribute} {thing.name}".lstrip()
+        phrase = f"{object_determiner(verb.plain, said, thing.name) or ''} {said}".lstrip()
         yield Feature(verb=verb, thing=thing, attribute=attribute, phrase=phrase, owned=bool(owned))
 
 

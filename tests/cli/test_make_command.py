@@ -90,8 +90,8 @@ def test_all_six_tests_are_made_or_those_chosen_and_what_is_repeated_counts_once
     assert "visual-inv: 120 pairs\n" in said
     assert f"{len(rows)} questions in " in said
     assert {row["image"] for row in rows} <= {graph.id for graph in GRAPHS}
-    _, rows, _ = questions("--tests", "antonym-dir,order-inv,antonym-dir")
-    assert [row["test"] for row in rows if row["half"] == "perturbed"] == ["antonym-dir"] * 24 + ["order-inv"] * 24
+    _, rows, _ = questions("--tests", "negation-dir,order-inv,negation-dir")
+    assert [row["test"] for row in rows if row["half"] == "perturbed"] == ["negation-dir"] * 24 + ["order-inv"] * 24
     again = tmp_path / "again.json"
     again.write_text(json.dumps({graph.id: as_gqa(graph) for graph in GRAPHS[:7]}))
     _, _, said = questions("--from", str(gqa), str(again), graphs=None)
@@ -233,17 +233,17 @@ def test_perturbed_images_are_in_no_form_and_in_no_report_but_jsonl(questions, t
 
 
 def test_the_report_says_what_is_answered_without_the_image(questions, tmp_path):
-    _, _, said = questions("--tests", "antonym-dir", out="set", size="60")
+    _, _, said = questions("--tests", "negation-dir", out="set", size="60")
     report = json.loads((tmp_path / "set" / "bias.json").read_text())
-    blind = report["tests"]["antonym-dir"]["blind"]
+    blind = report["tests"]["negation-dir"]["blind"]
     assert blind["low"] < blind["value"] < blind["high"]
     assert blind["n"] == 120
     assert report["files"] == ["questions.jsonl"]
     page = (tmp_path / "set" / "bias.md").read_text()
-    told = report["tests"]["antonym-dir"]
+    told = report["tests"]["negation-dir"]
     assert {rule["chance"] for rule in told["probes"]} == {0.5}
-    assert (f"beware: antonym-dir: {told['warning']}" in said) is bool(told["warning"])
+    assert (f"beware: negation-dir: {told['warning']}" in said) is bool(told["warning"])
     assert said.endswith(
         f"at this yield a gate of 30 cases of each test needs at most {report['gate']['inputs']} graphs\n"
     )
-    assert f"| antonym-dir | blind baseline, cross-validated | {blind['value']:.3f} | 0.500 | 120 |" in page
+    assert f"| negation-dir | blind baseline, cross-validated | {blind['value']:.3f} | 0.500 | 120 |" in page
