@@ -54,7 +54,6 @@ class ModelSpec:
     note: str = ""
 
     def parsed(self, weights: str) -> tuple[str, Options]:
-        """Split what a user wrote after the colon into the weights and the options, whose values are checked."""
         rest, given = split_options(weights, self.options)
         for name, value in given.items():
             known = self.options[name].values
@@ -81,7 +80,6 @@ def split_options(weights: str, allowed: Collection[str]) -> tuple[str, dict[str
 
 @cache
 def registered() -> Mapping[str, ModelSpec]:
-    """The registered models by name."""
     sections = tomllib.loads(FILE.read_text(encoding="utf-8"))
     specs = {}
     for name, section in sections.items():

@@ -162,12 +162,10 @@ class Prompter:
         return "" if end[-1:].isspace() or (last is not None and last.special) else " "
 
     def replies(self, prompt: Prompt, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """The distinct token sequences of texts as replies, each with and without a space before it."""
         spaces = dict.fromkeys(["", self.space(prompt)])
         return list(dict.fromkeys(self.continuation(prompt, space + text) for text in texts for space in spaces))
 
     def single(self, texts: Sequence[str]) -> list[int]:
-        """The tokens that by themselves are one of ``texts``, with or without a space before it."""
         prompt = self.prompt("")
         found = [self.continuation(prompt, space + text) for text in texts for space in ("", " ")]
         alone = sorted({ids[0] for ids in found if len(ids) == 1} - {self._tokenizer.unk_token_id})

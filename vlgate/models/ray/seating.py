@@ -28,7 +28,6 @@ class Seated:
 
 
 def seat_all(places: Sequence[Seat], wanted: Wanted) -> list[Seated]:
-    """Start an actor in each seat, and load the model on those that start in time."""
     import ray
 
     actors = [_started(seat) for seat in places]
@@ -90,7 +89,6 @@ def seat_again(one: Seated, wanted: Wanted) -> Seated | None:
 
 
 def check_versions(theirs: Mapping[str, str], node: str, ours: Mapping[str, str]) -> None:
-    """Compare the versions on a node with those of this process, as far as it has the packages."""
     differ = [
         f"{name} {theirs.get(name, 'is missing')} there and {version} here"
         for name, version in ours.items()
@@ -104,7 +102,6 @@ def check_versions(theirs: Mapping[str, str], node: str, ours: Mapping[str, str]
 
 
 def check_alike(found: Sequence[Seated], surface: Surface, first: str = "the other nodes") -> None:
-    """Raise ModelLoadError if an actor loaded another model than the first one did."""
     right = surface.loaded.fingerprint
     for seated in found:
         fingerprint = seated.surface.loaded.fingerprint

@@ -176,8 +176,6 @@ _NAMED = 3  # missing rows that a message shows
 
 
 class Replay:
-    """A model with recorded replies, found by ``LazyImage.key`` and text. A request without a row has no reply."""
-
     image_names = True
 
     def __init__(self, file: Path, replies: Replies, fingerprint: str) -> None:

@@ -70,8 +70,6 @@ def collection(key: str) -> str:
 
 
 class Names:
-    """The keys of a file, to be searched by image."""
-
     def __init__(self, keys: Iterable[str]) -> None:
         self._keys = dict.fromkeys(keys)
         self._alike: dict[str, list[str]] = {}
@@ -94,7 +92,6 @@ class Names:
 
 
 def _may_be(key: str, other: str) -> bool:
-    """Whether two keys of the same ``image_name`` can mean one image."""
     # The benchmarks write COCO's numbers recognisably, and Visual Genome's also bare; so a bare number is never taken
     # for COCO's. A file's name identifies an image only within its folder: ``a/1.jpg`` is not ``b/1.jpg``.
     mine, its = collection(key), collection(other)

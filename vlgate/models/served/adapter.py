@@ -30,11 +30,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A text and the images that it is about; ``scored`` asks for the probability of yes."""
-
     images: tuple[LazyImage, ...]
     text: str
-    scored: bool = False
+    scored: bool = False  # whether it asks for the probability of yes
 
 
 class DaemonThreads:
@@ -57,7 +55,6 @@ class DaemonThreads:
         return future
 
     def close(self) -> None:
-        """Drop the jobs that have not started; the threads end after those that have."""
         try:
             while True:
                 self._waiting.get_nowait()

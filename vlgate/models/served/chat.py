@@ -45,8 +45,6 @@ _REMEDIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The request fields that a service accepts."""
-
     name: str
     fields: Mapping[str, object]
     logprobs: bool = False
@@ -97,7 +95,6 @@ def _accepted(dialect: Dialect, reply: Mapping[str, object], again: Callable[[],
 
 
 def _unscored(dialect: Dialect, reply: Mapping[str, object], again: Callable[[], Mapping[str, object]]) -> str:
-    """Why the first word of this service gives no score; empty if it gives one."""
     choice = _choice(reply)
     if thinks(reply):
         return "the model thinks before it answers"
@@ -115,7 +112,6 @@ def _unscored(dialect: Dialect, reply: Mapping[str, object], again: Callable[[],
 
 
 def _without(dialect: Dialect, complaint: str) -> Dialect | None:
-    """The dialect without the field that a complaint names; None if it names none that can be dropped."""
     fields = dict(dialect.fields)
     if "logprob" in complaint and fields.get("top_logprobs") == 20:
         return replace(dialect, fields=fields | {"top_logprobs": 5})
@@ -249,7 +245,6 @@ def _dicts(values: object) -> list[dict[str, object]]:
 
 
 def _choice(reply: Mapping[str, object]) -> dict[str, Any] | Problem:
-    """The first choice of a reply, or why there is none: a refusal, an error, another format."""
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(choice, dict) and isinstance(choice.get("message"), dict):

@@ -25,8 +25,6 @@ from vlgate import __version__
 from vlgate.errors import ModelLoadError, ModelReplyError, nearest, printable
 from vlgate.models.specs import registered, split_options
 
-# Reads the text after ``openai:`` in ``--model``: a service's address, the model's name there, and options.
-
 FORM = "expected openai:https://HOST/v1#MODEL?option=value&..., for example openai:http://localhost:8000/v1#llava"
 KEY = "OPENAI_API_KEY"
 OPTIONS = tuple(sorted(registered()["openai"].options))
@@ -211,7 +209,6 @@ class Pace:
                 return
 
     def hold(self, seconds: float) -> None:
-        """Let no thread take its turn within the next ``seconds``."""
         with self._lock:
             self._held = max(self._held, self.clock() + seconds)
 

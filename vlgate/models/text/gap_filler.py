@@ -80,7 +80,6 @@ class MaskedFiller:
         return made
 
     def _grown(self, drafts: Sequence[_Draft], top: int) -> list[_Draft]:
-        """Fill one more token of each draft, and keep the best of those with the same gap and length."""
         beams: dict[tuple[int, int], list[_Draft]] = {}
         for places in by_length([len(draft.row) for draft in drafts], BATCH):
             batch = [drafts[place] for place in places]

@@ -47,7 +47,6 @@ class Sublayer:
 
     @property
     def joined(self) -> Sublayer | None:
-        """The sublayer for both streams concatenated, if they share all weights and each sees both; else None."""
         if not self.shared or any(len(stream.sees) == 1 for stream in self.sides.values()):
             return None
         both = replace(self.sides["text"], sees=("text",) if self.attends else ())
@@ -201,7 +200,6 @@ _KNOWN: dict[str, tuple[Any, ...]] = {
 
 
 def _problems(config: Config, settings: Mapping[str, Any]) -> Iterator[str]:
-    """Yield contradictions, which would give wrong scores or raise far from their cause."""
     if "roberta" in settings["bert_model"]:
         yield f"bert_model={settings['bert_model']!r} is not supported; expected a BERT"
     if config.embeddings in ("uniter", "vl-bert", "visualbert") and config.text_width != config.vision_width:
@@ -235,8 +233,7 @@ SELF, OUTPUT = "attention_self", "attention_output"
 # Heads of the pretraining and of other tasks, which matching does not use.
 UNUSED = ("cls.predictions.", "cls.imagePredictions.", "clfs_dict.", ALIGNMENT + ".", "vil_", "vision_logit.",
           "linguisic_logit.")  # fmt: skip
-ANSWERS = "cls.qaPredictions."
-"""A head of the converted original LXMERT, which none of VOLTA's own models has."""
+ANSWERS = "cls.qaPredictions."  # a head of the converted original LXMERT, which none of VOLTA's own models has
 
 
 def shapes(config: Config) -> dict[str, Shape]:
