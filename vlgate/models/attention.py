@@ -41,10 +41,8 @@ Frame = Callable[[tuple[int, int]], Box]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastGrid:
-    """The module at whose output, or ``before`` it, the last grid of features is."""
-
     module: Any
-    before: bool
+    before: bool  # whether the grid is what goes into the module, not what comes out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,10 +17,8 @@ FILE = Path(__file__).parent / "loading" / "models.toml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """What may follow the weights as ``?name=value``: one of ``values``, the default first, or a free ``form``."""
-
     help: str = ""
-    values: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()  # the default first; empty if the value is free
     form: str = ""
     default: str = ""
 
@@ -38,8 +36,6 @@ class Options(dict[str, str]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSpec:
-    """One section of ``models.toml``, which explains the fields."""
-
     name: str
     build: str
     can: tuple[str, ...]

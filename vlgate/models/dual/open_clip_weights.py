@@ -34,10 +34,8 @@ _FORMS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenClipName:
-    """A parsed name: ``name`` is the model's name in open_clip, ``tag`` or ``path`` gives its weights."""
-
     kind: Literal["tag", "file", "folder", "hub", "random"]
-    name: str
+    name: str  # the model's name in open_clip
     tag: str = ""
     path: Path | None = None
 

@@ -24,14 +24,10 @@ _NO_THOUGHTS = "<think>\n\n</think>\n\n"  # the end of Qwen3's templates if thin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plain:
-    """The prompts of a family without a chat template; ``end`` is what its processor adds after the text."""
-
-    # ``special`` is whether the tokenizer adds special tokens, which some processors write by themselves.
-
     question: str
     caption: str
-    end: str = ""
-    special: bool = True
+    end: str = ""  # what the processor adds after the text
+    special: bool = True  # whether the tokenizer adds special tokens, which some processors write by themselves
 
 
 # Families that are published without a chat template, by the model_type of their config.json.
@@ -54,9 +50,7 @@ PLAIN: Mapping[str, Plain] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A prompt in two parts: ``head``, which holds the image and is the same for all texts, and ``tail``."""
-
-    head: str
+    head: str  # holds the image and is the same for all texts
     tail: str
 
     @property
@@ -65,8 +59,6 @@ class Prompt:
 
 
 class Prompter:
-    """Writes prompts and continuations; ``thoughtless`` records that thoughts are closed as the template opens them."""
-
     def __init__(self, processor: Any, model_type: str) -> None:
         self._processor = processor
         self._tokenizer = processor.tokenizer
@@ -85,7 +77,7 @@ class Prompter:
             )
         self.control = ControlTokens(self._tokenizer, template=str(template or ""), processor=processor)
         self.separate = False
-        self.thoughtless = False
+        self.thoughtless = False  # whether thoughts are closed as the template opens them
         from jinja2 import TemplateError
 
         try:

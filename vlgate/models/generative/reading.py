@@ -27,12 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """A model's states after n sequences: their keys and values in ``cache``."""
-
-    # ``mask`` (n, length) is 0 for padding. ``next`` (n, vocabulary) is the log-probability of each next token, in
-    # float64. ``shift`` (n, 1) is added to positions if images take fewer positions than tokens (M-RoPE of Qwen2-VL and
-    # others). ``tiles`` (n, 1, images, tiles) is 1 for the tiles that the following tokens attend to, in models that
-    # read images by cross attention (Llama 3.2 Vision).
+    # ``cache`` holds the keys and values of n sequences. ``mask`` (n, length) is 0 for padding. ``next`` (n,
+    # vocabulary) is the log-probability of each next token, in float64. ``shift`` (n, 1) is added to positions if
+    # images take fewer positions than tokens (M-RoPE of Qwen2-VL and others). ``tiles`` (n, 1, images, tiles) is 1 for
+    # the tiles that the following tokens attend to, in models that read images by cross attention (Llama 3.2 Vision).
 
     cache: Any
     mask: torch.Tensor

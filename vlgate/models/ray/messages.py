@@ -69,9 +69,7 @@ class TooLarge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotHere:
-    """A file of an image is not on the actor's node, or has another size there."""
-
-    file: str
+    file: str  # it is not on the actor's node, or has another size there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,9 +125,7 @@ _DEEPEST = 12  # an image that is perturbed, fitted, watched and hidden has five
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentLoad:
-    """The ``load`` of an image whose pixels are the argument ``place`` of a call."""
-
-    place: int
+    place: int  # of the pixels among the arguments of a call
 
     def __call__(self) -> Image:
         raise RuntimeError("the pixels of this image were not received")
@@ -149,18 +145,14 @@ class PixelsLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wired:
-    """The items of a call as they are sent, the sizes of the files that they need, and references to pixels."""
-
     items: tuple[object, ...]
-    files: dict[str, int] = field(default_factory=dict)
-    pixels: tuple[Any, ...] = ()
+    files: dict[str, int] = field(default_factory=dict)  # the sizes of the files that they need
+    pixels: tuple[Any, ...] = ()  # references to them
 
 
 @dataclass(slots=True)
 class ImageStore:
-    """Prepares items for actors. ``put`` takes an object to the cluster's store and returns a reference to it."""
-
-    put: Callable[[object], Any]
+    put: Callable[[object], Any]  # takes an object to the cluster's store and returns a reference to it
     _kept: OrderedDict[LazyImage, tuple[Any, int]] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 

@@ -24,12 +24,10 @@ from vlgate.types import Match
 
 @dataclass(slots=True, kw_only=True)
 class Work:
-    """One call on some items; ``lost`` names the nodes of the actors that ended during it."""
-
     call: Call
     items: tuple[object, ...]
     future: Future[Replied | TooLarge] = field(default_factory=Future)
-    lost: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)  # the nodes of the actors that ended during it
 
 
 @dataclass(slots=True)
@@ -87,8 +85,6 @@ _NET = 10.0  # seconds for the way of a call and its images, in addition to its 
 
 @dataclass(slots=True, kw_only=True)
 class Pool:
-    """The actors of a run; what an actor loses another one does."""
-
     wanted: Wanted
     limit: float | None = None  # seconds that a call may take
     surface: Surface | None = None

@@ -18,13 +18,11 @@ _OTHERS = 20.0  # seconds more for the other actors
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Seated:
-    """An actor in its seat, with the model loaded; ``generation`` counts the actors that had the seat before."""
-
     seat: Seat
     actor: Any
     surface: Surface
     alive: bool = True
-    generation: int = 0
+    generation: int = 0  # how many actors had the seat before
 
 
 def seat_all(places: Sequence[Seat], wanted: Wanted) -> list[Seated]:

@@ -29,9 +29,8 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replies:
-    """The rows of a file: scores and yes/no (1.0 or 0.0) by image and text, answers by image and question."""
-
-    # ``compared`` are the answers to questions about several images, by the images in their order and the question.
+    # Scores and yes/no (1.0 or 0.0) by image and text, answers by image and question. ``compared`` are the answers to
+    # questions about several images, by the images in their order and the question.
 
     scores: dict[tuple[str, str], float] = field(default_factory=dict)
     accepted: dict[tuple[str, str], float] = field(default_factory=dict)

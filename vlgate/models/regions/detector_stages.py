@@ -120,12 +120,10 @@ def grid_anchors(cells: Tensor, rows: int, columns: int, *, stride: int, offset:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Predicted:
-    """The head's output for n boxes: features (n, d), logits of objects and attributes, and deltas (n, 4)."""
-
-    features: Tensor
+    features: Tensor  # of n boxes, shape (n, d)
     object_logits: Tensor
     attribute_logits: Tensor
-    deltas: Tensor
+    deltas: Tensor  # of shape (n, 4)
 
 
 def predicted(heads: Any, config: Config, features: Tensor, boxes: Sequence[Tensor]) -> list[Predicted]:

@@ -123,10 +123,8 @@ Record = tuple[Path, Mapping[str, NDArray[Any]], tuple[float, float] | None]
 
 
 class Records:
-    """A file or folder of region features: the position of each image's record, by its own name, and its reader."""
-
     _path: Path
-    _places: Mapping[str, Any]
+    _places: Mapping[str, Any]  # the position of each image's record, by its own name
 
     def keys(self) -> Iterable[str]:
         return self._places.keys()

@@ -28,9 +28,7 @@ TRAINED = 20
 
 
 class Lxmert(HeadedModel):
-    """LXMERT on region features; ``aspect`` says that regions are cut out of an image in its own aspect."""
-
-    aspect = "kept"
+    aspect = "kept"  # regions are cut out of an image in its own aspect
 
     @property
     def note(self) -> str:

@@ -36,10 +36,8 @@ class Question:
 
 
 class DaemonThreads:
-    """At most ``most`` daemon threads, which start jobs in the order in which they are submitted."""
-
-    # Python waits for the threads of ``concurrent.futures`` at exit. A request that hangs would delay the exit by its
-    # timeout and all its retries; daemon threads do not.
+    # They start jobs in the order in which they are submitted. Python waits for the threads of ``concurrent.futures``
+    # at exit. A request that hangs would delay the exit by its timeout and all its retries; daemon threads do not.
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -185,9 +185,7 @@ def yes_or_no(reply: Mapping[str, object], max_tokens: int = 0) -> float | Probl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstWord:
-    """The probabilities that an answer begins with yes and with no; None if the service does not list the word."""
-
-    yes: float | None
+    yes: float | None  # the probability that an answer begins with it; None if the service does not list the word
     no: float | None
 
     @property

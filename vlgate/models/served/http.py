@@ -33,17 +33,15 @@ _NUMBERS = {"concurrency": 256, "max_tokens": 1_000_000, "rpm": 1_000_000, "size
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A served model: its address without ``/chat/completions``, its name there, and its options; 0 means unlimited."""
-
-    url: str
+    url: str  # without ``/chat/completions``
     name: str
     concurrency: int = 8
-    rpm: int = 0
+    rpm: int = 0  # 0: unlimited
     timeout: int = 120
     retries: int = 5
     max_tokens: int = 512
     form: Literal["png", "jpeg"] = "png"
-    size: int = 0
+    size: int = 0  # 0: as they are
     key_env: str = KEY
     logprobs: bool = True
     loopback: bool = False

@@ -99,9 +99,7 @@ PAPER = "ynie/albert-xxlarge-v2-snli_mnli_fever_anli_R1_R2_R3-nli"  # the model 
 
 
 class EntailmentModel(Classifier):
-    """A model of natural language inference, whose texts are pairs of a premise and a hypothesis."""
-
-    meanings = (("entail",), ("neutral",), ("contradict",))
+    meanings = (("entail",), ("neutral",), ("contradict",))  # of pairs of a premise and a hypothesis
 
 
 def entailment(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> EntailmentModel:

@@ -35,12 +35,10 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sublayer:
-    """A sublayer: the streams that go through it (the other is unchanged), and whether both use the same weights."""
-
     # VOLTA also sets whether both go through one layer norm. That changes nothing: it normalises each token by itself.
     attends: bool
-    sides: Mapping[Side, Stream]
-    shared: bool
+    sides: Mapping[Side, Stream]  # the streams that go through it; another is unchanged
+    shared: bool  # whether both use the same weights
 
     def prefix(self, side: Side) -> str:
         return "" if side == "text" or self.shared else "v_"
