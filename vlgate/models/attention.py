@@ -217,11 +217,8 @@ def caught(modules: Sequence[Any]) -> Iterator[list[torch.Tensor]]:
     def asked(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return args, {**kwargs, "output_attentions": True}
 
-    def keep(_: Any, __: Any, result: Any) -> None:
-        kept.append(result[1])
-
     handles = [module.register_forward_pre_hook(asked, with_kwargs=True) for module in modules]
-    handles += [module.register_forward_hook(keep) for module in modules]
+    handles += [module.register_forward_hook(lambda _, __, result: kept.append(result[1])) for module in modules]
     try:
         yield kept
     finally:

@@ -49,7 +49,6 @@ _PACKAGES = {
 
 
 def quantised(config: Mapping[str, Any]) -> str:
-    """Return the method by which transformers takes a checkpoint to be quantised; empty if it does not."""
     text = config.get("text_config")
     for part in (config, text if isinstance(text, dict) else {}):
         settings = part.get("quantization_config")

@@ -41,7 +41,6 @@ class Vocabulary:
         self._formed.pop("", None)  # from a label that is only an article
 
     def place(self, choice: str) -> int | None:
-        """Return the index of a choice among the labels, as written or in the form of VQA v2; None if it is not one."""
         formed = vqa_form(choice)
         places = (self._exact.get(normal_answer(choice)), self._exact.get(formed), self._formed.get(formed))
         return next((place for place in places if place is not None), None)

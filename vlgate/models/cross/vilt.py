@@ -89,7 +89,6 @@ def alignment(model: Any, inputs: Inputs, tokens: list[list[str]], texts: list[s
 
 
 def rollout(model: Any, inputs: Inputs, _: list[list[str]], texts: list[str]) -> list[Attended]:
-    """Return how much of each patch is in the token that the score of each request is computed from."""
     reply, real = _reply(model.vilt, inputs, attentions=True)
     start = inputs.input_ids.shape[1] + 1
     maps = []

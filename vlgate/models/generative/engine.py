@@ -219,7 +219,6 @@ def engine_for(model: Any, processor: Any) -> Engine:
 
 
 # Checks on two drawn images, before anything is scored, that a batch gives what the library's own code gives.
-#
 # Sharing, padding and batching depend on how an architecture positions and masks tokens, which differs between
 # families and between versions of the library. The reference is the library's own ``generate``, alone and token by
 # token.

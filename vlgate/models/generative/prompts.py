@@ -173,5 +173,4 @@ def choice_question(question: Ask | Compare) -> str:
 
 
 def forms(choice: str) -> tuple[str, ...]:
-    """The forms in which a model may write a choice: unchanged, and with a capital letter."""
     return tuple(dict.fromkeys([choice, choice[:1].upper() + choice[1:]]))

@@ -99,8 +99,6 @@ def face_from(content: Mapping[str, Any]) -> Face | None:
 
 
 class Unloaded:
-    """Stands in for a model until it is asked; ``load`` builds it."""
-
     def __init__(self, face: Face, build: Callable[[], LoadedModel]) -> None:
         self.fingerprint = face.own_fingerprint
         self.decision_threshold = face.decision_threshold

@@ -157,7 +157,6 @@ class ImageStore:
     _lock: Lock = field(default_factory=Lock)
 
     def wired(self, items: Sequence[object], *, by_pixels: bool, all_by_pixels: bool = False) -> Wired:
-        """Prepare the items of one call; ``by_pixels`` sends images that need files as pixels."""
         files: dict[str, int] = {}
         pixels: list[Any] = []
         made: dict[int, LazyImage] = {}

@@ -105,7 +105,6 @@ _KINDS: Mapping[frozenset[str], tuple[tuple[str, ...], str, str]] = {
 
 
 def _take(replies: Replies, row: object) -> str | None:
-    """Store a row, or return what is wrong with it."""
     if not isinstance(row, dict):
         return f"expected an object {SHAPES}, not a value of type {type(row).__name__}; write one object per line"
     kind = _KINDS.get(frozenset(row))

@@ -62,7 +62,6 @@ class Config:
 
 
 def read_config(file: Path) -> Config:
-    """Read a detector's ``config.yaml``, with the names of ``unc-nlp/frcnn-vg-finetuned`` in upper or lower case."""
     yaml = library("yaml")
     if file.exists() and not file.is_file():  # reading a pipe would block for ever
         raise ModelLoadError(f"{file}: is not a regular file; download it again")

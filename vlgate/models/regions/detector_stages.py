@@ -36,7 +36,6 @@ def clipped(boxes: Tensor, size: tuple[int, int]) -> Tensor:
 
 
 # The detector's backbone: the stem and res2 to res4 turn pixels into a feature map, for images of several sizes.
-#
 # A padded image gives the same features as the image alone: before each operation that mixes neighbouring positions,
 # everything beyond the image's end is set to zero, as in the padding of a convolution.
 

@@ -80,7 +80,6 @@ class Names:
         return len(self._keys)
 
     def find(self, key: str, where: str = "") -> str | None:
-        """Return the file's own key of an image; None if no key matches, or several do."""
         if key in self._keys:
             return key
         alike = self._alike.get(image_name(key), [])

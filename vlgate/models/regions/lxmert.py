@@ -14,7 +14,7 @@ from vlgate.models.checkpoints.transformers_loading import load_model
 from vlgate.models.cross.answer_lists import answer_list, answers_file
 from vlgate.models.regions.inputs import RegionInputs, SeenRegions, load_tokenizer, region_source, text_length
 from vlgate.models.regions.region_models import MATCH, HeadedAnswerer, HeadedMatcher, HeadedModel, checked, rank_of
-from vlgate.models.regions.region_network import SETTINGS, network_source
+from vlgate.models.regions.region_network import has_network, network_source
 from vlgate.types import Attended, FloatArray, Match
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def build(
         if not hasattr(model, "answer_head"):
             raise ModelLoadError(f"{source.asked} was trained without answers (task_qa); leave answers=FILE out")
         answers = answer_list(file, config.id2label, config.num_qa_labels, mode=options["mode"], where=_WHERE)
-    width, own = config.visual_feat_dim, (beside / SETTINGS).is_file()
+    width, own = config.visual_feat_dim, has_network(beside)
     inputs = RegionInputs(
         tokenizer=load_tokenizer(source, folder, options["tokenizer"], config.vocab_size),
         source=network_source(beside, device, width=width)

@@ -306,6 +306,10 @@ def chosen(boxes: Boxes, sure: Boxes, settings: Settings) -> list[int]:
     return kept
 
 
+def has_network(folder: Path) -> bool:
+    return (folder / SETTINGS).is_file()
+
+
 def network_source(folder: Path, device: str, *, width: int) -> RegionSource:
     settings = read_settings(folder)
     if settings.width != width:

@@ -38,8 +38,6 @@ Look = Callable[[Sequence[LazyImage]], Sequence[Regions | str | None]]
 
 
 class RegionSource:
-    """Provides the region features of images; ``fingerprint`` differs between sources whose features may differ."""
-
     image_names = False  # whether images are looked up by their names
 
     def __init__(self, look: Look, *, fingerprint: str, note: str, lacking: str = "", kept: int = KEPT) -> None:

@@ -85,7 +85,6 @@ def negotiate(place: Place, endpoint: Endpoint) -> Dialect:
 
 
 def _accepted(dialect: Dialect, reply: Mapping[str, object], again: Callable[[], Mapping[str, object]]) -> Dialect:
-    """The dialect of a service that gave this reply; ``again`` asks the same without log-probabilities."""
     text = text_of(reply)
     if isinstance(text, Problem) and "choices" not in reply:
         raise ServiceError(text.why, 200)
@@ -265,7 +264,6 @@ def _content(choice: Mapping[str, Any]) -> str:
 
 
 def _likeliest(choice: Mapping[str, Any]) -> list[tuple[str, float]] | None:
-    """The likeliest tokens, with their probabilities, at the first place whose token is neither blank nor special."""
     match choice.get("logprobs"):
         case {"content": list(tokens)}:
             for token in tokens:

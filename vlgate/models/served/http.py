@@ -149,8 +149,6 @@ def _number(options: dict[str, str], name: str, least: int, most: int, *, defaul
     return int(value)
 
 
-# Requests to a service over HTTP: paced, cut off in time, and sent again if the failure may pass.
-#
 # ``Endpoint.ask`` is the way in: it waits for its turn (``Pace``), sends the request, and repeats both until the
 # service replies or the retries are used up. It uses ``urllib`` from threads: another library would keep connections
 # open, but opening one costs about a millisecond, and a model takes tenths of a second or more. Redirects are not

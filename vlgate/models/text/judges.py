@@ -41,9 +41,7 @@ def scored(texts: Sequence[Any], columns: int, score: Callable[[list[Any]], Floa
 
 
 class Classifier:
-    """A sequence classification model of transformers whose labels have known ``meanings``, by their beginnings."""
-
-    meanings: tuple[tuple[str, ...], ...] = ()
+    meanings: tuple[tuple[str, ...], ...] = ()  # of the labels, by their beginnings
 
     @classmethod
     def load(cls, weights: str, folder: Path, device: str, dtype: str) -> Self:
@@ -127,7 +125,6 @@ class Plausibility:
 
 
 def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> Plausibility:
-    """Load a causal language model by its hub repository or folder, or a masked one as ``masked:NAME``."""
     kind, _, name = weights.partition(":")
     if kind == "masked" and name:
         return Plausibility(language_models.build_masked(name, folder, device=device, dtype=dtype))
@@ -166,7 +163,6 @@ class Likelihood:
 def grammaticality(
     weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32"
 ) -> Acceptability | Likelihood:
-    """Load a classifier of acceptability, or a language model as ``likelihood:NAME``."""
     kind, _, name = weights.partition(":")
     if kind == "likelihood" and name:
         return Likelihood(plausibility(name, device, folder=folder, dtype=dtype))

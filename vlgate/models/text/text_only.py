@@ -112,7 +112,6 @@ def loaded(source: Pretrained, cls: str, device: str, dtype: str) -> tuple[Any, 
 
 
 # Refuse texts that hold a control token of a model, such as ``<image>``, ``<|im_end|>`` or ``[MASK]``.
-#
 # A tokenizer reads such a word as the token itself, not as text: a question ends in its middle, an image is expected
 # although there is none, and CLIP reads a text up to the first end token only. Whether that raises depends on the
 # other texts of the batch, so such texts are refused before any of them is read.
