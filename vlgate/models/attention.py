@@ -15,7 +15,6 @@ from vlgate.types import Attended, Box, FloatArray, LazyImage, Match
 if TYPE_CHECKING:
     import torch
 
-
 ATTENTION = "attention to regions"
 
 
@@ -42,16 +41,12 @@ Frame = Callable[[tuple[int, int]], Box]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastGrid:
-    """The module at whose output, or ``before`` it, the last grid of features is."""
-
     module: Any
-    before: bool
+    before: bool  # whether the grid is what goes into the module, not what comes out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoders:
-    """The parts of a dual encoder: ``prepare`` turns images into pixels, and the others return one row per input."""
-
     grid: LastGrid | None
     frame: Frame
     prepare: Callable[[Sequence[LazyImage]], torch.Tensor]
@@ -60,7 +55,6 @@ class Encoders:
 
 
 def last_grid(visual: Any) -> LastGrid | None:
-    """The last grid of features of an image encoder; None for an encoder that is not known."""
     # Known are the vision transformers and the ResNets of open_clip, those of timm, and the vision models of
     # transformers' CLIP and its relatives. Behind the last block of a transformer, the patches may not matter any more,
     # so the grid is taken before it.
@@ -79,12 +73,10 @@ def last_grid(visual: Any) -> LastGrid | None:
 
 
 def centre(size: tuple[int, int]) -> Box:
-    """The largest square in the middle of an image of this width and height."""
     return _square(size, min(size))
 
 
 def padded(size: tuple[int, int]) -> Box:
-    """The smallest square around an image of this width and height."""
     return _square(size, max(size))
 
 
@@ -225,11 +217,8 @@ def caught(modules: Sequence[Any]) -> Iterator[list[torch.Tensor]]:
     def asked(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return args, {**kwargs, "output_attentions": True}
 
-    def keep(_: Any, __: Any, result: Any) -> None:
-        kept.append(result[1])
-
     handles = [module.register_forward_pre_hook(asked, with_kwargs=True) for module in modules]
-    handles += [module.register_forward_hook(keep) for module in modules]
+    handles += [module.register_forward_hook(lambda _, __, result: kept.append(result[1])) for module in modules]
     try:
         yield kept
     finally:
@@ -251,5 +240,4 @@ def eager(model: Any) -> Iterator[None]:
 
 
 def mean_of_heads(attentions: Sequence[torch.Tensor], row: int) -> list[FloatArray]:
-    """The attention of each layer for one row of a batch, the mean over heads."""
     return [np.asarray(one[row].mean(dim=0).float().cpu().double().numpy()) for one in attentions]

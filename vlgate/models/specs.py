@@ -17,10 +17,8 @@ FILE = Path(__file__).parent / "loading" / "models.toml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """What may follow the weights as ``?name=value``: one of ``values``, the default first, or a free ``form``."""
-
     help: str = ""
-    values: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()  # the default first; empty if the value is free
     form: str = ""
     default: str = ""
 
@@ -38,8 +36,6 @@ class Options(dict[str, str]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSpec:
-    """One section of ``models.toml``, which explains the fields."""
-
     name: str
     build: str
     can: tuple[str, ...]
@@ -54,7 +50,6 @@ class ModelSpec:
     note: str = ""
 
     def parsed(self, weights: str) -> tuple[str, Options]:
-        """Split what a user wrote after the colon into the weights and the options, whose values are checked."""
         rest, given = split_options(weights, self.options)
         for name, value in given.items():
             known = self.options[name].values
@@ -81,7 +76,6 @@ def split_options(weights: str, allowed: Collection[str]) -> tuple[str, dict[str
 
 @cache
 def registered() -> Mapping[str, ModelSpec]:
-    """The registered models by name."""
     sections = tomllib.loads(FILE.read_text(encoding="utf-8"))
     specs = {}
     for name, section in sections.items():

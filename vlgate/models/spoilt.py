@@ -25,13 +25,11 @@ from vlgate.seeds import generator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoilt:
-    """What is spoilt, in a sentence: the ``axis`` along which a tensor of a file of a model is shuffled."""
-
-    says: str
+    says: str  # what is spoilt, in a sentence
     model: str
     file: str
     tensor: str
-    axis: int = 0
+    axis: int = 0  # along which the tensor is shuffled
 
 
 _COLOURS = "Sees red, green and blue in each other's places: the channels of its first convolution are mixed."

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 LXMERT, CLIP = "tiny-lxmert", "tiny-clip"
 PACKAGES = ("torch", "torchvision", "transformers")
-NEEDS_NOTHING = "--model=bag-of-words"
-"""The embedded model for a machine without torch."""
+NEEDS_NOTHING = "--model=bag-of-words"  # the embedded model for a machine without torch
 
 
 def checkpoint(name: str) -> Path:

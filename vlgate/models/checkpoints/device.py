@@ -14,7 +14,6 @@ from vlgate.errors import ModelLoadError, nearest
 if TYPE_CHECKING:
     import torch
 
-
 DTYPES = ("float32", "float16", "bfloat16")
 _EXPECTED = "expected auto, cpu, cuda, cuda:N or mps"
 
@@ -89,7 +88,6 @@ def share_threads(workers: int, environment: MutableMapping[str, str] | None = N
 
 
 def room_on_gpu(workers: int, gpus: int, taken: int, free: int, total: int) -> str:
-    """Say how many workers fit on a GPU that several of them share; empty if this worker has it for itself."""
     sharing = -(-workers // max(1, gpus))
     if gpus < 1 or sharing < 2:
         return ""

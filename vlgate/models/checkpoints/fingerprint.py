@@ -29,7 +29,6 @@ def digest_path(path: Path) -> str:
 
 
 def digest_source(made_by: object) -> str:
-    """Return the SHA-256 of the source file of the module that defines a callable; empty if there is no file."""
     module = sys.modules.get(getattr(made_by, "__module__", None) or "")
     file = getattr(module, "__file__", None)
     return digest_path(Path(file)) if file and Path(file).is_file() else ""

@@ -53,7 +53,6 @@ class Pretrained:
 
 
 def requested(name: str, weights: str, folder: Path) -> tuple[Pretrained, Options]:
-    """Parse the weights of a registered model: its checkpoint, the default one if none is named, and its options."""
     spec = registered()[name]
     rest, options = spec.parsed(weights)
     return pretrained(rest, folder, default=spec.weights), options
@@ -166,7 +165,6 @@ def _shards(index: Path) -> list[str]:
 
 
 def _lost_shards(folder: Path, names: tuple[str, ...]) -> list[str]:
-    """The files that the index of a kind of weights names and that are missing; none for weights in one file."""
     single, index = names
     if (folder / single).is_file():
         return []
@@ -201,7 +199,6 @@ def base_of(source: Pretrained) -> Pretrained | None:
 
 
 def weights_of(source: Pretrained) -> Pretrained:
-    """Return the checkpoint that holds the weights: the base model of a lone adapter, else the checkpoint itself."""
     base = base_of(source)
     if base is None:
         return source
@@ -233,7 +230,6 @@ def parts_folder(source: Pretrained, *, tokenizer_only: bool = False) -> Path:
 
 
 def read_config(source: Pretrained) -> dict[str, Any]:
-    """Return the content of a checkpoint's ``config.json``; a repository that is not cached yet is downloaded."""
     file = folder_of(weights_of(source)) / CONFIG
     if not file.is_file():
         raise ModelLoadError(_nothing(file.parent, f"{CONFIG} and {SAFE[0]}"))
@@ -303,7 +299,6 @@ def holdings(folder: Path) -> str:
 
 
 def identity(source: Pretrained) -> str:
-    """Return a checkpoint's part of a fingerprint: a hash of a local folder, or the repository and its commit."""
     folder = folder_of(source)
     # An adapter adds its base model, if it is elsewhere, and the version of peft, which applies it.
     adapted = ""

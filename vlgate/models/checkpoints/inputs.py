@@ -39,7 +39,6 @@ def prepared(images: Sequence[LazyImage], prepare: Callable[[Image], T]) -> list
 
 
 def check_prepared(error: Exception, images: Sequence[LazyImage], prepare: Callable[[Image], object]) -> None:
-    """Find the images that cannot be prepared, after an attempt to prepare all of them has failed."""
     # What a processor refuses differs between families: a side ratio, a side that resizing reduces to 0, a number of
     # patches; and so does the exception.
     reasons: dict[LazyImage, str] = {}

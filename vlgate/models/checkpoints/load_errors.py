@@ -12,7 +12,6 @@ from vlgate.types import Answerer, Ask, LazyImage, Match, Matcher
 
 
 def missing_package(name: str, extra: str) -> ModelLoadError:
-    """Return the error for a package that is not installed; ``extra`` is the extra of vlgate that installs it."""
     return ModelLoadError(f"needs {name}, which is not installed; pip install 'vlgate[{extra}]'")
 
 
@@ -31,7 +30,6 @@ DAMAGED: tuple[type[Exception], ...] = (
 
 
 def damaged() -> tuple[type[Exception], ...]:
-    """Return ``DAMAGED`` with the classes that safetensors and huggingface_hub raise instead of those."""
     from huggingface_hub import errors
     from safetensors import SafetensorError
 
@@ -41,7 +39,6 @@ def damaged() -> tuple[type[Exception], ...]:
 
 
 def one_line(error: BaseException) -> str:
-    """Return the message of a library's exception on one line of at most 300 characters."""
     line = " ".join(str(error).split()) or type(error).__name__
     return line if len(line) <= 300 else f"{line[:300]}..."
 

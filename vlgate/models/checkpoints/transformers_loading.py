@@ -36,6 +36,10 @@ def no_bars() -> Iterator[None]:
 
 
 OWN = "write an adapter of your own (package.module:callable)"
+MEMORY_REMEDY = (
+    "run with --dtype bfloat16, which takes half of the memory, on another --device, on several GPUs "
+    f"(vlm:...?device_map=auto), or {hub.SERVE}"
+)
 _UNQUANTISED = f"name the checkpoint that it was made from, or {hub.SERVE}"
 _PACKAGES = {
     "aqlm": "aqlm", "auto-round": "auto-round", "awq": "gptqmodel", "bitsandbytes": "bitsandbytes accelerate",
@@ -45,7 +49,6 @@ _PACKAGES = {
 
 
 def quantised(config: Mapping[str, Any]) -> str:
-    """Return the method by which transformers takes a checkpoint to be quantised; empty if it does not."""
     text = config.get("text_config")
     for part in (config, text if isinstance(text, dict) else {}):
         settings = part.get("quantization_config")
@@ -60,7 +63,7 @@ def why_and_remedy(error: BaseException, config: Mapping[str, Any]) -> tuple[str
     text, kind, method = str(error), config.get("model_type"), quantised(config)
     why = remedy = ""
     if out_of_memory(error):
-        remedy = memory_remedy()
+        remedy = MEMORY_REMEDY
     elif "trust_remote_code" in text or "custom code" in text:
         why = f"a {kind} needs custom code from its repository, and no such code is run here"
         remedy = (
@@ -82,13 +85,6 @@ def why_and_remedy(error: BaseException, config: Mapping[str, Any]) -> tuple[str
     return why, remedy
 
 
-def memory_remedy() -> str:
-    return (
-        "run with --dtype bfloat16, which takes half of the memory, on another --device, on several GPUs "
-        f"(vlm:...?device_map=auto), or {hub.SERVE}"
-    )
-
-
 def merged(model: Any, source: hub.Pretrained, base: hub.Pretrained) -> tuple[Any, str]:
     folder = hub.folder_of(source)
     try:
@@ -99,8 +95,7 @@ def merged(model: Any, source: hub.Pretrained, base: hub.Pretrained) -> tuple[An
         if settings.is_prompt_learning:
             raise ModelLoadError(
                 f"{source.asked} holds an adapter of kind {kind}, which changes the prompt and cannot be merged into "
-                "weights; serve it with peft, and name it openai:URL#NAME, or write an adapter of your own "
-                "(package.module:callable)"
+                f"weights; serve it with peft, and name it openai:URL#NAME, or {OWN}"
             )
         with warnings.catch_warnings():  # peft warns of what is checked below
             warnings.simplefilter("ignore")
@@ -147,8 +142,7 @@ def _check(source: hub.Pretrained, info: Any) -> None:
             )
 
 
-NOTES = "vlgate_notes"
-"""The attribute of a loaded model with notes for the readers of the results, a tuple of strings."""
+NOTES = "vlgate_notes"  # the attribute of a loaded model with notes for the readers of the results, a tuple of strings
 
 
 def load_model(
@@ -191,7 +185,7 @@ def load_model(
     try:
         return model if "device_map" in kwargs else model.to(device)
     except (RuntimeError, ValueError) as error:
-        remedy = memory_remedy() if out_of_memory(error) else "try another --device"
+        remedy = MEMORY_REMEDY if out_of_memory(error) else "try another --device"
         raise ModelLoadError(f"{source.asked} cannot be moved to device={device!r} ({error}); {remedy}") from error
 
 
@@ -247,7 +241,6 @@ def _cannot(source: hub.Pretrained, folder: Path, name: str, error: BaseExceptio
 
 
 def load_processor(cls: Any, source: hub.Pretrained, **kwargs: Any) -> Any:
-    """Load a processor, tokenizer or image processor of transformers; an adapter may take that of its base model."""
     folder = hub.parts_folder(source, tokenizer_only="Tokenizer" in cls.__name__)
     try:
         with no_bars():
@@ -263,7 +256,6 @@ def load_processor(cls: Any, source: hub.Pretrained, **kwargs: Any) -> Any:
 
 
 def classes_of(*parts: Any) -> str:
-    """Return the names of the classes of processors and of what they hold, for a fingerprint."""
     # Image processors on torchvision and on Pillow differ in the last digits of the pixels; so do fast and slow ones.
     held = [getattr(part, name, None) for part in parts for name in ("image_processor", "tokenizer")]
     return " ".join(type(part).__name__ for part in (*parts, *held) if part is not None)

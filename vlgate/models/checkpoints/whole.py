@@ -67,7 +67,6 @@ def check_complete(asked: str, name: str, info: Mapping[str, Any], may_miss: Col
 
 
 def check_meaning(asked: str, unexpected: Collection[str]) -> None:
-    """Check that no weight is left out without which others mean something else."""
     keys = [key for key in sorted(unexpected) if not _matches(key, (*BUFFERS, *SPARE["any"]))]
     scales = [key for key in keys if _SCALE.search(key)]
     if scales:

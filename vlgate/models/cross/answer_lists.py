@@ -31,8 +31,6 @@ def vqa_form(text: str) -> str:
 
 
 class Vocabulary:
-    """The answers that a classifier chooses from, and their positions in its logits."""
-
     def __init__(self, labels: Sequence[str]) -> None:
         self.labels = tuple(labels)
         self._exact: dict[str, int] = {}
@@ -43,7 +41,6 @@ class Vocabulary:
         self._formed.pop("", None)  # from a label that is only an article
 
     def place(self, choice: str) -> int | None:
-        """Return the index of a choice among the labels, as written or in the form of VQA v2; None if it is not one."""
         formed = vqa_form(choice)
         places = (self._exact.get(normal_answer(choice)), self._exact.get(formed), self._formed.get(formed))
         return next((place for place in places if place is not None), None)
@@ -69,7 +66,6 @@ def best(choices: Sequence[Sequence[str]], scores: Sequence[FloatArray]) -> list
 
 
 def restricted(question: Ask, mode: str) -> bool:
-    """Return whether a question must be answered by one of its choices, not by any answer that the model knows."""
     return mode == "restricted" and bool(question.choices)
 
 
@@ -81,8 +77,6 @@ _UNNAMED = re.compile(r"LABEL_\d+")
 
 
 class AnswerList:
-    """The answers that a model can give, in the order of its scores; see ``restricted`` for the mode."""
-
     def __init__(self, answers: Sequence[str], mode: str) -> None:
         self.answers = tuple(answers)
         self.fingerprint = digest(*answers, mode)
@@ -148,7 +142,6 @@ def answers_file(asked: str, folder: Path, beside: Path | None, names: Sequence[
 
 
 def check_answers(asked: str, folder: Path) -> None:
-    """Check that the file of answers that the user named ("" for none) exists and can be read."""
     file = answers_file(asked, folder, None, ())
     if file is not None:
         read_answers(file)

@@ -25,7 +25,6 @@ from vlgate.types import Ask, FloatArray
 if TYPE_CHECKING:
     import torch
 
-
 # ``blip:WEIGHTS`` (section 3.2): the score is the logit of a match minus the logit of no match. A match is index 1, and
 # the authors say yes if its softmax is above one half (salesforce/BLIP, issue 46).
 #
@@ -71,10 +70,6 @@ def _logits(model: Any, inputs: Inputs, first: int | None = None) -> torch.Tenso
     return logits
 
 
-def _places(config: Any) -> int:
-    return int(config.text_config.max_position_embeddings)
-
-
 ITM = MatchingHead(
     architecture=Architecture(
         kind="blip",
@@ -83,7 +78,7 @@ ITM = MatchingHead(
         may_miss=(r"(vision|text)_proj\..*",),  # only the contrastive score uses them
     ),
     logits=_logits,
-    places=_places,
+    places=lambda config: config.text_config.max_position_embeddings,
     match=MATCH,
     begins=lambda model, first: (partial(_logits, first=first_token(model, first)), NOTES[first]),
 )
@@ -100,8 +95,6 @@ LONGEST = 20  # tokens of a generated answer
 
 
 class WrittenAnswerer(QuestionAnswerer):
-    """A decoder, which replies with the likeliest choice, or a generated answer."""
-
     def __init__(self, model: Any, prepare: Preparation, options: Options, _: Path, what: str) -> None:
         first, mode = options["first"], options["mode"]
         super().__init__(prepare, fingerprint=f"{what} {mode} {first}")
@@ -179,6 +172,6 @@ class WrittenAnswerer(QuestionAnswerer):
 
 VQA = AnsweringHead(
     architecture=Architecture(kind="blip", model="BlipForQuestionAnswering", processor="BlipProcessor"),
-    places=_places,
+    places=lambda config: config.text_config.max_position_embeddings,
     answerer=WrittenAnswerer,
 )

@@ -21,7 +21,6 @@ from vlgate.types import Ask, Attended, FloatArray, LazyImage, Match
 if TYPE_CHECKING:
     import torch
 
-
 # The files of a processor: one of the forms per part, and all files of a form.
 _PARTS = {
     "image processor": (("preprocessor_config.json",), ("processor_config.json",)),
@@ -40,12 +39,7 @@ class Architecture:
     may_miss: tuple[str, ...] = ()  # regular expressions of weights that no reply depends on
 
 
-def check_local(source: Pretrained, architecture: Architecture) -> None:
-    if source.local:
-        _check_files(source, architecture)
-
-
-def _check_files(source: Pretrained, architecture: Architecture) -> None:
+def check_files(source: Pretrained, architecture: Architecture) -> None:
     """Check the files of a checkpoint, except the content of its weights. Imports no torch."""
     kind = read_config(source).get("model_type")
     if kind != architecture.kind:
@@ -66,7 +60,7 @@ def _check_files(source: Pretrained, architecture: Architecture) -> None:
 
 def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype: str) -> tuple[Any, Any, str]:
     transformers = library("transformers")
-    _check_files(source, architecture)
+    check_files(source, architecture)
     processor = load_processor(getattr(transformers, architecture.processor), source)
     if processor.tokenizer.pad_token_id is None:
         raise ModelLoadError(
@@ -97,8 +91,6 @@ OPTION = "score"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankScore:
-    """How a head's outputs become scores."""
-
     match: int | None  # the column of a match among two logits; None for a head with one ranking score
     raw: bool = False  # the logit of a match alone
 
@@ -212,8 +204,6 @@ class Preparation:
 
 
 class PixelModel:
-    """A model of pixels and texts; ``cut_texts`` holds all texts so far that lost their end."""
-
     def __init__(self, prepare: Preparation, *, fingerprint: str) -> None:
         self.fingerprint = fingerprint
         self.cut_texts: set[str] = set()
@@ -304,8 +294,6 @@ class QuestionAnswerer(PixelModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweringHead:
-    """An architecture that answers questions; ``answerer`` gets the model, its preparation, options and folder."""
-
     architecture: Architecture
     places: Callable[[Any], int]
     answerer: Callable[[Any, Preparation, Options, Path, str], QuestionAnswerer]

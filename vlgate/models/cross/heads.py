@@ -20,7 +20,7 @@ from vlgate.models.cross.cross_encoder import (
     MatchingHead,
     Preparation,
     QuestionAnswerer,
-    check_local,
+    check_files,
     loaded,
     rank_score,
 )
@@ -28,7 +28,6 @@ from vlgate.models.specs import Options
 
 if TYPE_CHECKING:
     import torch
-
 
 # The score of ``blip2``, ``bridgetower`` and ``flava`` is the logit of a match minus the logit of no match. A match is
 # index 1 of the logits, of shape (n, 2). Texts are not changed and not shortened.
@@ -201,7 +200,8 @@ HEADS: Mapping[str, MatchingHead | AnsweringHead] = MappingProxyType(
 def check(weights: str, folder: Path, *, name: str) -> None:
     source, options = requested(name, weights, folder)
     _check_options(HEADS[name], options, folder)
-    check_local(source, HEADS[name].architecture)
+    if source.local:
+        check_files(source, HEADS[name].architecture)
 
 
 def build(

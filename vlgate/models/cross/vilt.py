@@ -24,10 +24,8 @@ from vlgate.types import Ask, Attended, FloatArray
 if TYPE_CHECKING:
     import torch
 
-
 ROUNDS = 1000
-STEP = 0.1
-"""Rounds and step with which ViLT's authors draw heat maps (``demo.py`` of github.com/dandelin/ViLT)."""
+STEP = 0.1  # with so many rounds, as ViLT's authors draw heat maps (``demo.py`` of github.com/dandelin/ViLT)
 
 
 def cosine_cost(words: FloatArray, patches: FloatArray) -> FloatArray:
@@ -90,15 +88,7 @@ def alignment(model: Any, inputs: Inputs, tokens: list[list[str]], texts: list[s
     return maps
 
 
-# ``vilt:WEIGHTS``: the score is the single logit of ``ViltForImageAndTextRetrieval``, higher for a better fit. Its
-# weights are initialised with the matching row of the two-class head of the pretraining (``itm_score.fc.weight[1:]``,
-# dandelin/ViLT) and trained to rank the true text first among sixteen. Such a score has no point between yes and no, so
-# there is no threshold. transformers has no class with the two-class head, and the checkpoints on the hub do not
-# contain it.
-
-
 def rollout(model: Any, inputs: Inputs, _: list[list[str]], texts: list[str]) -> list[Attended]:
-    """Return how much of each patch is in the token that the score of each request is computed from."""
     reply, real = _reply(model.vilt, inputs, attentions=True)
     start = inputs.input_ids.shape[1] + 1
     maps = []
@@ -146,14 +136,15 @@ def _positions(embeddings: Any, size: tuple[int, int], padded: tuple[int, int]) 
     return functional.pad(stretched, (0, padded[1] - size[1], 0, padded[0] - size[0]))
 
 
-def _places(config: Any) -> int:
-    return int(config.max_position_embeddings)  # 40 in published checkpoints
-
-
+# ``vilt:WEIGHTS``: the score is the single logit of ``ViltForImageAndTextRetrieval``, higher for a better fit. Its
+# weights are initialised with the matching row of the two-class head of the pretraining (``itm_score.fc.weight[1:]``,
+# dandelin/ViLT) and trained to rank the true text first among sixteen. Such a score has no point between yes and no, so
+# there is no threshold. transformers has no class with the two-class head, and the checkpoints on the hub do not
+# contain it.
 RANKING = MatchingHead(
     architecture=Architecture(kind="vilt", model="ViltForImageAndTextRetrieval", processor="ViltProcessor"),
     logits=lambda model, inputs: model.rank_output(_reply(model.vilt, inputs)[0].pooler_output),
-    places=_places,
+    places=lambda config: config.max_position_embeddings,  # 40 in published checkpoints
     match=None,
     align=alignment,
     roll=rollout,
@@ -188,6 +179,6 @@ class LabelAnswerer(QuestionAnswerer):
 
 VQA = AnsweringHead(
     architecture=Architecture(kind="vilt", model="ViltForQuestionAnswering", processor="ViltProcessor"),
-    places=_places,
+    places=lambda config: config.max_position_embeddings,
     answerer=LabelAnswerer,
 )

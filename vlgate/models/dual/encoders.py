@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# The families of dual encoders: how each reads texts, and which family a checkpoint belongs to.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     name: str
@@ -116,12 +113,8 @@ def context(family: Family, config: Any, tokenizer: Any) -> int:
     return int(min(family.length or positions, positions, tokenizer.model_max_length))
 
 
-# Load dual encoders: ``clip:``, ``siglip:`` and the other ``vlgate.models.dual.encoders``, and ``dual:`` for any.
-#
 # The score is the cosine of the image's and the text's features. The logit scale and bias do not change the order of
 # two scores; if a model was trained with a sigmoid, they give the decision threshold.
-
-
 class DualModel(CosineModel):
     def __init__(self, model: Any, tokenizer: Any, image_processor: Any, *, family: Family, fingerprint: str) -> None:
         tokenizer.padding_side = "right"  # as in training, whatever was saved: positions are counted from the left
@@ -177,7 +170,6 @@ class DualModel(CosineModel):
         return attention.grad_cams(pairs, encoders)
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return the rollout of the image encoder for each pair; nothing if its patches do not form a square."""
         import torch
 
         network = getattr(self._model.vision_model, "encoder", None)

@@ -25,8 +25,6 @@ def unit_rows(features: torch.Tensor) -> FloatArray:
 
 
 class CosineModel:
-    """A dual encoder, whose score is the cosine of the features of image and text."""
-
     def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str, note: str = "") -> None:
         # Only a model that was trained on single pairs has a bias; its probability of a match is
         # sigmoid(scale * cosine + bias) (SigLIP, arXiv:2303.15343, section 3.2), which exceeds one half above this.
@@ -63,13 +61,11 @@ class CosineModel:
 # not see the padding. For both, texts of 15 tokens take a fifth of the work of 77. Texts are sorted by length and
 # encoded in groups, each as long as its longest text.
 
+# The texts on which a model shows that padding makes no difference to it.
 TRIED = ("a", "Two dogs and a cat.", "A man in a red coat rides a bicycle past the old brick house near the river.")
-"""The texts on which a model shows that padding makes no difference to it."""
-
+# Texts that a CPU encodes together: with 16 captions of SugarCrepe, 12 % of the tokens are padding, with 64 38 %. Other
+# devices encode all texts of a batch together, because small groups do not fill them.
 AT_ONCE = 16
-"""How many texts a CPU encodes together: with 16 captions of SugarCrepe, 12 % of the tokens are padding, with 64 38 %.
-Other devices encode all texts of a batch together, because small groups do not fill them."""
-
 _ROUNDING = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
 _MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError)
 

@@ -11,20 +11,8 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.attention import Encoders, centre, grad_cams, last_grid, padded, whole
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.inputs import prepared, rows_as_keys, stacked
+from vlgate.models.dual import open_clip_weights as parts
 from vlgate.models.dual.features import TRIED, CosineModel, apart, in_groups, told, unit_rows
-from vlgate.models.dual.open_clip_weights import (
-    assumptions,
-    check_names,
-    check_sizes,
-    create,
-    identity,
-    parse,
-    refuse_code,
-    shapes,
-    tokenizer_of,
-    transform_of,
-    weights_file,
-)
 from vlgate.types import Attended, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -184,28 +172,29 @@ def _differ(wide: torch.Tensor, tokens: torch.Tensor, length: int) -> list[bool]
 
 
 def check(weights: str, folder: Path) -> None:
-    parse(weights, folder)
+    parts.parse(weights, folder)
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> OpenClip:
-    source = parse(weights, folder)
+    source = parts.parse(weights, folder)
     try:
         import open_clip
     except ModuleNotFoundError as error:
         raise ModelLoadError(f"open_clip:{weights} needs {error.name}; pip install 'vlgate[clip]'") from error
 
-    check_names(source)
-    file = weights_file(source)
-    sizes = shapes(file) if file is not None else {}  # before open_clip opens the file, so that no code in it is run
-    refuse_code(source)
-    model = create(source, file, device=device, dtype=dtype, seed=seed)
-    check_sizes(source, sizes, model)
+    parts.check_names(source)
+    file = parts.weights_file(source)
+    # before open_clip opens the file, so that no code in it is run
+    sizes = parts.shapes(file) if file is not None else {}
+    parts.refuse_code(source)
+    model = parts.create(source, file, device=device, dtype=dtype, seed=seed)
+    parts.check_sizes(source, sizes, model)
     random = f"untrained on purpose, with random weights from seed {seed}" if source.kind == "random" else ""
     return OpenClip(
         model,
-        tokenizer_of(source),
-        transform_of(source, model),
+        parts.tokenizer_of(source),
+        parts.transform_of(source, model),
         dtype=dtype,
-        note=random or assumptions(source),
-        fingerprint=f"{identity(source, file, seed)} {open_clip.__version__} {dtype}",
+        note=random or parts.assumptions(source),
+        fingerprint=f"{parts.identity(source, file, seed)} {open_clip.__version__} {dtype}",
     )

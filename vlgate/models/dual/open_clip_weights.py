@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     import torch
     from PIL.Image import Image
 
-
-# The weights after ``open_clip:``: their name, their file, and its shapes, checked against the model.
-
 CONFIG = "open_clip_config.json"
 # The files of weights that open_clip looks for in a folder, in its order.
 IN_FOLDER = ("open_clip_model.safetensors", "open_clip_pytorch_model.safetensors", "open_clip_pytorch_model.bin")
@@ -37,10 +34,8 @@ _FORMS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenClipName:
-    """A parsed name: ``name`` is the model's name in open_clip, ``tag`` or ``path`` gives its weights."""
-
     kind: Literal["tag", "file", "folder", "hub", "random"]
-    name: str
+    name: str  # the model's name in open_clip
     tag: str = ""
     path: Path | None = None
 
@@ -104,7 +99,6 @@ def check_names(source: OpenClipName) -> None:
 
 
 def weights_file(source: OpenClipName) -> Path | None:
-    """Return the local file of weights, downloaded from the hub if it is not cached yet; None for ``random``."""
     import open_clip
     from huggingface_hub import constants
     from open_clip.pretrained import download_pretrained_from_hf
@@ -182,7 +176,6 @@ def check_sizes(source: OpenClipName, sizes: Mapping[str, tuple[int, ...]], mode
 
 
 def identity(source: OpenClipName, file: Path | None, seed: int) -> str:
-    """Return the weights' part of a fingerprint: a hash of their content, or the seed of an untrained model."""
     if file is None:
         return f"{source.name} random {seed}"
     # A file in the hub's cache is a link to a blob whose name is the hash of its content.
@@ -192,8 +185,6 @@ def identity(source: OpenClipName, file: Path | None, seed: int) -> str:
     config = digest_path(beside) if source.kind in ("folder", "hub") and beside.is_file() else ""
     return f"{source.name if source.kind != 'folder' else ''} {source.tag} {content} {config}"
 
-
-# The parts of an open_clip model: network, tokenizer, image transform, and settings from its list of weights.
 
 _PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")
 
@@ -326,7 +317,6 @@ def _no_tokenizer(source: OpenClipName, why: str) -> str:
 
 
 def transform_of(source: OpenClipName, model: Any) -> Callable[[Image], torch.Tensor]:
-    """Return the function that prepares an image for a model, without random augmentation."""
     from open_clip.transform import PreprocessCfg, image_transform_v2
 
     settings = model.visual.preprocess_cfg

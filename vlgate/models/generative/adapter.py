@@ -41,8 +41,6 @@ _THOUGHTLESS = "its template makes it think before it answers, and its thoughts 
 
 
 class Vlm:
-    """A generative model as a matcher and an answerer."""
-
     def __init__(
         self, engine: Engine, *, score: str, mode: str, fingerprint: str, name: str = "vlm", dtype: str = "float32"
     ) -> None:
@@ -105,9 +103,8 @@ class Vlm:
         self._check_texts(questions)
         answers: dict[int, str] = {}
         with self._refusals(questions):
-            for many in sorted(
-                {len(question.images) for question in questions}
-            ):  # processors pad prompts with as many images
+            # processors pad prompts with as many images
+            for many in sorted({len(question.images) for question in questions}):
                 places = [index for index, question in enumerate(questions) if len(question.images) == many]
                 some = [questions[place] for place in places]
                 prompts = [(one.images, self._engine.prompter.prompt(choice_question(one), many)) for one in some]

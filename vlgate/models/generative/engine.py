@@ -13,7 +13,7 @@ from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.checkpoints.hub import SERVE
 from vlgate.models.checkpoints.inputs import check_prepared
 from vlgate.models.checkpoints.load_errors import DAMAGED, one_line
-from vlgate.models.checkpoints.transformers_loading import OWN, memory_remedy
+from vlgate.models.checkpoints.transformers_loading import MEMORY_REMEDY, OWN
 from vlgate.models.generative.reading import Asked, PromptReader, log_likelihoods, select
 from vlgate.models.text.text_only import log_probabilities
 from vlgate.types import FloatArray, LazyImage
@@ -23,18 +23,12 @@ if TYPE_CHECKING:
 
     from vlgate.models.generative.reading import Shown
 
-
-# Probabilities of next tokens and whole replies, and generated text: of decoders and of encoder-decoders.
-
-Reply = tuple[Asked, tuple[int, ...]]
-"""A prompt with its images, and the tokens of a reply."""
+Reply = tuple[Asked, tuple[int, ...]]  # a prompt with its images, and the tokens of a reply
 # Architectures that need other inputs than an image and a question, or read the question from the image.
 _REFUSED = frozenset({"udop", "pix2struct", "fuyu", "git", "kosmos-2", "kosmos-2.5", "idefics"})
 
 
 class Engine(PromptReader):
-    """A model of transformers with its processor."""
-
     padding_side = "left"
 
     def __init__(self, model: Any, processor: Any) -> None:
@@ -42,8 +36,7 @@ class Engine(PromptReader):
         if kind in _REFUSED or not hasattr(processor, "tokenizer"):
             raise ModelLoadError(
                 f"a {kind} cannot be asked a question about an image in the way of vlm: (its inputs are others, or its "
-                "question is part of the image); serve it (openai:URL#MODEL), or write an adapter of your own "
-                "(package.module:callable)"
+                f"question is part of the image); serve it (openai:URL#MODEL), or {OWN}"
             )
         tokenizer = processor.tokenizer
         tokenizer.padding_side = self.padding_side
@@ -80,7 +73,6 @@ class Engine(PromptReader):
         return np.asarray(rows[[distinct[prompt] for prompt in prompts]], dtype=np.float64)
 
     def _next(self, prompts: Sequence[Asked]) -> Any:
-        """The log-probabilities of the next token, shape (n, vocabulary)."""
         return self.read(prompts).next
 
     def likelihoods(self, wanted: Sequence[Reply], *, ended: bool = False) -> FloatArray:
@@ -162,10 +154,8 @@ class Engine(PromptReader):
 
 
 class EncoderDecoder(Engine):
-    """An encoder-decoder of transformers with its processor: Florence-2, BLIP-2 and InstructBLIP with Flan-T5."""
-
-    # The encoder reads image and prompt, and the decoder writes the reply after its own first tokens. Nothing is kept
-    # between two calls: a reply is one pass through the whole network.
+    # Florence-2, and BLIP-2 and InstructBLIP with Flan-T5: the encoder reads image and prompt, and the decoder writes
+    # the reply after its own first tokens. Nothing is kept between two calls: a reply is one pass through the network.
 
     # Encoders with learned positions (BART's in Florence-2) count them from the left.
     padding_side = "right"
@@ -229,7 +219,6 @@ def engine_for(model: Any, processor: Any) -> Engine:
 
 
 # Checks on two drawn images, before anything is scored, that a batch gives what the library's own code gives.
-#
 # Sharing, padding and batching depend on how an architecture positions and masks tokens, which differs between
 # families and between versions of the library. The reference is the library's own ``generate``, alone and token by
 # token.
@@ -252,7 +241,7 @@ def check_reading(engine: Engine, name: str, dtype: str) -> None:
     except DAMAGED as error:
         why = f"{type(error).__name__}: {one_line(error)}"
         if out_of_memory(error):
-            raise ModelLoadError(f"{name} is loaded, but fails on an image ({why}); {memory_remedy()}") from error
+            raise ModelLoadError(f"{name} is loaded, but fails on an image ({why}); {MEMORY_REMEDY}") from error
         remedy = "save the processor and chat template that it was published with"
         if isinstance(error, AttributeError | TypeError):
             from transformers import __version__
@@ -273,7 +262,6 @@ def check_reading(engine: Engine, name: str, dtype: str) -> None:
 
 
 def check_several(engine: Engine, name: str, dtype: str) -> None:
-    """Check that a model takes two images in one prompt, sees both, and gives in a batch what it gives alone."""
     try:
         apart, why = _apart(engine, several=True), _unseen(engine)
     except ModelLoadError:
@@ -292,7 +280,6 @@ def check_several(engine: Engine, name: str, dtype: str) -> None:
 
 
 def _unseen(engine: Engine) -> str:
-    """Say if a model does not look at one of two images; empty if it looks at both."""
     one, other = (LazyImage(key=str(turn), load=partial(_drawn, _SIZES["wide"], turn)) for turn in (0, 180))
     prompt = engine.prompter.prompt("What is this?", 2)
     reply = engine.prompter.continuation(prompt, "a red cup on the table")

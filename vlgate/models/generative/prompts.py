@@ -24,14 +24,10 @@ _NO_THOUGHTS = "<think>\n\n</think>\n\n"  # the end of Qwen3's templates if thin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plain:
-    """The prompts of a family without a chat template; ``end`` is what its processor adds after the text."""
-
-    # ``special`` is whether the tokenizer adds special tokens, which some processors write by themselves.
-
     question: str
     caption: str
-    end: str = ""
-    special: bool = True
+    end: str = ""  # what the processor adds after the text
+    special: bool = True  # whether the tokenizer adds special tokens, which some processors write by themselves
 
 
 # Families that are published without a chat template, by the model_type of their config.json.
@@ -54,9 +50,7 @@ PLAIN: Mapping[str, Plain] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A prompt in two parts: ``head``, which holds the image and is the same for all texts, and ``tail``."""
-
-    head: str
+    head: str  # holds the image and is the same for all texts
     tail: str
 
     @property
@@ -65,8 +59,6 @@ class Prompt:
 
 
 class Prompter:
-    """Writes prompts and continuations; ``thoughtless`` records that thoughts are closed as the template opens them."""
-
     def __init__(self, processor: Any, model_type: str) -> None:
         self._processor = processor
         self._tokenizer = processor.tokenizer
@@ -85,7 +77,7 @@ class Prompter:
             )
         self.control = ControlTokens(self._tokenizer, template=str(template or ""), processor=processor)
         self.separate = False
-        self.thoughtless = False
+        self.thoughtless = False  # whether thoughts are closed as the template opens them
         from jinja2 import TemplateError
 
         try:
@@ -162,12 +154,10 @@ class Prompter:
         return "" if end[-1:].isspace() or (last is not None and last.special) else " "
 
     def replies(self, prompt: Prompt, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """The distinct token sequences of texts as replies, each with and without a space before it."""
         spaces = dict.fromkeys(["", self.space(prompt)])
         return list(dict.fromkeys(self.continuation(prompt, space + text) for text in texts for space in spaces))
 
     def single(self, texts: Sequence[str]) -> list[int]:
-        """The tokens that by themselves are one of ``texts``, with or without a space before it."""
         prompt = self.prompt("")
         found = [self.continuation(prompt, space + text) for text in texts for space in ("", " ")]
         alone = sorted({ids[0] for ids in found if len(ids) == 1} - {self._tokenizer.unk_token_id})
@@ -183,5 +173,4 @@ def choice_question(question: Ask | Compare) -> str:
 
 
 def forms(choice: str) -> tuple[str, ...]:
-    """The forms in which a model may write a choice: unchanged, and with a capital letter."""
     return tuple(dict.fromkeys([choice, choice[:1].upper() + choice[1:]]))

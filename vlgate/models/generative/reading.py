@@ -27,12 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """A model's states after n sequences: their keys and values in ``cache``."""
-
-    # ``mask`` (n, length) is 0 for padding. ``next`` (n, vocabulary) is the log-probability of each next token, in
-    # float64. ``shift`` (n, 1) is added to positions if images take fewer positions than tokens (M-RoPE of Qwen2-VL and
-    # others). ``tiles`` (n, 1, images, tiles) is 1 for the tiles that the following tokens attend to, in models that
-    # read images by cross attention (Llama 3.2 Vision).
+    # ``cache`` holds the keys and values of n sequences. ``mask`` (n, length) is 0 for padding. ``next`` (n,
+    # vocabulary) is the log-probability of each next token, in float64. ``shift`` (n, 1) is added to positions if
+    # images take fewer positions than tokens (M-RoPE of Qwen2-VL and others). ``tiles`` (n, 1, images, tiles) is 1 for
+    # the tiles that the following tokens attend to, in models that read images by cross attention (Llama 3.2 Vision).
 
     cache: Any
     mask: torch.Tensor
@@ -145,8 +143,7 @@ def _only_last(model: Any) -> dict[str, int]:
     return {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
 
 
-Shown = LazyImage | tuple[LazyImage, ...]
-"""The image of a prompt, or several in their order."""
+Shown = LazyImage | tuple[LazyImage, ...]  # the image of a prompt, or several in their order
 Asked = tuple[Shown, Prompt]
 # Families in which a token attends only to earlier ones, so that questions can share an image's states; a test checks
 # each. PaliGemma is not one of them: its image tokens attend to the question.
@@ -159,8 +156,6 @@ SHARED = frozenset(
 
 
 class PromptReader:
-    """Turns images and prompts into a model's states, from which the probability of a reply can be computed."""
-
     def __init__(self, model: Any, processor: Any, *, filler: int) -> None:
         kind = model.config.model_type
         self.prompter = Prompter(processor, kind)
@@ -176,7 +171,6 @@ class PromptReader:
         return read(self._model, self.inputs(prompts)) if shared is None else shared
 
     def _read_shared(self, images: Sequence[Shown], prompts: Sequence[Asked]) -> State | None:
-        """Read each image with the prompts' common head, and continue with each text."""
         heads = {prompt.head for _, prompt in prompts}
         if len(heads) > 1 or not (head := heads.pop()):
             return None

@@ -1,8 +1,6 @@
 """The models that --model can name: the sections of models.toml and the entry points of installed packages.
 
-Finds models that installed packages offer as entry points of the group ``vlgate.models``, without importing them.
-
-A package offers a model by two lines in its ``pyproject.toml``::
+Nothing is imported. A package offers a model by two lines in its ``pyproject.toml``::
 
     [project.entry-points."vlgate.models"]
     my-model = "my_package.vlgate_adapter:build"
@@ -62,8 +60,6 @@ _WEIGHTS = (".safetensors", ".bin", ".pt")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEntry:
-    """What is known of one model without loading it; the fields of ``models.toml`` and these."""
-
     name: str
     offered_by: str = ""  # the package that offers the model, with its version; empty for vlgate itself
     target: str = ""

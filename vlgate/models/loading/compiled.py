@@ -27,14 +27,11 @@ _SHAPES = 64
 
 @runtime_checkable
 class Compiles(Protocol):
-    """A part of a model that knows how to compile itself."""
-
     def compile(self) -> None:
         """Compile this part in place."""
 
 
 def compiled(loaded: LoadedModel, device: str) -> LoadedModel:
-    """Compile the torch modules of a loaded model, and the parts of it that compile themselves, in place."""
     parts = list(_held(loaded.model, {"vlgate", _package(loaded.model)}, set())) if "torch" in sys.modules else []
     if not parts:
         raise ModelLoadError(f"model={loaded.name!r} holds no torch module to compile; leave --compile out")
@@ -84,7 +81,6 @@ def _takes_cache(module: nn.Module) -> bool:
 
 
 def modules_of(model: object) -> list[nn.Module]:
-    """Return the torch modules that a model of any protocol holds, searched for as in ``compiled``."""
     if "torch" not in sys.modules:  # a model without torch never loads it
         return []
     from torch import nn
@@ -93,11 +89,7 @@ def modules_of(model: object) -> list[nn.Module]:
 
 
 def _held(held: object, packages: set[str], seen: set[int]) -> Iterator[Any]:
-    """Yield the torch modules of an object, and the parts of it that compile themselves.
-
-    The search goes through the attributes of objects of the given packages, and through lists, mappings and partial
-    functions.
-    """
+    """Yield the torch modules of an object, and the parts of it that compile themselves, within ``packages`` only."""
     from torch import nn
 
     if id(held) in seen:

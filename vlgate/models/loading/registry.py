@@ -38,7 +38,6 @@ def can_be_found(module: str, folder: Path) -> bool:
 
 
 def import_target(target: str, what: str) -> Callable[..., object]:
-    """Import the callable that ``module:name`` names; ``name`` may have dots."""
     module, _, path = target.partition(":")
     named: object
     try:
@@ -68,7 +67,6 @@ def import_target(target: str, what: str) -> Callable[..., object]:
 def named_arguments(
     made_by: Callable[..., object], weights: str, what: str, spec: ModelSpec | None = None
 ) -> tuple[str, ...]:
-    """Return which of the arguments that vlgate passes a callable takes."""
     offered = {"device", "dtype", "seed", "folder"} | ({"weights"} if weights else set())
     if spec is not None:
         offered.add("name")
@@ -220,7 +218,6 @@ def load(
 
 
 def takes(spec: str, argument: str, *, folder: Path) -> bool:
-    """Return whether the callable of a model, which is imported, takes an argument such as ``dtype``."""
     return argument in _found(spec, folder)[2]
 
 

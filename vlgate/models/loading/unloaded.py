@@ -23,7 +23,6 @@ from vlgate.types import Match
 
 
 def checkpoint(weights: str, folder: Path, default: str) -> str:
-    """Describe a checkpoint of transformers, whose options name no further files."""
     name, _, options = weights.partition("?")
     values = [part.partition("=")[2] for part in options.split("&") if part]
     if any((folder / Path(value).expanduser()).exists() for value in values):
@@ -32,7 +31,6 @@ def checkpoint(weights: str, folder: Path, default: str) -> str:
 
 
 def embedded(weights: str, folder: Path, default: str) -> str:  # noqa: ARG001  # as above
-    """Describe a model that lies in the package; ``default`` is the name of its folder."""
     from vlgate.models.tiny import checkpoint as place
 
     return "" if weights else digest_path(place(default))
@@ -54,8 +52,6 @@ _ASKED = ("match", "accepts", "encode_images", "encode_texts", "answer", "compar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Face:
-    """What a run must know of a model before it asks it: its name, methods and attributes; see ``LoadedModel``."""
-
     name: str
     weights: str
     fingerprint: str
@@ -88,7 +84,6 @@ def face_of(loaded: LoadedModel) -> Face | None:
 
 
 def note_of(loaded: LoadedModel) -> str:
-    """Return what the readers of the results should know of a model: its own note, and those of its checkpoints."""
     modules = modules_of(loaded.model) if loaded.registered else []
     notes = [
         str(getattr(loaded.model, "note", "")),
@@ -104,8 +99,6 @@ def face_from(content: Mapping[str, Any]) -> Face | None:
 
 
 class Unloaded:
-    """Stands in for a model until it is asked; ``load`` builds it."""
-
     def __init__(self, face: Face, build: Callable[[], LoadedModel]) -> None:
         self.fingerprint = face.own_fingerprint
         self.decision_threshold = face.decision_threshold
@@ -145,8 +138,6 @@ class Unloaded:
 
 
 def stand_in(face: Face, build: Callable[[], LoadedModel]) -> Unloaded:
-    """Return an object that has the methods of the model, and builds it when one is called."""
-
     def asking(name: str) -> Callable[[Unloaded, Sequence[Any]], Any]:
         return lambda unloaded, items: getattr(unloaded.load(), name)(items)
 

@@ -54,7 +54,6 @@ class Scorer:
         return versions()
 
     def load(self, wanted: messages.Wanted) -> messages.Surface | messages.Failed:
-        """Load the model on the devices that Ray gave this actor; return what it shows of itself, or what it raised."""
         if wanted.threads is not None and "torch" not in sys.modules:
             os.environ["OMP_NUM_THREADS"] = str(wanted.threads)  # torch reads it when it is imported
         try:
@@ -80,7 +79,6 @@ class Scorer:
     def ask(
         self, call: Call, items: tuple[object, ...], files: dict[str, int], *pixels: Pixels | messages.Failed
     ) -> messages.Outcome:
-        """Call a method of the model on some items, which need ``files`` of these sizes; see ``Caller``."""
         if file := messages.absent(files):
             return messages.NotHere(file=file)
         model: Any = None if self._loaded is None else self._loaded.model

@@ -18,15 +18,12 @@ from vlgate.errors import OptionError
 from vlgate.models.checkpoints.load_errors import one_line
 
 _PATIENCE = 5.0  # seconds for the first connection; Ray itself would try for two minutes, and end the process
-ANSWERS = 30.0
-"""Seconds for a cluster to say that it is one; Ray would wait a quarter of an hour for anything else."""
+ANSWERS = 30.0  # seconds for a cluster to say that it is one; Ray would wait a quarter of an hour for anything else
 _START = "start one with ray start --head, or leave --ray out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A living node of a cluster: its id, its name for messages, and its CPUs and GPUs."""
-
     id: str
     name: str
     cpus: int
@@ -91,7 +88,6 @@ def _calm() -> Iterator[None]:
 
 
 def nodes() -> list[Node]:
-    """Return the living nodes of the cluster that this process is connected to, in the order of their ids."""
     import ray
 
     living = []
@@ -105,8 +101,6 @@ def nodes() -> list[Node]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """The place of one actor: its node, what it takes of the node, and the threads that its model computes with."""
-
     node: Node
     cpus: int
     gpus: int

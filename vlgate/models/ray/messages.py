@@ -27,19 +27,14 @@ from vlgate.types import LazyImage
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-
+# The methods of a model that are called in batches; see the protocols of ``vlgate.types``.
 ASKED = ("match", "encode_images", "encode_texts", "accepts", "answer", "compare", "perplexity")
-"""The methods of a model that are called in batches; see the protocols of ``vlgate.types``."""
-CHECKS = ("check_compare",)
-"""The methods of a model that take nothing and raise what is wrong."""
-PLAIN = ("text_keys", "boxes", "attended", *CHECKS)
-"""The methods of a model that are called as they are."""
+CHECKS = ("check_compare",)  # the methods of a model that take nothing and raise what is wrong
+PLAIN = ("text_keys", "boxes", "attended", *CHECKS)  # the methods of a model that are called as they are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The model that every actor loads, as the options of the run name it."""
-
     model: str
     folder: Path
     device: str = "auto"
@@ -74,15 +69,11 @@ class TooLarge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotHere:
-    """A file of an image is not on the actor's node, or has another size there."""
-
-    file: str
+    file: str  # it is not on the actor's node, or has another size there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """What the model raised: the class, by which it is made again, its arguments and state, and its traceback."""
-
     module: str
     name: str
     said: str  # the class and the message as one line
@@ -95,7 +86,6 @@ Outcome = Replied | TooLarge | NotHere | Failed
 
 
 def failed(error: BaseException) -> Failed:
-    """Describe an exception so that it can be sent; arguments that cannot be pickled are left out."""
     kind = type(error)
     trace = "".join(traceback.format_exception(error)).rstrip()
     plain = Failed(module="", name=kind.__qualname__, said=described(error), trace=trace)
@@ -135,9 +125,7 @@ _DEEPEST = 12  # an image that is perturbed, fitted, watched and hidden has five
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentLoad:
-    """The ``load`` of an image whose pixels are the argument ``place`` of a call."""
-
-    place: int
+    place: int  # of the pixels among the arguments of a call
 
     def __call__(self) -> Image:
         raise RuntimeError("the pixels of this image were not received")
@@ -145,8 +133,6 @@ class SentLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PixelsLoad:
-    """The ``load`` of an image whose pixels, or the error of decoding it, were received."""
-
     pixels: Pixels | Failed
 
     def __call__(self) -> Image:
@@ -159,23 +145,18 @@ class PixelsLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wired:
-    """The items of a call as they are sent, the sizes of the files that they need, and references to pixels."""
-
     items: tuple[object, ...]
-    files: dict[str, int] = field(default_factory=dict)
-    pixels: tuple[Any, ...] = ()
+    files: dict[str, int] = field(default_factory=dict)  # the sizes of the files that they need
+    pixels: tuple[Any, ...] = ()  # references to them
 
 
 @dataclass(slots=True)
 class ImageStore:
-    """Prepares items for actors. ``put`` takes an object to the cluster's store and returns a reference to it."""
-
-    put: Callable[[object], Any]
+    put: Callable[[object], Any]  # takes an object to the cluster's store and returns a reference to it
     _kept: OrderedDict[LazyImage, tuple[Any, int]] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
     def wired(self, items: Sequence[object], *, by_pixels: bool, all_by_pixels: bool = False) -> Wired:
-        """Prepare the items of one call; ``by_pixels`` sends images that need files as pixels."""
         files: dict[str, int] = {}
         pixels: list[Any] = []
         made: dict[int, LazyImage] = {}
@@ -236,7 +217,6 @@ def received(items: Sequence[object], pixels: Sequence[Pixels | Failed]) -> tupl
 
 
 def noted(items: Sequence[object]) -> Iterator[tuple[int, bytes]]:
-    """Yield the digests of pixels that were noted, each with the number of its image."""
     for index, image in enumerate(image for item in items for image in images_in(item)):
         load = image.load
         if isinstance(load, WatchedLoad) and load.made in load.digests:
@@ -252,7 +232,6 @@ def note(items: Sequence[object], digests: Sequence[tuple[int, bytes]]) -> None:
 
 
 def absent(files: dict[str, int]) -> str:
-    """Return a file that is not on this machine, cannot be read or has another size here; empty if all are there."""
     for file, size in files.items():
         try:
             if os.stat(file).st_size != size or not os.access(file, os.R_OK):  # noqa: PTH116  # as above

@@ -24,12 +24,10 @@ from vlgate.types import Match
 
 @dataclass(slots=True, kw_only=True)
 class Work:
-    """One call on some items; ``lost`` names the nodes of the actors that ended during it."""
-
     call: Call
     items: tuple[object, ...]
     future: Future[Replied | TooLarge] = field(default_factory=Future)
-    lost: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)  # the nodes of the actors that ended during it
 
 
 @dataclass(slots=True)
@@ -54,7 +52,6 @@ class Waiting:
                 self._changed.notify()
 
     def take(self) -> tuple[int, Work] | None:
-        """Return the earliest work that somebody still waits for; None when there will be no more."""
         with self._changed:
             while True:
                 self._changed.wait_for(lambda: self._heap or self._closed)
@@ -88,8 +85,6 @@ _NET = 10.0  # seconds for the way of a call and its images, in addition to its 
 
 @dataclass(slots=True, kw_only=True)
 class Pool:
-    """The actors of a run; what an actor loses another one does."""
-
     wanted: Wanted
     limit: float | None = None  # seconds that a call may take
     surface: Surface | None = None
@@ -106,7 +101,6 @@ class Pool:
     _closing: bool = False
 
     def start(self, places: Sequence[Seat]) -> Surface:
-        """Start an actor in each seat that is free, load the model on all of them, and return what it shows."""
         import ray
 
         self._images = messages.ImageStore(ray.put)
@@ -121,24 +115,20 @@ class Pool:
 
     @property
     def window(self) -> int:
-        """The number of calls that keep all actors busy."""
         return DEPTH * max(1, len(self._seated))
 
     def submit(self, call: Call, items: Sequence[object]) -> Work:
-        """Ask for one call; its future holds the replies."""
         work = Work(call=call, items=tuple(items))
         self._waiting.put(work)
         return work
 
     def plain(self, name: str, items: Sequence[object] = ()) -> Any:
-        """Call a method of the model as it is, and return what it returns."""
         outcome = self.submit(Call(called=name, kind="plain"), items).future.result()
         if isinstance(outcome, TooLarge):
             raise ModelReplyError(f"{name}() of the model runs out of memory on {len(items)} items")
         return outcome.replies
 
     def note(self) -> str:
-        """Return what the models note about themselves, each note once."""
         import ray
 
         notes = []
@@ -148,7 +138,6 @@ class Pool:
         return "; ".join(dict.fromkeys(filter(None, notes)))
 
     def close(self) -> None:
-        """End the actors."""
         import ray
 
         self._closing = True
@@ -281,7 +270,6 @@ class RemoteModel:
 
     @property
     def note(self) -> str:
-        """What the models note about themselves, how many calls another actor took over, and mixed GPUs."""
         again = self.pool.retried
         said = f"{again} calls were given to another actor of the cluster because one ended" if again else ""
         gpus = sorted({gpu for gpu in self.pool.gpus if gpu})

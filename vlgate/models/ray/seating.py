@@ -18,17 +18,14 @@ _OTHERS = 20.0  # seconds more for the other actors
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Seated:
-    """An actor in its seat, with the model loaded; ``generation`` counts the actors that had the seat before."""
-
     seat: Seat
     actor: Any
     surface: Surface
     alive: bool = True
-    generation: int = 0
+    generation: int = 0  # how many actors had the seat before
 
 
 def seat_all(places: Sequence[Seat], wanted: Wanted) -> list[Seated]:
-    """Start an actor in each seat, and load the model on those that start in time."""
     import ray
 
     actors = [_started(seat) for seat in places]
@@ -90,7 +87,6 @@ def seat_again(one: Seated, wanted: Wanted) -> Seated | None:
 
 
 def check_versions(theirs: Mapping[str, str], node: str, ours: Mapping[str, str]) -> None:
-    """Compare the versions on a node with those of this process, as far as it has the packages."""
     differ = [
         f"{name} {theirs.get(name, 'is missing')} there and {version} here"
         for name, version in ours.items()
@@ -104,7 +100,6 @@ def check_versions(theirs: Mapping[str, str], node: str, ours: Mapping[str, str]
 
 
 def check_alike(found: Sequence[Seated], surface: Surface, first: str = "the other nodes") -> None:
-    """Raise ModelLoadError if an actor loaded another model than the first one did."""
     right = surface.loaded.fingerprint
     for seated in found:
         fingerprint = seated.surface.loaded.fingerprint

@@ -29,9 +29,8 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replies:
-    """The rows of a file: scores and yes/no (1.0 or 0.0) by image and text, answers by image and question."""
-
-    # ``compared`` are the answers to questions about several images, by the images in their order and the question.
+    # Scores and yes/no (1.0 or 0.0) by image and text, answers by image and question. ``compared`` are the answers to
+    # questions about several images, by the images in their order and the question.
 
     scores: dict[tuple[str, str], float] = field(default_factory=dict)
     accepted: dict[tuple[str, str], float] = field(default_factory=dict)
@@ -106,7 +105,6 @@ _KINDS: Mapping[frozenset[str], tuple[tuple[str, ...], str, str]] = {
 
 
 def _take(replies: Replies, row: object) -> str | None:
-    """Store a row, or return what is wrong with it."""
     if not isinstance(row, dict):
         return f"expected an object {SHAPES}, not a value of type {type(row).__name__}; write one object per line"
     kind = _KINDS.get(frozenset(row))
@@ -176,8 +174,6 @@ _NAMED = 3  # missing rows that a message shows
 
 
 class Replay:
-    """A model with recorded replies, found by ``LazyImage.key`` and text. A request without a row has no reply."""
-
     image_names = True
 
     def __init__(self, file: Path, replies: Replies, fingerprint: str) -> None:

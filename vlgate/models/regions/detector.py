@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from torch import Tensor, nn
 
-
-_SHORTEST = 16
-"""The shortest side: below it the feature map would be empty. An image of 1 : 63 is stretched to it."""
+_SHORTEST = 16  # the shortest side: below it the feature map would be empty. An image of 1 : 63 is stretched to it.
 
 
 def resized_size(size: tuple[int, int], config: Config) -> tuple[int, int]:
@@ -52,7 +50,6 @@ def pixels_of(image: Image, config: Config, device: str) -> Tensor:
 
 
 def padded(images: Sequence[Tensor]) -> tuple[Tensor, list[tuple[int, int]]]:
-    """Join images into a batch with zeros at the right and at the bottom, and return their own heights and widths."""
     sizes = [(image.shape[1], image.shape[2]) for image in images]
     height, width = max(size[0] for size in sizes), max(size[1] for size in sizes)
     batch = images[0].new_zeros((len(images), 3, height, width))
@@ -61,8 +58,7 @@ def padded(images: Sequence[Tensor]) -> tuple[Tensor, list[tuple[int, int]]]:
     return batch, sizes
 
 
-AT_ONCE = 8
-"""How many images go through the network together by default."""
+AT_ONCE = 8  # how many images go through the network together by default
 
 
 def detect(
@@ -136,8 +132,6 @@ def _fill(built: nn.Module, state: Mapping[str, Tensor], file: Path) -> None:
 # airsplay/py-bottom-up-attention. Two differences are intended: an image has the same regions in a batch as alone (in
 # the reference, padding changes them), and channels are in the order blue, green, red, as in training (the reference
 # swaps those of files, transformers #19601).
-
-
 def detector_source(
     spec: str,
     folder: Path,
@@ -147,7 +141,6 @@ def detector_source(
     count: int | None = COUNT,
     at_once: int = AT_ONCE,
 ) -> RegionSource:
-    """Load a detector that runs on the images it is asked for; a repository that is not cached is downloaded."""
     library("torch"), library("torchvision")
     hub, constants = library("huggingface_hub"), library("huggingface_hub.constants")
     source, offline = pretrained(spec, folder, default=PUBLISHED), bool(constants.HF_HUB_OFFLINE)

@@ -14,7 +14,6 @@ from vlgate.models.checkpoints.load_errors import library, one_line
 if TYPE_CHECKING:
     from torch import nn
 
-
 _BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 
 
@@ -63,7 +62,6 @@ class Config:
 
 
 def read_config(file: Path) -> Config:
-    """Read a detector's ``config.yaml``, with the names of ``unc-nlp/frcnn-vg-finetuned`` in upper or lower case."""
     yaml = library("yaml")
     if file.exists() and not file.is_file():  # reading a pipe would block for ever
         raise ModelLoadError(f"{file}: is not a regular file; download it again")
@@ -135,10 +133,7 @@ def _config(content: Any) -> Config:
 
 
 # The modules only hold weights; ``detector_stages`` uses them.
-
-
 def network(config: Config) -> nn.Module:
-    """Build a detector with random weights, in evaluation mode."""
     import torch
     from torch import nn
 
@@ -190,7 +185,6 @@ def _stage(config: Config, stage: int, inside: int, *, stride: int, dilation: in
 def bottleneck(
     inside: int, width: int, outside: int, *, stride: int = 1, dilation: int = 1, stride_in_1x1: bool = True
 ) -> nn.Module:
-    """Return three convolutions and a shortcut around them."""
     from torch import nn
 
     # Caffe's ResNets put the stride in the first convolution (1 x 1), torchvision's in the second (3 x 3).

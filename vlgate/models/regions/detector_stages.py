@@ -15,9 +15,7 @@ from vlgate.models.regions.regions import Regions
 if TYPE_CHECKING:
     from torch import Tensor
 
-
-_LARGEST = math.log(1000 / 16)
-"""The most that a box grows, as a logarithm: from 16 pixels to 1,000."""
+_LARGEST = math.log(1000 / 16)  # the most that a box grows, as a logarithm: from 16 pixels to 1,000
 
 
 def moved(boxes: Tensor, deltas: Tensor, weights: Sequence[float]) -> Tensor:
@@ -38,21 +36,17 @@ def clipped(boxes: Tensor, size: tuple[int, int]) -> Tensor:
 
 
 # The detector's backbone: the stem and res2 to res4 turn pixels into a feature map, for images of several sizes.
-#
 # A padded image gives the same features as the image alone: before each operation that mixes neighbouring positions,
 # everything beyond the image's end is set to zero, as in the padding of a convolution.
 
-Sizes = list[tuple[int, int]]
-"""The height and width of each image of a batch, at one stage of the network."""
+Sizes = list[tuple[int, int]]  # the height and width of each image of a batch, at one stage of the network
 
 
-def feature_map(
-    backbone: Any, pixels: Tensor, sizes: Sequence[tuple[int, int]], *, caffe: bool
-) -> tuple[Tensor, Sizes]:
+def feature_map(backbone: Any, pixels: Tensor, sizes: Sizes, *, caffe: bool) -> tuple[Tensor, Sizes]:
     """Return the features of res4, about a 16th of the images' size, and the height and width of each within them."""
     from torch.nn.functional import max_pool2d
 
-    left = _strided(list(sizes), 2)
+    left = _strided(sizes, 2)
     features = _cut(_convolved(backbone.stem.conv1, pixels).relu_(), left)
     features = max_pool2d(features, 3, 2, padding=0 if caffe else 1, ceil_mode=caffe)
     # In Caffe, the last window begins within the image.
@@ -90,13 +84,7 @@ def _strided(sizes: Sizes, stride: int) -> Sizes:
     return sizes if stride == 1 else [((height + 1) // 2, (width + 1) // 2) for height, width in sizes]
 
 
-def proposals(
-    generator: Any,
-    config: Config,
-    features: Tensor,
-    places: Sequence[tuple[int, int]],
-    sizes: Sequence[tuple[int, int]],
-) -> list[Tensor]:
+def proposals(generator: Any, config: Config, features: Tensor, places: Sizes, sizes: Sizes) -> list[Tensor]:
     """Return boxes that may hold an object, of shape (at most ``config.proposals_after``, 4), the likeliest first."""
     from torchvision.ops import nms
 
@@ -131,12 +119,10 @@ def grid_anchors(cells: Tensor, rows: int, columns: int, *, stride: int, offset:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Predicted:
-    """The head's output for n boxes: features (n, d), logits of objects and attributes, and deltas (n, 4)."""
-
-    features: Tensor
+    features: Tensor  # of n boxes, shape (n, d)
     object_logits: Tensor
     attribute_logits: Tensor
-    deltas: Tensor
+    deltas: Tensor  # of shape (n, 4)
 
 
 def predicted(heads: Any, config: Config, features: Tensor, boxes: Sequence[Tensor]) -> list[Predicted]:

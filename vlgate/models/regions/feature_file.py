@@ -28,11 +28,10 @@ from vlgate.models.regions.feature_records import AGAIN, FIELDS, KINDS, Names, R
 from vlgate.models.regions.regions import COUNT, WIDTH, Regions, RegionSource
 from vlgate.types import LazyImage
 
-# The files that ``vlgate features`` writes and continues: a folder of safetensors, each with some images.
-
-# A folder of safetensors, each with some of the images: arrays of shape (images, boxes, ...) under the names of
-# ``Regions``, and, as text, the images' keys and the detector's fingerprint. A file appears whole or not at all. One
-# such file can also be read by itself, and so can the same arrays as ``.npz``, with the keys as ``images``.
+# ``vlgate features`` writes a folder of safetensors, each with some of the images: arrays of shape (images, boxes, ...)
+# under the names of ``Regions``, and, as text, the images' keys and the detector's fingerprint. A file appears whole or
+# not at all. One such file can also be read by itself, and so can the same arrays as ``.npz``, with the keys as
+# ``images``.
 
 PATTERN = "regions-*.safetensors"
 _SCHEMA = "vlgate regions 1"
@@ -43,8 +42,6 @@ _BROKEN = (
 
 
 class Shards(Records):
-    """A folder of such files, or one of them; an image's regions are read on demand."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         places: dict[str, tuple[Path, int]] = {}
@@ -71,8 +68,6 @@ class Shards(Records):
 
 
 class Npz(Records):
-    """One file in numpy's format, which is read at once."""
-
     def __init__(self, file: Path) -> None:
         self._path = file
         try:
@@ -142,14 +137,11 @@ def _opened(file: Path) -> tuple[Any, list[str], str]:
     return opened, keys, detector
 
 
-SHARD = 64
-"""Images per file: 20 MB. A run that is killed loses at most so many."""
+SHARD = 64  # images per file: 20 MB. A run that is killed loses at most so many.
 
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """How many images there are, were done before and are done now."""
-
     whole: int
     before: int
     made: int = 0
@@ -227,8 +219,6 @@ def _write(folder: Path, ready: dict[str, Regions], detector: RegionSource) -> N
         ready.clear()
 
 
-# Region features from files that were made before; each format is a class with the protocol ``Records``.
-
 # LXMERT's files of features: one line per image, ten columns separated by tabs, no header. The columns are img_id,
 # img_h, img_w, objects_id, objects_conf, attrs_id, attrs_conf, num_boxes, boxes and features; the arrays are in base64,
 # whole numbers as int64 and others as float32, boxes in pixels (airsplay/lxmert, utils.py).
@@ -239,8 +229,6 @@ _PART = 1 << 20  # bytes that are searched for the end of a line at a time
 
 
 class Tsv(Records):
-    """A file whose lines are read on demand: COCO's features have 16 GB."""
-
     def __init__(self, file: Path) -> None:
         self._path = file
         places: dict[str, tuple[int, int]] = {}
@@ -268,7 +256,6 @@ class Tsv(Records):
         return self._path, arrays, (float(height), float(width))
 
     def _between(self, start: int, end: int) -> bytes:
-        """Return the bytes from ``start`` to ``end``; OSError if the file has become shorter."""
         self._stream.seek(start)
         content = self._stream.read(end - start)
         if len(content) < end - start:
@@ -315,8 +302,7 @@ FORMS: Mapping[str, Callable[[Path], Records]] = MappingProxyType(
     {".tsv": Tsv, ".lmdb": Volta, ".mdb": Volta, ".safetensors": Shards, ".npz": Npz}
 )
 """The reader of each format, by the end of the file's name."""
-_WHOLE = 2**28
-"""The bytes up to which features are fingerprinted by their content; it takes a third of a second."""
+_WHOLE = 2**28  # the bytes up to which features are fingerprinted by their content; it takes a third of a second
 _ENDS = 65_536  # bytes at the beginning and end of a larger file that its fingerprint covers
 
 

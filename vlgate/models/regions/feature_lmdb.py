@@ -19,8 +19,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.load_errors import missing_package
 from vlgate.models.regions.feature_records import AGAIN, KINDS, Record, Records, from_base64
 
-DATA = "data.mdb"
-"""The data file of a database that is a folder."""
+DATA = "data.mdb"  # the data file of a database that is a folder
 _SCRIPT = Path(__file__).with_name("lmdb_process.py")
 _DIED = "the process that read it was killed, so a page of the file is damaged"
 
@@ -92,8 +91,6 @@ class _Callable:
 
 
 class _Type:
-    """Stands for a numeric numpy.dtype."""
-
     __slots__ = ("name", "order")
 
     def __init__(self, name: object, *_: object) -> None:
@@ -186,10 +183,7 @@ _NAMES = {
 
 
 class Volta(Records):
-    """A database, open for reading: a folder with ``data.mdb``, or a single file.
-
-    If its process dies of an entry, the next entry is read by another one.
-    """
+    """A database, open for reading. If its process dies of an entry, the next entry is read by another one."""
 
     def __init__(self, path: Path) -> None:
         if find_spec("lmdb") is None:
@@ -203,7 +197,14 @@ class Volta(Records):
         self._places = {key: key for key in keys if key != _LIST_OF_KEYS}
 
     def _record(self, key: str) -> Record:
-        content = self._content(key)
+        if self._process.poll() is not None:
+            self._process, _ = self._started()
+        try:
+            self._process.stdin.write(key.encode().hex().encode() + b"\n")  # type: ignore[union-attr]
+            self._process.stdin.flush()  # type: ignore[union-attr]
+        except OSError:
+            raise ValueError(_DIED) from None
+        content = _received(self._process)
         if content is None:
             raise ValueError("its key leads to no entry")
         item = plain_values(content)
@@ -217,16 +218,6 @@ class Volta(Records):
         arrays |= {name: _numbers(item[own], KINDS[name]) for name, own in _NAMES.items() if own in item}
         height, width = (float(item[f"img_{side}" if f"img_{side}" in item else f"image_{side}"]) for side in "hw")
         return self._path, arrays, (height, width)
-
-    def _content(self, key: str) -> bytes | None:
-        if self._process.poll() is not None:
-            self._process, _ = self._started()
-        try:
-            self._process.stdin.write(key.encode().hex().encode() + b"\n")  # type: ignore[union-attr]
-            self._process.stdin.flush()  # type: ignore[union-attr]
-        except OSError:
-            raise ValueError(_DIED) from None
-        return _received(self._process)
 
     def _started(self) -> tuple[subprocess.Popen[bytes], bytes]:
         command = [sys.executable, "-P", str(_SCRIPT), str(self._path), str(int(self._path.is_dir()))]

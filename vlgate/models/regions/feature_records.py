@@ -70,8 +70,6 @@ def collection(key: str) -> str:
 
 
 class Names:
-    """The keys of a file, to be searched by image."""
-
     def __init__(self, keys: Iterable[str]) -> None:
         self._keys = dict.fromkeys(keys)
         self._alike: dict[str, list[str]] = {}
@@ -82,7 +80,6 @@ class Names:
         return len(self._keys)
 
     def find(self, key: str, where: str = "") -> str | None:
-        """Return the file's own key of an image; None if no key matches, or several do."""
         if key in self._keys:
             return key
         alike = self._alike.get(image_name(key), [])
@@ -94,7 +91,6 @@ class Names:
 
 
 def _may_be(key: str, other: str) -> bool:
-    """Whether two keys of the same ``image_name`` can mean one image."""
     # The benchmarks write COCO's numbers recognisably, and Visual Genome's also bare; so a bare number is never taken
     # for COCO's. A file's name identifies an image only within its folder: ``a/1.jpg`` is not ``b/1.jpg``.
     mine, its = collection(key), collection(other)
@@ -126,10 +122,8 @@ Record = tuple[Path, Mapping[str, NDArray[Any]], tuple[float, float] | None]
 
 
 class Records:
-    """A file or folder of region features: the position of each image's record, by its own name, and its reader."""
-
     _path: Path
-    _places: Mapping[str, Any]
+    _places: Mapping[str, Any]  # the position of each image's record, by its own name
 
     def keys(self) -> Iterable[str]:
         return self._places.keys()

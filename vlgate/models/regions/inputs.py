@@ -34,10 +34,7 @@ def check_regions(spec: str, folder: Path) -> None:
 def region_source(
     spec: str, folder: Path, device: str, *, width: int | None = WIDTH, count: int | None = COUNT
 ) -> RegionSource:
-    """Open the region features that a user names: a detector ("": the published one), a file or a folder of features.
-
-    ``width`` and ``count`` are the numbers per box and the boxes per image that the model takes; None for any.
-    """
+    """Open a detector ("": the published one) or features; ``width``: numbers per box, ``count``: boxes; None: any."""
     from vlgate.models.regions.feature_file import feature_file, is_features
 
     check_regions(spec, folder)
@@ -53,8 +50,7 @@ BERT = "google-bert/bert-base-uncased"
 """LXMERT and VisualBERT were trained with its tokenizer; VisualBERT's repositories hold none of their own."""
 _VOCABULARIES = ("tokenizer.json", "vocab.txt")
 _PADDED = 64  # an embedding may be padded to a multiple of this; the cased BERT's is shorter by 1,526
-SHORTEST = 4
-"""The least tokens that a text may be cut to: its two ends, a mask, and one word."""
+SHORTEST = 4  # the least tokens that a text may be cut to: its two ends, a mask, and one word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +85,6 @@ class RegionInputs:
         return [tuple(row) for row in rows], cut
 
     def tokens(self, texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], list[bool]]:
-        """Encode texts, padded on the right to the longest of them."""
         import torch
 
         ControlTokens(self.tokenizer).check([(text,) for text in texts])
@@ -132,7 +127,6 @@ class RegionInputs:
 
 
 def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary: int) -> Any:
-    """Load a model's tokenizer: the one asked for, its own, or BERT's."""
     import transformers
 
     place = hub.pretrained(asked, folder, default=BERT) if asked or not _has_tokenizer(source) else source

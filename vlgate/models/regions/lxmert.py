@@ -20,7 +20,6 @@ from vlgate.types import Attended, FloatArray, Match
 if TYPE_CHECKING:
     import torch
 
-
 _OWN: tuple[Streams, Streams] = (("text", "text"), ("regions", "regions"))
 _ACROSS: tuple[Streams, Streams] = (("text", "regions"), ("regions", "text"))
 """Who attends to whom, in the order in which a layer of LXMERT computes it."""
@@ -29,9 +28,7 @@ TRAINED = 20
 
 
 class Lxmert(HeadedModel):
-    """LXMERT on region features; ``aspect`` says that regions are cut out of an image in its own aspect."""
-
-    aspect = "kept"
+    aspect = "kept"  # regions are cut out of an image in its own aspect
 
     @property
     def note(self) -> str:

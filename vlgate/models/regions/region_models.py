@@ -28,8 +28,6 @@ image 1."""
 
 
 class RegionModel:
-    """A model on region features; ``cut_texts`` collects the texts that were cut."""
-
     def __init__(self, inputs: RegionInputs, *, fingerprint: str) -> None:
         self.fingerprint = fingerprint
         self.cut_texts: set[str] = set()
@@ -56,8 +54,6 @@ class RegionModel:
 
 
 class HeadedModel(RegionModel):
-    """A model of transformers in evaluation mode, with what a matcher ranks by and the names of its answers."""
-
     def __init__(
         self,
         model: Any,
@@ -104,7 +100,6 @@ class HeadedMatcher(HeadedModel):
         return self._rank.of(self._scored(pairs, answering=False))
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return how much of each region is in the token that the score is computed from, through all layers."""
         maps = []
         for pair in pairs:
             regions, (tokens, _) = self._inputs.regions([pair.image]), self._inputs.tokens([pair.text])
@@ -117,8 +112,6 @@ class HeadedMatcher(HeadedModel):
 
 
 class HeadedAnswerer(HeadedModel):
-    """An answering head over a list of answers; see ``AnswerList``."""
-
     @property
     def note(self) -> str:
         return "; ".join(filter(None, (super().note, self._answers.note)))
@@ -137,7 +130,6 @@ def checked(name: str, weights: str, folder: Path) -> tuple[Pretrained, Options]
 
 
 def rank_of(options: Options, source: Pretrained, match: int, *, answering: bool) -> RankScore | None:
-    """Return what a matcher ranks by; None for a checkpoint that only answers."""
     if not answering:
         return rank_score(options, match)
     if OPTION in options:

@@ -24,13 +24,11 @@ if TYPE_CHECKING:
     import torch
     from PIL.Image import Image
 
-
 # Boxes that may hold a thing, from the image alone: what stands out from the background, and its colours and parts.
 # Things that touch stand out together. Their colours separate them: connected areas of one colour, pairs of
 # neighbouring areas, what is left without one of them, and the halves and thirds of the whole.
 
-MOST = 48
-"""The most boxes of an image."""
+MOST = 48  # the most boxes of an image
 LEAST_SIDE = 8  # pixels; smaller boxes are left out
 LEAST_AREA = 40  # pixels of one colour
 STANDS_OUT = 34  # grey levels in some channel between a thing and the background
@@ -52,10 +50,7 @@ _WEAK, _OF_SKIN = 45, 125  # saturation, of 255
 
 
 def propose(pixels: Pixels) -> Boxes:
-    """Propose at most ``MOST`` boxes for the things in an RGB image of shape (h, w, 3); at least the whole image.
-
-    Returns: boxes of shape (n, 4), left, top, right and bottom in pixels.
-    """
+    """Propose at most ``MOST`` boxes, shape (n, 4), in pixels, for the things in an image; at least the whole image."""
     import cv2
 
     smooth: Pixels = np.asarray(cv2.medianBlur(pixels, 3), dtype=np.uint8)
@@ -203,8 +198,7 @@ def write_settings(settings: Settings, folder: Path) -> None:
     (folder / SETTINGS).write_text(json.dumps(asdict(settings), indent=1) + "\n", encoding="utf-8")
 
 
-MARGIN = 0.08
-"""The border that a crop shows around its box, as a share of the box's sides."""
+MARGIN = 0.08  # the border that a crop shows around its box, as a share of the box's sides
 PLACES = 4
 """Numbers that the network gets beside a crop: the box's sides as shares of the image, and in units of 300 pixels."""
 
@@ -256,10 +250,8 @@ def crops_of(pixels: Pixels, boxes: Boxes, side: int) -> tuple[Pixels, Boxes]:
     return crops, places.astype(np.float32)
 
 
-AT_ONCE = 16
-"""Images whose crops go through the network together."""
-VERSION = "1"
-"""Changes with the way that boxes are proposed and chosen, on which the features depend."""
+AT_ONCE = 16  # images whose crops go through the network together
+VERSION = "1"  # changes with the way that boxes are proposed and chosen, on which the features depend
 
 
 def _look(network: Any, settings: Settings, device: str, images: Sequence[LazyImage]) -> list[Regions]:
@@ -319,7 +311,6 @@ def has_network(folder: Path) -> bool:
 
 
 def network_source(folder: Path, device: str, *, width: int) -> RegionSource:
-    """Open the region network of a folder, which runs on the images it is asked for."""
     settings = read_settings(folder)
     if settings.width != width:
         raise ModelLoadError(

@@ -12,12 +12,9 @@ from numpy.typing import NDArray
 from vlgate.errors import NoReplyError
 from vlgate.types import LazyImage
 
-COUNT = 36
-"""Boxes per image: the number with which LXMERT and VOLTA's controlled models were trained."""
-WIDTH = 2048
-"""Numbers per box: the channels of the detector's last stage."""
-KEPT = 512
-"""How many images a source keeps the regions of: 150 MB. A run goes through its images in order."""
+COUNT = 36  # boxes per image: the number with which LXMERT and VOLTA's controlled models were trained
+WIDTH = 2048  # numbers per box: the channels of the detector's last stage
+KEPT = 512  # how many images a source keeps the regions of: 150 MB. A run goes through its images in order.
 
 Float32 = NDArray[np.float32]
 Int64 = NDArray[np.int64]
@@ -41,8 +38,6 @@ Look = Callable[[Sequence[LazyImage]], Sequence[Regions | str | None]]
 
 
 class RegionSource:
-    """Provides the region features of images; ``fingerprint`` differs between sources whose features may differ."""
-
     image_names = False  # whether images are looked up by their names
 
     def __init__(self, look: Look, *, fingerprint: str, note: str, lacking: str = "", kept: int = KEPT) -> None:

@@ -19,7 +19,6 @@ from vlgate.types import FloatArray
 if TYPE_CHECKING:
     import torch
 
-
 # Li, Yatskar, Yin, Hsieh and Chang, 2019. The checkpoint's configuration says whether it matches or answers. Each
 # published checkpoint was trained on the features of its own detector, and none on those of LXMERT's (``DETECTORS``).
 #

@@ -30,18 +30,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A text and the images that it is about; ``scored`` asks for the probability of yes."""
-
     images: tuple[LazyImage, ...]
     text: str
-    scored: bool = False
+    scored: bool = False  # whether it asks for the probability of yes
 
 
 class DaemonThreads:
-    """At most ``most`` daemon threads, which start jobs in the order in which they are submitted."""
-
-    # Python waits for the threads of ``concurrent.futures`` at exit. A request that hangs would delay the exit by its
-    # timeout and all its retries; daemon threads do not.
+    # They start jobs in the order in which they are submitted. Python waits for the threads of ``concurrent.futures``
+    # at exit. A request that hangs would delay the exit by its timeout and all its retries; daemon threads do not.
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -57,7 +53,6 @@ class DaemonThreads:
         return future
 
     def close(self) -> None:
-        """Drop the jobs that have not started; the threads end after those that have."""
         try:
             while True:
                 self._waiting.get_nowait()
@@ -75,17 +70,12 @@ class DaemonThreads:
 
 
 class Served:
-    """A model behind a chat-completions service, asked the questions of ``vlm``.
+    """A model behind a chat-completions service, asked the questions of ``vlm``."""
 
-    The score of a match is the probability that the first word of the answer is yes (VQAScore, Lin et al. 2024, section
-    3); from a service without log-probabilities it is 1 for yes and 0 for no. ``note`` says how the service was asked
-    and which models replied: a service may change the model behind a name, and a fingerprint cannot tell. Therefore its
-    replies are cached only if the user names a cache (``cached_if_named``). ``neither`` holds the pairs so far whose
-    answer probably begins with neither yes nor no.
-    """
-
+    # The score of a match is the probability that the first word of the answer is yes (VQAScore, Lin et al. 2024,
+    # section 3); from a service without log-probabilities it is 1 for yes and 0 for no.
     decision_threshold = 0.5
-    cached_if_named = True
+    cached_if_named = True  # a service may change the model behind a name, and a fingerprint cannot tell
 
     def __init__(self, place: Place, endpoint: Endpoint, dialect: Dialect) -> None:
         images, asked = f"{place.form} {place.size}", f"{dialect.fields!r} {dialect.logprobs}"
@@ -97,7 +87,7 @@ class Served:
         # A call is repeated without the requests that have no reply. The other replies are kept: they cost money.
         self._kept: dict[Question, Outcome] = {}
         self._scores = self._absent = self._weak = 0
-        self.neither: set[Match] = set()
+        self.neither: set[Match] = set()  # whose answer probably begins with neither yes nor no
         self._text_of = partial(text_of, max_tokens=place.max_tokens)
         self._yes_or_no = partial(yes_or_no, max_tokens=place.max_tokens)
 

@@ -45,8 +45,6 @@ _REMEDIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The request fields that a service accepts."""
-
     name: str
     fields: Mapping[str, object]
     logprobs: bool = False
@@ -87,7 +85,6 @@ def negotiate(place: Place, endpoint: Endpoint) -> Dialect:
 
 
 def _accepted(dialect: Dialect, reply: Mapping[str, object], again: Callable[[], Mapping[str, object]]) -> Dialect:
-    """The dialect of a service that gave this reply; ``again`` asks the same without log-probabilities."""
     text = text_of(reply)
     if isinstance(text, Problem) and "choices" not in reply:
         raise ServiceError(text.why, 200)
@@ -97,7 +94,6 @@ def _accepted(dialect: Dialect, reply: Mapping[str, object], again: Callable[[],
 
 
 def _unscored(dialect: Dialect, reply: Mapping[str, object], again: Callable[[], Mapping[str, object]]) -> str:
-    """Why the first word of this service gives no score; empty if it gives one."""
     choice = _choice(reply)
     if thinks(reply):
         return "the model thinks before it answers"
@@ -115,7 +111,6 @@ def _unscored(dialect: Dialect, reply: Mapping[str, object], again: Callable[[],
 
 
 def _without(dialect: Dialect, complaint: str) -> Dialect | None:
-    """The dialect without the field that a complaint names; None if it names none that can be dropped."""
     fields = dict(dialect.fields)
     if "logprob" in complaint and fields.get("top_logprobs") == 20:
         return replace(dialect, fields=fields | {"top_logprobs": 5})
@@ -189,9 +184,7 @@ def yes_or_no(reply: Mapping[str, object], max_tokens: int = 0) -> float | Probl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstWord:
-    """The probabilities that an answer begins with yes and with no; None if the service does not list the word."""
-
-    yes: float | None
+    yes: float | None  # the probability that an answer begins with it; None if the service does not list the word
     no: float | None
 
     @property
@@ -249,7 +242,6 @@ def _dicts(values: object) -> list[dict[str, object]]:
 
 
 def _choice(reply: Mapping[str, object]) -> dict[str, Any] | Problem:
-    """The first choice of a reply, or why there is none: a refusal, an error, another format."""
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(choice, dict) and isinstance(choice.get("message"), dict):
@@ -272,7 +264,6 @@ def _content(choice: Mapping[str, Any]) -> str:
 
 
 def _likeliest(choice: Mapping[str, Any]) -> list[tuple[str, float]] | None:
-    """The likeliest tokens, with their probabilities, at the first place whose token is neither blank nor special."""
     match choice.get("logprobs"):
         case {"content": list(tokens)}:
             for token in tokens:

@@ -25,8 +25,6 @@ from vlgate import __version__
 from vlgate.errors import ModelLoadError, ModelReplyError, nearest, printable
 from vlgate.models.specs import registered, split_options
 
-# Reads the text after ``openai:`` in ``--model``: a service's address, the model's name there, and options.
-
 FORM = "expected openai:https://HOST/v1#MODEL?option=value&..., for example openai:http://localhost:8000/v1#llava"
 KEY = "OPENAI_API_KEY"
 OPTIONS = tuple(sorted(registered()["openai"].options))
@@ -35,17 +33,15 @@ _NUMBERS = {"concurrency": 256, "max_tokens": 1_000_000, "rpm": 1_000_000, "size
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A served model: its address without ``/chat/completions``, its name there, and its options; 0 means unlimited."""
-
-    url: str
+    url: str  # without ``/chat/completions``
     name: str
     concurrency: int = 8
-    rpm: int = 0
+    rpm: int = 0  # 0: unlimited
     timeout: int = 120
     retries: int = 5
     max_tokens: int = 512
     form: Literal["png", "jpeg"] = "png"
-    size: int = 0
+    size: int = 0  # 0: as they are
     key_env: str = KEY
     logprobs: bool = True
     loopback: bool = False
@@ -153,8 +149,6 @@ def _number(options: dict[str, str], name: str, least: int, most: int, *, defaul
     return int(value)
 
 
-# Requests to a service over HTTP: paced, cut off in time, and sent again if the failure may pass.
-#
 # ``Endpoint.ask`` is the way in: it waits for its turn (``Pace``), sends the request, and repeats both until the
 # service replies or the retries are used up. It uses ``urllib`` from threads: another library would keep connections
 # open, but opening one costs about a millisecond, and a model takes tenths of a second or more. Redirects are not
@@ -211,7 +205,6 @@ class Pace:
                 return
 
     def hold(self, seconds: float) -> None:
-        """Let no thread take its turn within the next ``seconds``."""
         with self._lock:
             self._held = max(self._held, self.clock() + seconds)
 

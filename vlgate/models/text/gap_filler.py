@@ -23,12 +23,10 @@ _GLUED = frozenset(".,;:!?)'")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """A filling that is not complete: the gap, the row of tokens, the tokens still masked, and its probability."""
-
     gap: int
     row: tuple[int, ...]
-    first: int
-    masked: int
+    first: int  # the first token that is still masked
+    masked: int  # how many are
     filled: tuple[int, ...] = ()
     likely: float = 0.0
 
@@ -39,8 +37,6 @@ class _Draft:
 
 
 class MaskedFiller:
-    """Fills gaps with the tokens that a masked language model finds most probable together."""
-
     # The probability of several tokens is their joint one by the chain rule: the first one is predicted while the
     # others are masked, the next one with the first in its place. A beam search keeps the best ``top`` beginnings.
 
@@ -80,7 +76,6 @@ class MaskedFiller:
         return made
 
     def _grown(self, drafts: Sequence[_Draft], top: int) -> list[_Draft]:
-        """Fill one more token of each draft, and keep the best of those with the same gap and length."""
         beams: dict[tuple[int, int], list[_Draft]] = {}
         for places in by_length([len(draft.row) for draft in drafts], BATCH):
             batch = [drafts[place] for place in places]

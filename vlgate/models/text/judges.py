@@ -41,9 +41,7 @@ def scored(texts: Sequence[Any], columns: int, score: Callable[[list[Any]], Floa
 
 
 class Classifier:
-    """A sequence classification model of transformers whose labels have known ``meanings``, by their beginnings."""
-
-    meanings: tuple[tuple[str, ...], ...] = ()
+    meanings: tuple[tuple[str, ...], ...] = ()  # of the labels, by their beginnings
 
     @classmethod
     def load(cls, weights: str, folder: Path, device: str, dtype: str) -> Self:
@@ -81,7 +79,6 @@ class Classifier:
         self._longest = longest_text(model, tokenizer, ENDLESS)
 
     def infer(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> FloatArray:
-        """The probabilities of the meanings, shape (n, meanings)."""
         return scored(texts, len(self._columns), self._batch)
 
     def _batch(self, texts: list[Any]) -> FloatArray:
@@ -96,14 +93,11 @@ class Classifier:
         return np.exp(np.asarray(likely.cpu().numpy(), dtype=np.float64))[:, self._columns]
 
 
-PAPER = "ynie/albert-xxlarge-v2-snli_mnli_fever_anli_R1_R2_R3-nli"
-"""The model of VALSE (section 4.3)."""
+PAPER = "ynie/albert-xxlarge-v2-snli_mnli_fever_anli_R1_R2_R3-nli"  # the model of VALSE (section 4.3)
 
 
 class EntailmentModel(Classifier):
-    """A model of natural language inference, whose texts are pairs of a premise and a hypothesis."""
-
-    meanings = (("entail",), ("neutral",), ("contradict",))
+    meanings = (("entail",), ("neutral",), ("contradict",))  # of pairs of a premise and a hypothesis
 
 
 def entailment(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> EntailmentModel:
@@ -111,8 +105,6 @@ def entailment(weights: str, device: str = "cpu", *, folder: Path = Path(), dtyp
 
 
 class Plausibility:
-    """A language model that scores any number of texts."""
-
     def __init__(self, model: language_models.Causal | language_models.Masked) -> None:
         self.fingerprint = model.fingerprint
         self._model = model
@@ -133,7 +125,6 @@ class Plausibility:
 
 
 def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> Plausibility:
-    """Load a causal language model by its hub repository or folder, or a masked one as ``masked:NAME``."""
     kind, _, name = weights.partition(":")
     if kind == "masked" and name:
         return Plausibility(language_models.build_masked(name, folder, device=device, dtype=dtype))
@@ -143,8 +134,6 @@ def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dt
 # Grammaticality: a classifier trained on CoLA, and the likelihood of a text against that of its original. GRUEN (Zhu
 # and Bhat 2020), which VALSE applies, adds the two for each sentence. Its sum depends on the models that it was tuned
 # for, so the parts are given here on their own, each in 0..1.
-
-
 class Acceptability(Classifier):
     """A classifier of unacceptable and acceptable sentences, as those trained on CoLA (Warstadt et al. 2019)."""
 
@@ -156,8 +145,6 @@ class Acceptability(Classifier):
 
 
 class Likelihood:
-    """The likelihood of a language model as a judge of grammaticality."""
-
     def __init__(self, model: Plausibility) -> None:
         self._model = model
 
@@ -176,7 +163,6 @@ class Likelihood:
 def grammaticality(
     weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32"
 ) -> Acceptability | Likelihood:
-    """Load a classifier of acceptability, or a language model as ``likelihood:NAME``."""
     kind, _, name = weights.partition(":")
     if kind == "likelihood" and name:
         return Likelihood(plausibility(name, device, folder=folder, dtype=dtype))
@@ -188,8 +174,6 @@ _POOLER = (r"pooler\..*",)  # models that pool in another way are published with
 
 
 class SentenceEncoder:
-    """A model of sentence-transformers."""
-
     def __init__(self, model: Any, *, fingerprint: str) -> None:
         self.fingerprint = fingerprint
         self._model = model
@@ -202,7 +186,6 @@ class SentenceEncoder:
 
 
 def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> SentenceEncoder:
-    """Load a model of sentence-transformers by its hub repository or folder."""
     # No code of the repository is run, and only modules of sentence-transformers itself are taken.
     sentence_transformers, transformers = library("sentence_transformers", "text"), library("transformers", "text")
     source = pretrained(weights, folder)

@@ -18,8 +18,6 @@ STRIDE = 3  # tokens per window in VALSE's released script
 
 
 class Causal(text_only.TextModel):
-    """A causal language model: one that reads from left to right."""
-
     def __init__(self, model: Any, tokenizer: Any, *, variant: str, fingerprint: str) -> None:
         self._bos = tokenizer.bos_token_id if variant == "mean" else None
         self._perplexity = valse_perplexity if variant == "valse" else mean_perplexity

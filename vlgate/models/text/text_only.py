@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     import torch
 
 
-# The common parts of language models that see no image: loading, checks of the tokenizer, log-probabilities.
-
-
 def log_probabilities(logits: torch.Tensor) -> torch.Tensor:
     """The log-softmax over the last axis (natural logarithms), in the widest type of the logits' device."""
     return logits.to(widest(logits.device)).log_softmax(-1)
@@ -65,8 +62,6 @@ ENDLESS = 10**9  # more than any limit; a tokenizer without a limit has 10^30
 
 
 class TextModel:
-    """The base of causal and masked language models: how much of a benchmark do the texts alone give away?"""
-
     def __init__(self, model: Any, tokenizer: Any, *, note: str, fingerprint: str) -> None:
         self.note = note
         self.fingerprint = fingerprint
@@ -117,19 +112,17 @@ def loaded(source: Pretrained, cls: str, device: str, dtype: str) -> tuple[Any, 
 
 
 # Refuse texts that hold a control token of a model, such as ``<image>``, ``<|im_end|>`` or ``[MASK]``.
-#
 # A tokenizer reads such a word as the token itself, not as text: a question ends in its middle, an image is expected
 # although there is none, and CLIP reads a text up to the first end token only. Whether that raises depends on the
 # other texts of the batch, so such texts are refused before any of them is read.
-
-
 class ControlTokens:
-    """The control tokens of a tokenizer, and how texts are searched for them."""
-
     def __init__(self, tokenizer: Any, *, template: str = "", processor: object = None) -> None:
         added = _added(tokenizer)
         named = {name: special or name in template for name, (special, _) in added.items()}
-        named |= dict.fromkeys(_placeholders(processor), True)
+        placeholders = [name for name in getattr(processor, "__dict__", {}) if name.endswith("_token")]
+        values = [value for name in placeholders if isinstance(value := getattr(processor, name), str)]
+        tasks = getattr(processor, "tasks_answer_post_processing_type", ())  # Florence-2's
+        named |= dict.fromkeys((*values, *tasks), True)
         # a letter or a word is read as text
         bare = {name: name.strip() for name, control in named.items() if control}
         self._raw = sorted(name for name, text in bare.items() if len(text) > 1 and not text.replace(" ", "").isalnum())
@@ -165,9 +158,3 @@ def _added(tokenizer: Any) -> dict[str, tuple[bool, bool]]:
         return {token.content: (token.special, token.normalized) for token in decoder.values()}
     numbers = getattr(inner, "all_special_ids", ())  # open_clip's own, which looks for them after lower-casing
     return {inner.decoder[number]: (True, False) for number in numbers if number in getattr(inner, "decoder", {})}
-
-
-def _placeholders(processor: object) -> list[str]:
-    names = [name for name in getattr(processor, "__dict__", {}) if name.endswith("_token")]
-    tasks = getattr(processor, "tasks_answer_post_processing_type", ())  # Florence-2's
-    return [*(value for name in names if isinstance(value := getattr(processor, name), str)), *tasks]

@@ -24,7 +24,6 @@ from vlgate.types import FloatArray, Match
 if TYPE_CHECKING:
     import torch
 
-
 _OF_BERT = ("embeddings.", "v_embeddings.", "encoder.", "t_pooler.", "v_pooler.")
 _SHOWN = 5
 
@@ -69,8 +68,6 @@ def _fitted(
 
 
 # Bugliarello et al. (TACL 2021) and Lu et al. (CVPR 2020). They are on no hub: a user names a file or folder.
-
-
 class Volta(RegionModel):
     def __init__(self, source: WeightsFile, weights: Weights, inputs: RegionInputs, *, fingerprint: str) -> None:
         super().__init__(inputs, fingerprint=fingerprint + source.rank.mark)

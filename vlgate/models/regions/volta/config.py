@@ -35,19 +35,16 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sublayer:
-    """A sublayer: the streams that go through it (the other is unchanged), and whether both use the same weights."""
-
     # VOLTA also sets whether both go through one layer norm. That changes nothing: it normalises each token by itself.
     attends: bool
-    sides: Mapping[Side, Stream]
-    shared: bool
+    sides: Mapping[Side, Stream]  # the streams that go through it; another is unchanged
+    shared: bool  # whether both use the same weights
 
     def prefix(self, side: Side) -> str:
         return "" if side == "text" or self.shared else "v_"
 
     @property
     def joined(self) -> Sublayer | None:
-        """The sublayer for both streams concatenated, if they share all weights and each sees both; else None."""
         if not self.shared or any(len(stream.sees) == 1 for stream in self.sides.values()):
             return None
         both = replace(self.sides["text"], sees=("text",) if self.attends else ())
@@ -201,7 +198,6 @@ _KNOWN: dict[str, tuple[Any, ...]] = {
 
 
 def _problems(config: Config, settings: Mapping[str, Any]) -> Iterator[str]:
-    """Yield contradictions, which would give wrong scores or raise far from their cause."""
     if "roberta" in settings["bert_model"]:
         yield f"bert_model={settings['bert_model']!r} is not supported; expected a BERT"
     if config.embeddings in ("uniter", "vl-bert", "visualbert") and config.text_width != config.vision_width:
@@ -235,8 +231,7 @@ SELF, OUTPUT = "attention_self", "attention_output"
 # Heads of the pretraining and of other tasks, which matching does not use.
 UNUSED = ("cls.predictions.", "cls.imagePredictions.", "clfs_dict.", ALIGNMENT + ".", "vil_", "vision_logit.",
           "linguisic_logit.")  # fmt: skip
-ANSWERS = "cls.qaPredictions."
-"""A head of the converted original LXMERT, which none of VOLTA's own models has."""
+ANSWERS = "cls.qaPredictions."  # a head of the converted original LXMERT, which none of VOLTA's own models has
 
 
 def shapes(config: Config) -> dict[str, Shape]:

@@ -16,13 +16,10 @@ if TYPE_CHECKING:
 
 
 # Bugliarello et al. (TACL 2021), section 4.1: in the attention sublayers, a stream attends to itself, to the other
-# stream or to both. A stream that attends to both does so in one softmax. A stream that has
-# no part in a sublayer stays unchanged.
+# stream or to both. A stream that attends to both does so in one softmax; one without a part in it stays unchanged.
 
 
 class Weights:
-    """A model's weights by name, and the three operations on them."""
-
     def __init__(self, tensors: Mapping[str, torch.Tensor]) -> None:
         self.tensors = tensors
 
@@ -213,8 +210,7 @@ def _waves(boxes: torch.Tensor, dim: int) -> torch.Tensor:
     return torch.cat([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
 
-MATCH = 0
-"""The index of a match in ``cls.bi_seq_relationship``: the pretraining labels an image's own caption 0."""
+MATCH = 0  # the index of a match in ``cls.bi_seq_relationship``: the pretraining labels an image's own caption 0
 
 
 def logits(config: Config, weights: Weights, seen: Seen, task: int = 0) -> torch.Tensor:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 def published(name: str) -> dict[str, Any]:
-    """Return the settings of a controlled model, under VOLTA's names."""
     sections = vilbert_mt.published()
     own = sections[name] if name in ("vilbert", "lxmert") else sections["single-stream"] | sections.get(name, {})
     return {**sections["all"], **own, "image_embeddings": name}
@@ -30,8 +29,7 @@ def published(name: str) -> dict[str, Any]:
 
 VILBERT_MT = "vilbert-12-in-1"
 FILES = ("pytorch_model*.bin", "multi_task_model*.bin", "pretrained_model*.bin", "*.safetensors")
-RETRIEVAL = 8
-"""The default task of ViLBERT 12-in-1: to retrieve captions of Flickr30k (TASK8); 7 is the same for COCO."""
+RETRIEVAL = 8  # the default task of ViLBERT 12-in-1: to retrieve captions of Flickr30k (TASK8); 7 is the same for COCO
 _WHERE = (
     "VOLTA's are linked in MODELS.md of github.com/e-bug/volta, ViLBERT 12-in-1's in the README of "
     "github.com/facebookresearch/vilbert-multi-task"
@@ -55,7 +53,6 @@ class WeightsFile:
         return rank_score(self.options, MATCH if self.config.head == ALIGNMENT else None)
 
     def in_words_of_volta(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """Return a checkpoint's tensors under VOLTA's names."""
         if self.renamed is None:
             return dict(tensors)
         translated: dict[str, torch.Tensor] = {}

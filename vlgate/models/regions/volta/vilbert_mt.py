@@ -13,8 +13,7 @@ from typing import Any
 from vlgate.errors import ModelLoadError
 from vlgate.models.regions.volta.config import ALIGNMENT, Config
 
-RANKING = "vil_logit"
-"""The head of the retrieval tasks: one number, higher for a better match."""
+RANKING = "vil_logit"  # the head of the retrieval tasks: one number, higher for a better match
 TASK_TOKENS = 20
 _GENERAL = ("vocab_size", "max_position_embeddings", "type_vocab_size", "hidden_size", "num_attention_heads",
             "intermediate_size", "v_hidden_size", "v_num_attention_heads", "v_intermediate_size", "v_feature_size",
@@ -25,7 +24,6 @@ _PARTS = ("query", "key", "value")
 
 
 def published() -> dict[str, Any]:
-    """Return the published configurations by model, this one and VOLTA's."""
     return tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
 
 
@@ -116,7 +114,6 @@ def remedy(config: Config, names: Collection[str]) -> str:
     return ""
 
 
-UNUSED = (".biOutput.q_dense1.", ".biOutput.q_dense2.")
-"""Modules that the release creates and saves, but does not use."""
+UNUSED = (".biOutput.q_dense1.", ".biOutput.q_dense2.")  # modules that the release creates and saves, but does not use
 
 HEADS = {"ranking": RANKING, "alignment": ALIGNMENT}
