@@ -244,7 +244,7 @@ _NO_PART = 1e-9
 _UNEVEN = 0.05  # by which share of its texts a pair of words may be more often true than false, or the reverse,
 _FEW = 2  # and by how many texts more, so that rare pairs do not decide
 _COMMON = 30  # the captions that must have a pair of words before it counts
-_ENOUGH_TO_TELL = 100  # the fewest cases of which a share can be told from chance
+_ENOUGH_TO_TELL = 100  # with fewer cases, a share cannot be told from chance
 _SLACK = 0.02  # the share of cases by which the captions may be the likelier texts more often than the foils
 
 

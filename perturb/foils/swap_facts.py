@@ -181,7 +181,7 @@ def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
 def statements(scene: Scene, facts: Iterable[Fact], vocabulary: Vocabulary) -> Iterator[Statement]:
     """Yield what facts of a scene say: each relation, and each two values of two things that exclude each other."""
     # Two numbers must come from one caption, because who counts one kind of things only may leave others unsaid. Of a
-    # graph, each value is also said alone, of the thing that has it: "a black cat and a dog", where the dog is white.
+    # graph, each value is also said alone, of the thing that has it: "a black cat and a dog", if the dog is white.
     values = []
     for fact in facts:
         if isinstance(fact, Relates):

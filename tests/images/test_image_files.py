@@ -242,7 +242,7 @@ def test_a_huge_claim_is_refused_by_its_header(side, action, tmp_path, monkeypat
         warnings.simplefilter(action)
         assert f"at most {MAX_PIXELS:,} pixels" in problem(tmp_path / "a.png")
     assert seen == []
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", None)  # the limit holds where Pillow has none
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", None)  # the limit holds if Pillow has none
     assert f"{side:,} x {side:,}" in problem(tmp_path / "a.png")
 
 

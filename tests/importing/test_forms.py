@@ -174,7 +174,7 @@ def test_columns_are_known_by_several_names(column, tmp_path):
     assert (record.images, record.prompts, record.reply) == (("1.jpg",), (QUESTION,), "Yes")
     assert (record.truth, record.hints) == ("yes", ("a", "b"))
     row = {"image": "/9j/4AAQ" * 200, "image_path": "a/1.jpg", "question": QUESTION, "output": "Yes"}
-    assert lines(tmp_path, row)[0].images == ("a/1.jpg",)  # an image in base64 is no name
+    assert lines(tmp_path, row)[0].images == ("a/1.jpg",)  # base64 is not a name
     assert read(*lmms_eval(tmp_path, [ITEM], "pope_adv"))[0].hints == ("pope_adv",)  # the file's name has the task
 
 

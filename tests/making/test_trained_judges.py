@@ -21,7 +21,7 @@ LONG = f"A dog sits on the table {'and a cat sits on the bench ' * 20}."
 
 
 def described():
-    """Two captions of each image, which agree: where something is, or how many there are."""
+    """Two captions of each image, which agree about a place or a number."""
     for one, many in PLURALS.items():
         for thing in ("table", "bench", "chair", "bed"):
             for where in ("on", "under", "next to", "behind"):

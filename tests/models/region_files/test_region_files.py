@@ -218,7 +218,7 @@ def zeroed(file):
 
 
 def with_bytes(file):
-    """An npz with a member that is no array: it has no ending .npy, and comes as bytes."""
+    """An npz with a member that is not an array: it lacks the ending .npy, and comes as bytes."""
     np.savez(file, images=np.array(["a"]), boxes=np.zeros((1, 2, 4)))
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("features", b"bytes")

@@ -197,7 +197,7 @@ def test_a_list_of_materials_is_not_heard_as_more_things():
 
 
 def test_no_negation_begins_with_what_is_missing():
-    """Not "can no cup be seen", "is no cup visible" nor "can you see either no cup or no ball"."""
+    """No negation inside the clause, such as "can no cup be seen" or "can you see either no cup or no ball"."""
     negated = [template.negated for kind in VERIFYING for template in TEMPLATES[kind]]
     odd = re.compile(r"(?:Can|Would|\{(?:Is|Does)\})(?: you \w+)?(?: either)? \{x\.no\}")
     assert [text for text in negated if odd.match(text)] == []
