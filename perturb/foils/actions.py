@@ -60,7 +60,6 @@ def _taking_part(noun: str, things: WordRelations) -> str:
 
 
 def action_replacements(frame: Frame, space: Space, actions: WordRelations) -> Perturbed:
-    """Replace the verb of a frame by each verb that the collection says of both nouns, without any model."""
     # The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of its
     # FrameNet frame, and not an action that may be seen together with it (``actions.toml``). Neither of the two verbs
     # is what one does beside other things ("hold").
@@ -75,7 +74,6 @@ def action_replacements(frame: Frame, space: Space, actions: WordRelations) -> P
 
 
 def action_gap(frame: Frame) -> Gap | None:
-    """The sentence of a frame with a gap in the place of its verb, for a masked language model such as BERT."""
     caption = realised(frame)
     number = noun_number(frame.agent)
     if caption is None or number is None:
@@ -176,7 +174,6 @@ _ANYBODY = frozenset(
 
 
 def actant_swap(frame: Frame, things: WordRelations) -> Perturbed:
-    """Say a frame, and say it with the nouns of its two roles exchanged."""
     # A foil may be true if the action is mutual ("A man talks to a woman"), if one noun is a kind of the other ("A man
     # helps a person"), or if both may have one role in a contest ("An athlete tackles a man"): these are refused. So is
     # a part of the body, which takes the article of its owner, a vehicle that carries whoever is aboard ("A car drives
@@ -220,5 +217,4 @@ def _both_contest(frame: Frame, things: WordRelations) -> bool:
 
 
 def is_mutual(verb: Verb) -> bool:
-    """Whether a clause with a verb and its preposition is true with subject and object exchanged."""
     return verb.rest in _MUTUAL_BEFORE or verb.base in _MUTUAL

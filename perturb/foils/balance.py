@@ -25,14 +25,12 @@ ENOUGH = 30
 
 
 def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
-    """Keep at most ``cap`` candidates of each class, chosen at random; ValueError if the cap is below 1."""
     if cap < 1:
         raise ValueError(f"cap={cap!r} must be at least 1")
     return tuple(_taken(classes, dict.fromkeys(classes, cap), f"{seed}/capped"))
 
 
 def even(classes: Sequence[T], wanted: Sequence[T], *, seed: int) -> tuple[int, ...]:
-    """Keep equally many candidates of each class that is wanted, chosen at random."""
     counts = Counter(classes)
     each = min((counts[one] for one in wanted), default=0)
     if not each:
@@ -291,7 +289,6 @@ def exchanged(
 
 
 def one_of_each(sources: Sequence[Hashable]) -> list[tuple[Row, float]]:
-    """The constraints that at most one candidate of each source is chosen."""
     rows: dict[Hashable, dict[int, float]] = defaultdict(dict)
     for index, source in enumerate(sources):
         rows[source][index] = 1

@@ -48,7 +48,6 @@ def of_the_image(question: Parsed) -> bool:
 
 
 def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
-    """Why a pronoun may stand for something that the caption does not name; empty if not."""
     # If the dialog ``before`` names a thing that the caption does not, "it" and "they" may stand for that thing.
     asked = question.text.strip().lower().rstrip(" ?.!")
     if caption.tokens[:1] and caption.tokens[0].tag == "VB" and caption.tokens[0].lower != "close":
@@ -124,7 +123,6 @@ _IMAGE = re.compile(
 
 
 def uncertain(question: Parsed, answer: str) -> str:
-    """Why the opposite of an answer may be as right as the answer; empty if it is not."""
     # A "no" is taken if the question is about the image as a whole (its colours, the weather, inside or outside) or has
     # a verb ("is he wearing a hat?"), but not if it asks what a thing is called ("is it a kitten?").
     asked = question.text.strip().lower().rstrip(" ?.!")
@@ -181,7 +179,6 @@ _END = " \t\n.,;:!?"
 
 
 def posed(caption: str, question: str, answer: str) -> Foil | str:
-    """Say caption, question and answer as one text, and the foil with the other answer; a reason if there is none."""
     match = _ANSWER.match(answer.strip())
     scene, asked = caption.strip(_END).lower(), question.strip(_END).lower()
     if match is None:

@@ -46,8 +46,6 @@ class RoleVerb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """Two roles of one image with their nouns: who does it, and one other role."""
-
     verb: RoleVerb
     agent: str
     role: str
@@ -102,7 +100,6 @@ def realised(frame: Frame) -> str | None:
 
 
 def is_participant(frame: Frame) -> bool:
-    """Whether the second role takes part in the action, as far as the words before it tell."""
     # What something is done for, as or about may be no part of it ("lectures as a student"), and "by" stands before a
     # means ("disembarks by boat") but in "travels by train". Some verbs take no object at all.
     word = frame.verb.before[frame.role].split()[-1:]

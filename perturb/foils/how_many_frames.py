@@ -29,7 +29,6 @@ _BARE = words("bare noun")
 
 
 def unsayable(tail: Sequence[Token]) -> str:
-    """Return why a tail cannot follow the noun it tells something about; empty if it can."""
     # "There are 3 cups" may go on with "on the table", "standing", "visible" or "that are red", but not with "are red".
     if not tail:
         return ""
@@ -195,7 +194,6 @@ _VIEWERS = frozenset({"you", "we", "i", "u", "one"})
 
 
 def framed(parts: Asked) -> Frames | str:
-    """A sentence for one and one for other numbers, or a short reason why there are none."""
     if parts.group:
         return of_group(parts)
     many, one = in_plural(parts.noun, parts.head), in_singular(parts.noun, parts.head)

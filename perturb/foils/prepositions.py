@@ -53,7 +53,6 @@ class Contrasts:
         return any(name in one.foils and thing in one.things and subject in one.subjects for one in self.absurd)
 
     def compatible(self, one: str, other: str) -> bool:
-        """Whether two prepositions may both be true of one photograph."""
         return one == other or other in self.together.get(one, frozenset())
 
     def opposite(
@@ -231,7 +230,6 @@ def said_of(captions: Iterable[Parsed]) -> Said:
 
 
 def _around(text: Parsed) -> Iterator[int]:
-    """Yield the things that are around something: "a fence around it", "surrounded by a fence"."""
     for preposition in prepositions(text):
         if (
             preposition.name == "around"

@@ -51,7 +51,6 @@ def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingPro
 
 
 def gaps(parsed: Parsed) -> tuple[Gap, ...]:
-    """The text with a gap in the place of each spatial preposition, for a masked language model."""
     spots = _spots(parsed)
     return tuple(
         Gap(before=parsed.said((0, spot.span[0])), after=parsed.said((spot.span[1], len(parsed.tokens))))
@@ -127,7 +126,6 @@ def _is_thing(parsed: Parsed, index: int) -> bool:
 
 
 def _in_phrase(parsed: Parsed, preposition: Preposition, head: int, thing: int) -> bool:
-    """Return whether words around a preposition belong to it: "from under", "very near", "on and under"."""
     tokens = parsed.tokens
     first, end = preposition.span
     if first and tokens[first - 1].pos in {"ADP", "ADV", "PART", "SCONJ"}:

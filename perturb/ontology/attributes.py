@@ -37,8 +37,6 @@ Pairs = frozenset[frozenset[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Category:
-    """A category of attributes, such as color."""
-
     name: str
     noun: str  # its word in a question ("What color is the cup?"), or "" if it has none
     kind: str  # "attribute" or "action", the type of multiple choice question that it is used in
@@ -76,8 +74,6 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attributes:
-    """Attributes and relations by name, with opposites, exclusions and actors."""
-
     attributes: Mapping[str, Attribute]
     categories: Mapping[str, Category]
     relations: Mapping[str, Reading]
@@ -111,8 +107,6 @@ class Attributes:
 
 
 def attributes_from(tables: Mapping[str, str]) -> Attributes:
-    """Build the tables from the texts of their files."""
-
     def rows(name: str) -> Iterator[TsvRow]:
         return rows_of(name, tables[name], *COLUMNS[name])
 

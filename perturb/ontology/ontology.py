@@ -51,7 +51,6 @@ class Ontology:
         return name in self.objects.nouns
 
     def hypernyms(self, name: str) -> tuple[str, ...]:
-        """Return all names above ``name`` with their synonyms, nearest first, without ``name`` itself."""
         return self.objects.hypernyms(name)
 
     def hyponyms(self, name: str) -> tuple[str, ...]:
@@ -63,7 +62,6 @@ class Ontology:
         return self.objects.certain(name)
 
     def possible(self, name: str) -> Names:
-        """Return all names that might be right for an object annotated ``name``."""
         return self.objects.possible(name)
 
     def parts(self, name: str) -> Names:
@@ -82,7 +80,6 @@ class Ontology:
         return self.words.exclusive(one, other)
 
     def acts(self, name: str, attribute: str) -> bool:
-        """Whether the action ``attribute`` ("walking") can be asked of an object of that name."""
         return self.words.acts((name, *self.hypernyms(name)), attribute)
 
     def suits(self, name: str, attribute: str) -> bool | None:
@@ -104,7 +101,6 @@ class Ontology:
         return (name, *self.nouns[name].same, *self.hypernyms(name))
 
     def settings(self, name: str) -> frozenset[str]:
-        """Return the settings in which an object of that name is found; empty if none is known."""
         return self.expected.settings(self.named(name))
 
     def extended(
@@ -114,7 +110,6 @@ class Ontology:
         overlaps: Iterable[frozenset[str]] = (),
         parts: Mapping[str, Collection[str]] = _EMPTY,
     ) -> Ontology:
-        """Return an ontology with more nouns, groups of names that are used for the same things, and parts by whole."""
         table = dict(self.nouns)
         for noun in nouns:
             if noun.name in table:

@@ -137,7 +137,6 @@ class _Lexicon:
         return forms[0][0], replace(concept, words=(forms,))
 
     def described(self, synset: Synset, word: str) -> _Concept:
-        """Describe a synset in terms of the ontology."""
         others = sorted({lemma.lower() for lemma in synset.lemmas()} - {word})
         mass = synset.lexfile() == "noun.substance"
         return _Concept(

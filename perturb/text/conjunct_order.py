@@ -82,7 +82,6 @@ def reverse_choices(question: str, choices: Sequence[str]) -> tuple[str, tuple[s
 
 
 def _with_its_article(question: str, choice: str) -> str:
-    """A choice with the article that the question has before it: "a bun" beside "sprinkles"."""
     phrase = with_article(choice)
     return choice if only_span(question, phrase) is None else phrase
 
@@ -255,7 +254,6 @@ def _unlike(parsed: Parsed, one: int, other: int) -> str:
 
 
 def _listed(parsed: Parsed, one: int) -> bool:
-    """Whether the first thing is joined to another one by "and" or "or" too: "meats and herbs and chopsticks"."""
     while parsed.tokens[one].dep == "conj":
         one = parsed.tokens[one].head
         if parsed.children(one, "cc"):

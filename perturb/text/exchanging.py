@@ -132,13 +132,11 @@ def _goes_on(after: Sequence[Token]) -> bool:
 
 
 def _with_verb(parsed: Parsed, span: Span) -> bool:
-    """Whether a word in a noun phrase may be its verb: "a polar bear swimming"."""
     inside = zip(parsed.tokens[span[0] : span[1]], parsed.tokens[span[0] + 1 : span[1]], strict=False)
     return any(one.tag in _NAMES and after.text.endswith("ing") for one, after in inside)
 
 
 def _related(parsed: Parsed, left: int, right: int) -> bool:
-    """Whether a relation holds between two nouns: "a dog on a cat", "a dog riding a horse", "a dog sits by a cat"."""
     tokens = parsed.tokens
     if tokens[right].dep not in {"pobj", "dobj"} or tokens[left].dep not in {"ROOT", "nsubj"}:
         return False

@@ -192,7 +192,6 @@ def first(*reasons: tuple[bool, str]) -> str:
 
 
 def _wrong_article(parsed: Parsed) -> bool:
-    """Whether the wrong one of "a" and "an" stands before a word: "a airplane", "an man"."""
     articles = [
         (one.lower, after.text)
         for one, after in pairwise(parsed.tokens)

@@ -150,7 +150,6 @@ class Entries(Mapping[str, Any]):
     """
 
     def __init__(self, file: Path, load: Callable[[Any], dict[str, Any]]) -> None:
-        """Find the lines of each word."""
         self._load = load
         self._lines: dict[str, bytes] = {}
         for line in gzip.decompress(file.read_bytes()).splitlines(keepends=True):

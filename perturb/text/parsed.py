@@ -56,7 +56,6 @@ class Parsed:
     sentences: tuple[Span, ...] = ()
 
     def children(self, position: int, *labels: str) -> tuple[int, ...]:
-        """The tokens whose head is the one at ``position``, with one of ``labels`` if any are given."""
         return tuple(
             index
             for index, token in enumerate(self.tokens)
@@ -64,7 +63,6 @@ class Parsed:
         )
 
     def subtree(self, position: int) -> Span:
-        """The smallest span that holds a token and all that depends on it."""
         first = last = position
         todo = [position]
         while todo:
@@ -74,7 +72,6 @@ class Parsed:
         return first, last + 1
 
     def said(self, span: Span) -> str:
-        """The text of a span, without the blanks around it."""
         return "".join(token.text + token.space for token in self.tokens[slice(*span)]).strip()
 
     def edited(self, edits: Sequence[Edit]) -> str:

@@ -77,8 +77,6 @@ class Verb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicate:
-    """A verb and its voice: in the passive the subject is what the verb is done to."""
-
     verb: Verb
     passive: bool = False
 
@@ -161,7 +159,6 @@ def bare_or_a(phrase: str, number: Number) -> str:
 
 
 def is_game(verb: Verb, noun: str) -> bool:
-    """Whether a verb is "play" and its object a game: who plays ball plays no ball."""
     return verb.plain == "play" and not words("game").isdisjoint((noun, noun.rpartition(" ")[2]))
 
 

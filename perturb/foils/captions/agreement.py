@@ -72,7 +72,6 @@ def _antecedents(reading: Reading, index: int) -> tuple[int, ...]:
 
 
 def _is_side(reading: Reading, noun: int) -> bool:
-    """Whether a noun names a side or the image and no thing: "in the middle", "a view of"."""
     token, after = reading.parsed.tokens[noun], reading.parsed.tokens[noun + 1 : noun + 2]
     return token.lower in _SIDES and (token.dep == "pobj" or any(one.lower == "of" for one in after))
 
@@ -126,8 +125,6 @@ _CAUSES = frozenset({"help", "let", "make", "have", "see", "watch", "hear", "fee
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renumbered:
-    """The edits that put a noun phrase with its verbs and pronouns into the other number, and what is not sure."""
-
     edits: tuple[Edit, ...] = ()
     doubts: tuple[str, ...] = ()
 

@@ -81,7 +81,6 @@ def unreal(reading: Reading, phrase: NounPhrase) -> str | None:
 
 
 def says_together(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether the caption has a word that needs several: "together", "in a row", "side by side"."""
     tokens, inside = reading.parsed.tokens, range(*phrase.lead)
     if any(token.lower in _TOGETHER for n, token in enumerate(tokens) if n not in inside):
         return True
@@ -143,7 +142,6 @@ def _first_of_a_name(reading: Reading, phrase: NounPhrase) -> bool:
 
 
 def _shares_a_determiner(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether a noun without a determiner is joined to it: "a cup and saucer"."""
     tokens = reading.parsed.tokens
     for joined in reading.dependents(phrase.head, "conj"):
         bare = not reading.dependents(joined, "det", "poss", "nummod")
@@ -157,7 +155,6 @@ def _shares_a_determiner(reading: Reading, phrase: NounPhrase) -> bool:
 
 
 def stands_behind_of(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether it stands behind "of": "a group of people", "slices of apples"."""
     tokens = reading.parsed.tokens
     return phrase.span[0] > 0 and tokens[phrase.span[0] - 1].lower == "of"
 

@@ -31,7 +31,6 @@ def noun_foils(
     objects: Collection[str] | None = None,
     names: ObjectNames | None = None,
 ) -> Perturbed:
-    """Replace an object's name in a caption by that of another object of the same supercategory."""
     # The other object is not in the image as far as the captions tell: none has a word that may name it, or a word for
     # something that it is usually a part of. ``objects`` are the categories of all annotated objects of the image;
     # without them, objects that are often there unmentioned (a fork beside a knife) are not taken.
@@ -118,7 +117,6 @@ def _may_be_animal(reading: Reading, name: str, known: ObjectClass) -> bool:
 
 
 def _joins_another(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether a hyphen or a noun follows directly: "a bus stop", "a dog-shaped cake"."""
     tokens, index = reading.parsed.tokens, phrase.head + 1
     return index < len(tokens) and (tokens[index].tag in {"HYPH", "NN", "NNS", "POS"} or tokens[index].text == "-")
 
@@ -147,8 +145,6 @@ def _measured(reading: Reading, phrase: NounPhrase) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What an image shows, as far as its captions and, if there are any, its annotated objects tell."""
-
     table: ObjectNames
     words: frozenset[str]
     objects: frozenset[str] | None

@@ -135,7 +135,6 @@ def _not_of_one(reading: Reading, phrase: NounPhrase) -> bool:
 
 
 def _tells_two(reading: Reading) -> bool:
-    """Whether other words say that there are two: "opposite directions", "one holds a bear and one a phone"."""
     said = [token.lower for token in reading.parsed.tokens]
     return not _OF_TWO.isdisjoint(said) or said.count("one") > 1
 
