@@ -24,14 +24,11 @@ NOT_OTHER = "every verb that fits may be true as well"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The verbs of a collection by name; the verbs and roles that nouns are the other role of; the verbs of agents.
-
-    The nouns of adults are "person", and those of children "child".
-    """
+    """The verbs of a collection, by name and by noun; adults are "person" and children "child"."""
 
     verbs: Mapping[str, RoleVerb]
-    said_of: Mapping[str, tuple[tuple[RoleVerb, str], ...]]
-    said_by: Mapping[str, frozenset[str]]
+    said_of: Mapping[str, tuple[tuple[RoleVerb, str], ...]]  # the verbs and roles that a noun is the other role of
+    said_by: Mapping[str, frozenset[str]]  # the verbs of an agent
 
 
 def space_of(frames: Iterable[Frame], things: WordRelations) -> Space:
@@ -104,12 +101,9 @@ def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, acti
 
 def _perturbed(frame: Frame, replaced: Sequence[Frame], actions: WordRelations, why_none: str) -> Perturbed:
     caption = realised(frame)
-    if caption is None:
-        return Perturbed.of(NUMBER)
-    if not is_participant(frame):
-        return Perturbed.of(NO_PART)
-    if not replaced:
-        return Perturbed.of(why_none)
+    why = first((caption is None, NUMBER), (not is_participant(frame), NO_PART), (not replaced, why_none))
+    if caption is None or why:
+        return Perturbed.of(why)
     foils = [
         Foil(
             caption=caption,
@@ -178,14 +172,12 @@ def actant_swap(frame: Frame, things: WordRelations) -> Perturbed:
     # helps a person"), or if both may have one role in a contest ("An athlete tackles a man"): these are refused. So is
     # a part of the body, which takes the article of its owner, a vehicle that carries whoever is aboard ("A car drives
     # a woman"), and a means ("commutes by train"). The tag "actors" says which nouns name persons or animals.
-    if not is_participant(frame):
-        return Perturbed.of(NO_PART)
-    if any(is_body_part(noun) or things.is_kind(noun, "body part", 1) for noun in (frame.agent, frame.other)):
-        return Perturbed.of(BODY)
-    if things.same_thing(frame.agent, frame.other) or _both_contest(frame, things):
-        return Perturbed.of(SAME)
     verb = frame.verb.verb(frame.role)
+    body = any(is_body_part(noun) or things.is_kind(noun, "body part", 1) for noun in (frame.agent, frame.other))
     why = first(
+        (not is_participant(frame), NO_PART),
+        (body, BODY),
+        (things.same_thing(frame.agent, frame.other) or _both_contest(frame, things), SAME),
         (verb.base in _CARRYING, "a vehicle carries or lets off whoever is aboard"),
         (verb.rest in _MEANS, "the second role is a means and takes no part"),
         (verb.base in _UNCLEAR, "the verb does not tell who does it to whom"),

@@ -229,10 +229,7 @@ def most(likes: Sequence[float], at_most: Sequence[tuple[Row, float]], zero: Seq
     used = np.flatnonzero(relaxed.x > _NO_PART)
     if not used.size:
         return ()
-    constraints = [
-        LinearConstraint(upper[:, used], -np.inf, limits),
-        LinearConstraint(equal[:, used], 0, 0),
-    ]
+    constraints = [LinearConstraint(upper[:, used], -np.inf, limits), LinearConstraint(equal[:, used], 0, 0)]
     options = {"mip_rel_gap": 0.005, "node_limit": 200}  # not a time limit: the machine's speed must not decide
     whole = milp(weights[used], constraints=constraints, integrality=1, bounds=Bounds(0, 1), options=options)
     return () if whole.x is None else tuple(used[np.flatnonzero(whole.x > 0.5)].tolist())
@@ -253,12 +250,7 @@ def exchange(foil: Foil) -> tuple[str, str]:
 
 
 def exchanged(
-    foils: Sequence[Foil],
-    sources: Sequence[Hashable],
-    seed: int,
-    leads: Sequence[float] = (),
-    *,
-    rings: bool = False,
+    foils: Sequence[Foil], sources: Sequence[Hashable], seed: int, leads: Sequence[float] = (), *, rings: bool = False
 ) -> tuple[int, ...]:
     """Select as many foils as can be balanced, one of each source, by their positions in ascending order.
 

@@ -47,13 +47,11 @@ def asked(question: Parsed) -> Asked | str:
     if front and front[-1].text == ",":
         front = front[:-1]
     stops = any(token.pos in {"PUNCT", "SYM", "INTJ", "SPACE"} and token.text != "-" for token in (*front, *words))
+    late = bool(front) and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE)
     checks = (
         (question.text.isupper(), "all capitals"),
         (bool(_MARKS.search(question.text.strip(' "'))), "marks that are not words"),
-        (
-            bool(front) and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE),
-            "the question does not begin with how many",
-        ),
+        (late, "the question does not begin with how many"),
         (len(indexes) > 1 or stops, "more than one clause"),
         (any(one.lower == two.lower for one, two in pairwise(words)), "a word twice"),
         (any(word.lower in {"n't", "n\u2019t"} for word in words), "negated"),
@@ -209,12 +207,8 @@ def in_plural(noun: Sequence[Token], head: int) -> str | None:
 def in_singular(noun: Sequence[Token], head: int) -> str | None:
     if noun[head].lower in _PORTIONS and any(word.tag == "NNS" for word in noun[head + 1 :]):
         return None
-    owners = [noun[n - 1] for n, word in enumerate(noun) if word.tag == "POS" and n]
-    if (
-        noun[0].lower in _SEVERAL | KINDS
-        or any(word.tag == "CC" for word in noun[: head + 1])
-        or any(owner.tag in {"NNS", "NNPS"} for owner in owners)
-    ):
+    owned = any(owner.tag in {"NNS", "NNPS"} and mark.tag == "POS" for owner, mark in pairwise(noun))
+    if owned or noun[0].lower in _SEVERAL | KINDS or any(word.tag == "CC" for word in noun[: head + 1]):
         return None
     word = noun[head].text
     single = singular(word)

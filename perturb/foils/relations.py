@@ -128,20 +128,17 @@ def _is_thing(parsed: Parsed, index: int) -> bool:
 def _in_phrase(parsed: Parsed, preposition: Preposition, head: int, thing: int) -> bool:
     tokens = parsed.tokens
     first, end = preposition.span
-    if first and tokens[first - 1].pos in {"ADP", "ADV", "PART", "SCONJ"}:
-        return True
-    if tokens[end].pos in {"ADP", "CCONJ", "SCONJ", "PUNCT"}:
-        return True
     inside = [child for index in range(first, end) for child in parsed.children(index, "cc", "conj", "advmod")]
-    if any(not first <= child < end for child in inside):
-        return True
-    if any(tokens[child].lower == "of" for child in parsed.children(thing, "prep")):
-        return True
-    unclear = preposition.name in _EITHERS and may_be_of_another(parsed, preposition.head, preposition.span[0])
-    if unclear or parsed.children(thing, "conj", "cc"):
-        return True
     particles = set(parsed.children(head, "prt")) - set(range(first, end))
-    return tokens[head].pos == "VERB" and bool(particles)
+    return (
+        (first > 0 and tokens[first - 1].pos in {"ADP", "ADV", "PART", "SCONJ"})
+        or tokens[end].pos in {"ADP", "CCONJ", "SCONJ", "PUNCT"}
+        or any(not first <= child < end for child in inside)
+        or any(tokens[child].lower == "of" for child in parsed.children(thing, "prep"))
+        or (preposition.name in _EITHERS and may_be_of_another(parsed, head, first))
+        or bool(parsed.children(thing, "conj", "cc"))
+        or (tokens[head].pos == "VERB" and bool(particles))
+    )
 
 
 def _replacements(

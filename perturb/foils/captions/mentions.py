@@ -77,10 +77,8 @@ def _name(token: Token) -> str:
 @lru_cache(maxsize=65_536)
 def may_be_same(one: str, two: str) -> bool:
     ontology = default_ontology()
-    if one == two:
-        return True
-    return (ontology.knows(one) and two in ontology.possible(one)) or (
-        ontology.knows(two) and one in ontology.possible(two)
+    return one == two or any(
+        ontology.knows(name) and other in ontology.possible(name) for name, other in ((one, two), (two, one))
     )
 
 
