@@ -75,10 +75,9 @@ def replaced(parsed: Parsed, old: str, new: str) -> Perturbed:
 
 def _is_part_of_a_name(parsed: Parsed, index: int) -> bool:
     before, after = parsed.tokens[max(index - 1, 0) : index], parsed.tokens[index + 1 : index + 2]
-    if parsed.children(index, "compound") or parsed.tokens[index].dep in {"compound", "nmod"}:
-        return True
+    compound = bool(parsed.children(index, "compound")) or parsed.tokens[index].dep in {"compound", "nmod"}
     joins = any(token.lower in {"of", "-", "'s"} for token in after)
-    return joins or any(token.tag in _NAMES for token in (*before, *after))
+    return compound or joins or any(token.tag in _NAMES for token in (*before, *after))
 
 
 def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:

@@ -75,16 +75,8 @@ class Parsed:
         return "".join(token.text + token.space for token in self.tokens[slice(*span)]).strip()
 
     def edited(self, edits: Sequence[Edit]) -> str:
-        """Write other words in some places; blanks stay, and a deleted span takes the blanks behind it along.
-
-        Capitals at the start of sentences stay, and "a" or "an" before an edited place agrees with what follows.
-        Raises: ValueError if two edits overlap or a span is not in the text.
-
-        >>> one = Token(text="An", space=" ", lemma="a", tag="DT", pos="DET", dep="det", head=1)
-        >>> two = Token(text="apple", space="", lemma="apple", tag="NN", pos="NOUN", dep="ROOT", head=1)
-        >>> Parsed(text="An apple", tokens=(one, two)).edited([Edit(span=(1, 2), text="cup")])
-        'A cup'
-        """
+        # Blanks stay, and a deleted span takes the blanks behind it along. Capitals at the start of sentences stay, and
+        # "a" or "an" before an edited place agrees with what follows.
         parts: list[str] = []
         index = 0
         for edit in sorted(edits, key=lambda edit: edit.span):

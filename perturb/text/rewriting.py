@@ -187,9 +187,7 @@ def opposite_relation(text: str) -> str | None:
     >>> opposite_relation("Below the cup is a ball.")
     'Above the cup is a ball.'
     """
-    if len(_RELATION.findall(text)) != 1 or _PLACE.search(text) is None:
-        return None
-    if _NO_PLACE.search(text) or _FACED.search(text):
+    if len(_RELATION.findall(text)) != 1 or not _PLACE.search(text) or _NO_PLACE.search(text) or _FACED.search(text):
         return None
     return _RELATION.sub(lambda match: capitalised_like(match[0], OPPOSITES[match[0].lower()]), text)
 
@@ -241,9 +239,7 @@ def exchange(text: str, first: str, second: str) -> str | None:
         return None
     if left > right:
         left, right, first, second = right, left, second, first
-    if left[1] > right[0]:
-        return None
-    if _disagree(text, left, first, second) or _disagree(text, right, second, first):
+    if left[1] > right[0] or _disagree(text, left, first, second) or _disagree(text, right, second, first):
         return None
     return put(put(text, right, first), left, second)
 

@@ -101,11 +101,8 @@ def read_predicate(text: str) -> Predicate | None:
         words = words[:-1]
     if not words or not all(word.isalpha() for word in words):
         return None
-    base = _base(words[0])
-    if base is None or base == "be":
-        return None
-    rest = words[1:]
-    if not _LINKS.issuperset(rest):
+    base, rest = _base(words[0]), words[1:]
+    if base is None or base == "be" or not _LINKS.issuperset(rest):
         return None
     if base == "lay" and rest and rest[0] in _LAY:
         base = "lie"  # "laying on" is what most annotators write
