@@ -116,11 +116,8 @@ def attributes_from(tables: Mapping[str, str]) -> Attributes:
     several = categories.keys() - single
     compatible = frozenset(pair for row in rows("shades.tsv") for pair in _pairs(row, attributes, single))
     actors = once(_actors(row, attributes) for row in rows("actions.tsv"))
-    actions = {
-        name
-        for name, attribute in attributes.items()
-        if attribute.category and categories[attribute.category].kind == ACTION
-    }
+    of_actions = {name for name, category in categories.items() if category.kind == ACTION}
+    actions = {name for name, attribute in attributes.items() if attribute.category in of_actions}
     if unlike := sorted(actions - actors.keys()):
         raise ValueError(f"actions.tsv: {unlike[0]!r} must be listed, because its category is one of actions")
     return Attributes(

@@ -128,14 +128,9 @@ Links = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """Names that are used for the same things.
-
-    ``names`` are used for each other, and so are their hyponyms. A name of ``also`` may stand for ``names`` and they
-    for it, but its hyponyms may not: a gadget may be called a device, and a device a gadget, but not every kind of
-    device.
-    """
-
-    names: Names
+    names: Names  # used for each other, and so are their hyponyms
+    # These may stand for ``names`` and they for them, but not their hyponyms: a gadget may be called a device, and a
+    # device a gadget, but not every kind of device.
     also: Names = frozenset()
 
 
