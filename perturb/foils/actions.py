@@ -82,7 +82,6 @@ def action_gap(frame: Frame) -> Gap | None:
 
 
 def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, actions: WordRelations) -> Perturbed:
-    """Replace the verb of a frame by the verbs of the space among the fillings of ``action_gap(frame)``."""
     # The preposition stays, as the model saw it. The conditions on the verbs are those of ``action_replacements``.
     number = noun_number(frame.agent)
     said: dict[str, RoleVerb] = {}

@@ -88,14 +88,13 @@ def realised(frame: Frame) -> str | None:
     """The sentence of a frame in the simple present; None if the number of a noun is not certain."""
     # Nouns take the indefinite article, mass nouns and plurals none, and things of which there is one ("ground") the
     # definite. A means of travel behind "by" has none ("commutes by bicycle").
-    number = noun_number(frame.agent)
-    bare = frame.verb.base in _TRAVEL and frame.verb.before[frame.role].split()[-1:] == ["by"]
-    subject = _phrase(frame.agent)
-    bare = bare and noun_number(frame.other) == "singular"
-    other = frame.other if bare else _phrase(frame.other, frame.verb.verb(frame.role))
+    number, subject = noun_number(frame.agent), _phrase(frame.agent)
+    verb = frame.verb.verb(frame.role)
+    means = verb.base in _TRAVEL and verb.rest.split()[-1:] == ["by"]
+    other = frame.other if means and noun_number(frame.other) == "singular" else _phrase(frame.other, verb)
     if number is None or subject is None or other is None:
         return None
-    said = active(subject, frame.verb.verb(frame.role), other, number=number)
+    said = active(subject, verb, other, number=number)
     return f"{said[0].upper()}{said[1:]}."
 
 

@@ -111,12 +111,9 @@ _IRREGULAR = frozenset({"shown", "set", "cut", "lit", "hung", "built", "made", "
 
 def _participle(words: Sequence[Token], index: int) -> bool:
     """Whether a past tense is a participle taken for one: "How many cars parked?"; a past tense has an object."""
-    following = words[index + 1].tag if index + 1 < len(words) else "IN"
-    return (
-        words[index].tag == "VBD"
-        and (words[index].lower.endswith("ed") or words[index].lower in _IRREGULAR)
-        and following in {"IN", "RB", "VBG", "TO", "RP"}
-    )
+    word, following = words[index], words[index + 1].tag if index + 1 < len(words) else "IN"
+    past = word.tag == "VBD" and (word.lower.endswith("ed") or word.lower in _IRREGULAR)
+    return past and following in {"IN", "RB", "VBG", "TO", "RP"}
 
 
 _ENDS = frozenset({"IN", "TO", "WDT", "WP", "WRB", "RP", "EX", "DT", "PRP", "PRP$"})
@@ -249,7 +246,6 @@ def _adjectives(tail: Sequence[Token], index: int) -> int:
 
 
 def third_person(verb: Token) -> tuple[str | None, str | None]:
-    """The plural and the singular form of a finite verb, in its tense."""
     word = verb.lower
     if word in BE:
         return ("were", "was") if word in {"was", "were"} else ("are", "is")

@@ -51,10 +51,9 @@ def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingPro
 
 
 def gaps(parsed: Parsed) -> tuple[Gap, ...]:
-    spots = _spots(parsed)
     return tuple(
         Gap(before=parsed.said((0, spot.span[0])), after=parsed.said((spot.span[1], len(parsed.tokens))))
-        for spot in spots
+        for spot in _spots(parsed)
         if isinstance(spot, Preposition)
     )
 
@@ -62,7 +61,6 @@ def gaps(parsed: Parsed) -> tuple[Gap, ...]:
 def filled_relations(
     parsed: Parsed, fillings: Sequence[Sequence[Filling]], attested: Collection[str], said: Said = MappingProxyType({})
 ) -> Perturbed:
-    """Replace spatial prepositions by the fillings of a masked language model for ``gaps``, as VALSE does."""
     # For each number of words, the best filling that is another attested preposition is kept. Pairs that may be true
     # together ("on", "on top of") are not. The rest may still be true of the image: a model of entailment must call
     # caption and foil a contradiction.
@@ -105,8 +103,7 @@ def _spots(parsed: Parsed) -> list[Preposition | str]:
 
 
 def _problem(parsed: Parsed, preposition: Preposition) -> str | None:
-    table = contrasts()
-    if preposition.name not in table.spatial:
+    if preposition.name not in contrasts().spatial:
         return NOT_SPATIAL
     if preposition.thing is None or preposition.head is None or not _is_thing(parsed, preposition.thing):
         return NO_THING

@@ -115,8 +115,8 @@ _CAUSES = frozenset({"help", "let", "make", "have", "see", "watch", "hear", "fee
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renumbered:
-    edits: tuple[Edit, ...] = ()
-    doubts: tuple[str, ...] = ()
+    edits: tuple[Edit, ...]
+    doubts: tuple[str, ...]
 
 
 def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:

@@ -117,9 +117,8 @@ def _two_phrases(reading: Reading, phrase: NounPhrase) -> str | None:
     """Return why two phrases may be one, or one two: "bathroom | sink", "the stove | cooking green beans"."""
     tokens, first = reading.parsed.tokens, phrase.lead[1]
     following = tokens[phrase.span[1] : phrase.span[1] + 1]  # a parser may take "oven" in "microwave oven" for a verb
-    if not phrase.plural and any(
-        after.tag in _MAY_BE_NOUN and default_ontology().knows(after.lower) for after in following
-    ):
+    names = (after.tag in _MAY_BE_NOUN and default_ontology().knows(after.lower) for after in following)
+    if not phrase.plural and any(names):
         return "the noun may be the first part of a name"
     within = range(first + 1, phrase.head)
     two = phrase.kind != "none" and any(tokens[n].tag == "VBG" and tokens[n - 1].tag == "NN" for n in within)
@@ -135,8 +134,7 @@ def _shares_a_determiner(reading: Reading, phrase: NounPhrase) -> bool:
     following = tokens[phrase.span[1] : phrase.span[1] + 2]
     if len(following) > 1 and following[0].tag == "CC" and following[1].tag == tokens[phrase.head].tag != "NNS":
         return True
-    token = tokens[phrase.head]
-    return token.dep == "conj" and phrase.kind == "none" and not phrase.plural
+    return tokens[phrase.head].dep == "conj" and phrase.kind == "none" and not phrase.plural
 
 
 def stands_behind_of(reading: Reading, phrase: NounPhrase) -> bool:

@@ -99,9 +99,8 @@ def _doubt(reading: Reading, phrase: NounPhrase, name: str, known: ObjectClass) 
 def _may_be_animal(reading: Reading, name: str, known: ObjectClass) -> bool:
     """Whether a thing has the name of an animal, and nothing beside it that such things are with: "mice and an ox"."""
     ontology = default_ontology()
-    if known.supercategory == "animal" or not ontology.knows(name) or ontology.hypernyms(name):
-        return False
-    if "animal" not in ontology.possible(name):
+    other = known.supercategory != "animal" and ontology.knows(name) and not ontology.hypernyms(name)
+    if not other or "animal" not in ontology.possible(name):
         return False
     beside = words(f"with a {name}") if name in _WITH_TOOLS else frozenset[str]()
     return beside.isdisjoint(_singular(token.lower) for token in reading.parsed.tokens)
