@@ -139,10 +139,8 @@ def _kinds(operand: str) -> frozenset[tuple[str, bool]]:
     first, _, rest = operand.partition(" ")
     word = first.lower() if first.lower() in _DETERMINERS else ""
     numbers = _NUMBERS_OF.get(word, NUMBERS)
-    phrase = rest if word else operand
-    return frozenset(
-        ("a" if word == "an" else word, number == "plural") for number in numbers if is_phrase(phrase, number)
-    )
+    phrase, kind = rest if word else operand, "a" if word == "an" else word
+    return frozenset((kind, number == "plural") for number in numbers if is_phrase(phrase, number))
 
 
 _NUMBERS_OF: Mapping[str, tuple[Number, ...]] = MappingProxyType(
@@ -274,7 +272,6 @@ def _goes_on(after: Token) -> bool:
 
 
 def _span(parsed: Parsed, noun: int) -> Span | None:
-    """The noun with its article and adjectives; None if anything else stands in between."""
     before = [index for index in parsed.children(noun, *_INSIDE) if index < noun]
     start = min(before, default=noun)
     inner = parsed.tokens[start:noun]

@@ -114,7 +114,6 @@ _NEVER_BARE = frozenset(("background", "foreground", "middle", "ground", "air", 
 
 
 def telegraphic(parsed: Parsed) -> bool:
-    """Whether the text leaves out articles, as in "man riding wave on surfboard"."""
     words = [token.lower for token in parsed.tokens]
     beside = (index for index in range(2, len(words)) if words[index - 2 : index] == ["next", "to"])
     acts = any(parsed.tokens[index].tag == "VB" for index in beside)  # "next to plant"
@@ -214,7 +213,6 @@ def _number_differs(parsed: Parsed, index: int) -> bool:
 
 
 def _disagrees(parsed: Parsed, start: int, end: int) -> bool:
-    """Whether "a" stands before a plural, or a number before a singular: "a red collar pants", "two cat"."""
     head, articles = parsed.tokens[end - 1], parsed.tokens[start : end - 1]
     if head.tag == "NNS":
         few = {"few", "dozen", "couple", "lot"} & {token.lower for token in articles}

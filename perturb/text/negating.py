@@ -273,7 +273,6 @@ def _joined(parsed: Parsed, position: int) -> bool:
 
 
 def _may_be_past(parsed: Parsed, position: int) -> bool:
-    """Whether a participle may as well be a finite verb: "a man played tennis", "a man walked"."""
     token = parsed.tokens[position]
     participle = token.tag in {"VBN", "VBD"} and token.dep in {"acl", "ROOT"}
     if not participle or parsed.children(position, "aux", "auxpass"):

@@ -248,9 +248,8 @@ def _disagree(text: str, span: tuple[int, int], old: str, new: str) -> bool:
     numbers = {_is_plural(old), _is_plural(new)}
     if numbers != {True, False}:
         return False
-    before = text[: span[0]]
     own = _ARTICLE.match(old) is not None and _ARTICLE.match(new) is not None
-    return _FORMS.search(text) is not None or (not own and _DETERMINER.search(before) is not None)
+    return _FORMS.search(text) is not None or (not own and _DETERMINER.search(text[: span[0]]) is not None)
 
 
 def _is_plural(phrase: str) -> bool | None:
