@@ -197,7 +197,6 @@ def scale_brightness(image: ArrayLike, factor: float) -> Pixels:
 
 
 def scale_contrast(image: ArrayLike, factor: float) -> Pixels:
-    """Multiply each value's distance to its channel's mean in the image by ``factor``."""
     _check_factor(factor)
     return _contrasted(image, factor)
 
