@@ -47,7 +47,6 @@ class Ontology:
         return self.words.relations
 
     def knows(self, name: str) -> bool:
-        """Whether ``name`` is one of the nouns."""
         return name in self.objects.nouns
 
     def hypernyms(self, name: str) -> tuple[str, ...]:
@@ -58,7 +57,6 @@ class Ontology:
         return tuple(sorted(self.objects.hyponyms(name)))
 
     def certain(self, name: str) -> Names:
-        """Return what an object of that name certainly is: the name, its synonyms and its hypernyms."""
         return self.objects.certain(name)
 
     def possible(self, name: str) -> Names:
@@ -69,11 +67,9 @@ class Ontology:
         return self.objects.beside(name)
 
     def own_parts(self, name: str) -> Names:
-        """Return what an object of that name may have unannotated itself, without what its wholes bring with them."""
         return self.objects.having(name)
 
     def antonym(self, attribute: str, name: str) -> str | None:
-        """Return the opposite of ``attribute`` for an object ``name``, or None if it has none."""
         return self.words.antonym(attribute, (name, *self.hypernyms(name)))
 
     def exclusive(self, one: str, other: str) -> bool:

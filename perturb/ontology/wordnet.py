@@ -177,7 +177,6 @@ class _Lexicon:
         return tuple(name for name in found if name not in covered)
 
     def parts(self, synset: Synset) -> tuple[str, ...]:
-        """Return those parts of such a thing that are nouns of the ontology."""
         names = [self.noun(part) for part in synset.get_related("mero_part")]
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
@@ -233,7 +232,6 @@ def _forms(word: str, *, mass: bool) -> Forms:
 
 
 def _several(word: str) -> str:
-    """The plural of a noun of the wordnet, which the dictionary may lack: a narwhal, a clarinet."""
     return plural(word) or regular_plural(word)
 
 
