@@ -111,7 +111,8 @@ _IRREGULAR = frozenset({"shown", "set", "cut", "lit", "hung", "built", "made", "
 
 def _participle(words: Sequence[Token], index: int) -> bool:
     """Whether a past tense is a participle taken for one: "How many cars parked?"; a past tense has an object."""
-    word, following = words[index], words[index + 1].tag if index + 1 < len(words) else "IN"
+    word = words[index]
+    following = words[index + 1].tag if index + 1 < len(words) else "IN"
     past = word.tag == "VBD" and (word.lower.endswith("ed") or word.lower in _IRREGULAR)
     return past and following in {"IN", "RB", "VBG", "TO", "RP"}
 

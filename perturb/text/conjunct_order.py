@@ -139,7 +139,8 @@ def _kinds(operand: str) -> frozenset[tuple[str, bool]]:
     first, _, rest = operand.partition(" ")
     word = first.lower() if first.lower() in _DETERMINERS else ""
     numbers = _NUMBERS_OF.get(word, NUMBERS)
-    phrase, kind = rest if word else operand, "a" if word == "an" else word
+    phrase = rest if word else operand
+    kind = "a" if word == "an" else word
     return frozenset((kind, number == "plural") for number in numbers if is_phrase(phrase, number))
 
 

@@ -127,7 +127,8 @@ def _lacks_article(parsed: Parsed, start: int, end: int) -> bool:
     determiners = {"DT", "PRP$", "CD", "POS", "WDT", "WP$", "PDT"}
     if head.tag != "NN" or not placed or any(token.tag in determiners for token in parsed.tokens[start:end]):
         return False
-    before, noun = parsed.tokens[head.head].lower if head.dep == "pobj" else "", head.lower
+    before = parsed.tokens[head.head].lower if head.dep == "pobj" else ""
+    noun = head.lower
     bare = f"{before}-{noun}" in _WITHOUT_ARTICLE or noun in _UNCOUNTED_TOO or _ACTIVITY.search(noun) is not None
     return noun in _NEVER_BARE or (not bare and plural(noun) is not None)
 
