@@ -24,14 +24,11 @@ NOT_OTHER = "every verb that fits may be true as well"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The verbs of a collection by name; the verbs and roles that nouns are the other role of; the verbs of agents.
-
-    The nouns of adults are "person", and those of children "child".
-    """
+    """The verbs of a collection, by name and by noun; adults are "person" and children "child"."""
 
     verbs: Mapping[str, RoleVerb]
-    said_of: Mapping[str, tuple[tuple[RoleVerb, str], ...]]
-    said_by: Mapping[str, frozenset[str]]
+    said_of: Mapping[str, tuple[tuple[RoleVerb, str], ...]]  # the verbs and roles that a noun is the other role of
+    said_by: Mapping[str, frozenset[str]]  # the verbs of an agent
 
 
 def space_of(frames: Iterable[Frame], things: WordRelations) -> Space:
@@ -60,7 +57,6 @@ def _taking_part(noun: str, things: WordRelations) -> str:
 
 
 def action_replacements(frame: Frame, space: Space, actions: WordRelations) -> Perturbed:
-    """Replace the verb of a frame by each verb that the collection says of both nouns, without any model."""
     # The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of its
     # FrameNet frame, and not an action that may be seen together with it (``actions.toml``). Neither of the two verbs
     # is what one does beside other things ("hold").
@@ -75,7 +71,6 @@ def action_replacements(frame: Frame, space: Space, actions: WordRelations) -> P
 
 
 def action_gap(frame: Frame) -> Gap | None:
-    """The sentence of a frame with a gap in the place of its verb, for a masked language model such as BERT."""
     caption = realised(frame)
     number = noun_number(frame.agent)
     if caption is None or number is None:
@@ -87,7 +82,6 @@ def action_gap(frame: Frame) -> Gap | None:
 
 
 def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, actions: WordRelations) -> Perturbed:
-    """Replace the verb of a frame by the verbs of the space among the fillings of ``action_gap(frame)``."""
     # The preposition stays, as the model saw it. The conditions on the verbs are those of ``action_replacements``.
     number = noun_number(frame.agent)
     said: dict[str, RoleVerb] = {}
@@ -106,12 +100,9 @@ def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, acti
 
 def _perturbed(frame: Frame, replaced: Sequence[Frame], actions: WordRelations, why_none: str) -> Perturbed:
     caption = realised(frame)
-    if caption is None:
-        return Perturbed.of(NUMBER)
-    if not is_participant(frame):
-        return Perturbed.of(NO_PART)
-    if not replaced:
-        return Perturbed.of(why_none)
+    why = first((caption is None, NUMBER), (not is_participant(frame), NO_PART), (not replaced, why_none))
+    if caption is None or why:
+        return Perturbed.of(why)
     foils = [
         Foil(
             caption=caption,
@@ -176,19 +167,16 @@ _ANYBODY = frozenset(
 
 
 def actant_swap(frame: Frame, things: WordRelations) -> Perturbed:
-    """Say a frame, and say it with the nouns of its two roles exchanged."""
     # A foil may be true if the action is mutual ("A man talks to a woman"), if one noun is a kind of the other ("A man
     # helps a person"), or if both may have one role in a contest ("An athlete tackles a man"): these are refused. So is
     # a part of the body, which takes the article of its owner, a vehicle that carries whoever is aboard ("A car drives
     # a woman"), and a means ("commutes by train"). The tag "actors" says which nouns name persons or animals.
-    if not is_participant(frame):
-        return Perturbed.of(NO_PART)
-    if any(is_body_part(noun) or things.is_kind(noun, "body part", 1) for noun in (frame.agent, frame.other)):
-        return Perturbed.of(BODY)
-    if things.same_thing(frame.agent, frame.other) or _both_contest(frame, things):
-        return Perturbed.of(SAME)
     verb = frame.verb.verb(frame.role)
+    body = any(is_body_part(noun) or things.is_kind(noun, "body part", 1) for noun in (frame.agent, frame.other))
     why = first(
+        (not is_participant(frame), NO_PART),
+        (body, BODY),
+        (things.same_thing(frame.agent, frame.other) or _both_contest(frame, things), SAME),
         (verb.base in _CARRYING, "a vehicle carries or lets off whoever is aboard"),
         (verb.rest in _MEANS, "the second role is a means and takes no part"),
         (verb.base in _UNCLEAR, "the verb does not tell who does it to whom"),
@@ -220,5 +208,4 @@ def _both_contest(frame: Frame, things: WordRelations) -> bool:
 
 
 def is_mutual(verb: Verb) -> bool:
-    """Whether a clause with a verb and its preposition is true with subject and object exchanged."""
     return verb.rest in _MUTUAL_BEFORE or verb.base in _MUTUAL

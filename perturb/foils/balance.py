@@ -25,14 +25,12 @@ ENOUGH = 30
 
 
 def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
-    """Keep at most ``cap`` candidates of each class, chosen at random; ValueError if the cap is below 1."""
     if cap < 1:
         raise ValueError(f"cap={cap!r} must be at least 1")
     return tuple(_taken(classes, dict.fromkeys(classes, cap), f"{seed}/capped"))
 
 
 def even(classes: Sequence[T], wanted: Sequence[T], *, seed: int) -> tuple[int, ...]:
-    """Keep equally many candidates of each class that is wanted, chosen at random."""
     counts = Counter(classes)
     each = min((counts[one] for one in wanted), default=0)
     if not each:
@@ -231,10 +229,7 @@ def most(likes: Sequence[float], at_most: Sequence[tuple[Row, float]], zero: Seq
     used = np.flatnonzero(relaxed.x > _NO_PART)
     if not used.size:
         return ()
-    constraints = [
-        LinearConstraint(upper[:, used], -np.inf, limits),
-        LinearConstraint(equal[:, used], 0, 0),
-    ]
+    constraints = [LinearConstraint(upper[:, used], -np.inf, limits), LinearConstraint(equal[:, used], 0, 0)]
     options = {"mip_rel_gap": 0.005, "node_limit": 200}  # not a time limit: the machine's speed must not decide
     whole = milp(weights[used], constraints=constraints, integrality=1, bounds=Bounds(0, 1), options=options)
     return () if whole.x is None else tuple(used[np.flatnonzero(whole.x > 0.5)].tolist())
@@ -255,12 +250,7 @@ def exchange(foil: Foil) -> tuple[str, str]:
 
 
 def exchanged(
-    foils: Sequence[Foil],
-    sources: Sequence[Hashable],
-    seed: int,
-    leads: Sequence[float] = (),
-    *,
-    rings: bool = False,
+    foils: Sequence[Foil], sources: Sequence[Hashable], seed: int, leads: Sequence[float] = (), *, rings: bool = False
 ) -> tuple[int, ...]:
     """Select as many foils as can be balanced, one of each source, by their positions in ascending order.
 
@@ -291,7 +281,6 @@ def exchanged(
 
 
 def one_of_each(sources: Sequence[Hashable]) -> list[tuple[Row, float]]:
-    """The constraints that at most one candidate of each source is chosen."""
     rows: dict[Hashable, dict[int, float]] = defaultdict(dict)
     for index, source in enumerate(sources):
         rows[source][index] = 1

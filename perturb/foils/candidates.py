@@ -19,8 +19,6 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialog:
-    """The caption of an image, and the turns of a dialog about the image in their order, as in VisDial."""
-
     caption: str
     turns: tuple[Turn, ...]
 
@@ -43,8 +41,6 @@ class Filling:
 
 
 class GapFiller(Protocol):
-    """A masked language model, such as SpanBERT."""
-
     def fill(self, gaps: Sequence[Gap], top: int) -> list[list[Filling]]:
         """At most ``top`` fillings of each length for each gap, the most probable first."""
 
@@ -55,8 +51,6 @@ class Entailment(Protocol):
 
 
 class Grammaticality(Protocol):
-    """A judge of grammaticality, such as a classifier that was trained on CoLA."""
-
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
         """A score in 0..1 for each text, shape (n,); higher is more grammatical."""
 

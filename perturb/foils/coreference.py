@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from vlgate.perturb.foils.balance import even_within
 from vlgate.perturb.foils.candidates import Dialog, Foil, Perturbed
+from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.parsed import Parsed, Token
 from vlgate.perturb.word_lists import words
 from vlgate.seeds import quick_generator
@@ -48,7 +49,6 @@ def of_the_image(question: Parsed) -> bool:
 
 
 def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
-    """Why a pronoun may stand for something that the caption does not name; empty if not."""
     # If the dialog ``before`` names a thing that the caption does not, "it" and "they" may stand for that thing.
     asked = question.text.strip().lower().rstrip(" ?.!")
     if caption.tokens[:1] and caption.tokens[0].tag == "VB" and caption.tokens[0].lower != "close":
@@ -64,8 +64,8 @@ def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
         return "the pronoun may stand for something said earlier"
     if words & THEY:
         return _several(nouns)
-    first = next((token.lower for token in caption.tokens if token.tag in {"NN", "NNS"}), "")
-    photo = words & {"it", "its"} and not words & _WHOLE and first in _WHOLE - {"front"}
+    opening = next((token.lower for token in caption.tokens if token.tag in {"NN", "NNS"}), "")
+    photo = words & {"it", "its"} and not words & _WHOLE and opening in _WHOLE - {"front"}
     return "the pronoun may stand for the photo" if photo else _thing(question, nouns)
 
 
@@ -84,9 +84,8 @@ def _several(nouns: tuple[Token, ...]) -> str:
 
 
 def _thing(question: Parsed, nouns: tuple[Token, ...]) -> str:
-    first = question.tokens[1].lower if len(question.tokens) > 1 else ""
-    named = any(token.lower in _WHOLE for token in question.tokens)
-    if {token.lower for token in question.tokens} & {"this", "that"} and (named or first == "this"):
+    asked = [token.lower for token in question.tokens]
+    if {"this", "that"} & set(asked) and (asked[1:2] == ["this"] or not _WHOLE.isdisjoint(asked)):
         return ""
     things = [token for token in nouns if token.tag == "NN" and token.lower not in _PERSONS]
     if not things or things[0] is not nouns[0]:
@@ -124,28 +123,21 @@ _IMAGE = re.compile(
 
 
 def uncertain(question: Parsed, answer: str) -> str:
-    """Why the opposite of an answer may be as right as the answer; empty if it is not."""
     # A "no" is taken if the question is about the image as a whole (its colours, the weather, inside or outside) or has
     # a verb ("is he wearing a hat?"), but not if it asks what a thing is called ("is it a kitten?").
     asked = question.text.strip().lower().rstrip(" ?.!")
     words = asked.split()
-    if not words or words[0] not in _STARTS or "?" in asked or not _grammatical(question):
-        return "not a plain yes-no question"
-    if "or" in words or {"not", "and", "if", "n't"} & {token.lower for token in question.tokens}:
-        return "more than one question"
-    if _HEDGES.search(answer):
-        return "a hedged answer"
-    if _OPINION.search(asked):
-        return "an opinion or a degree"
-    no = answer.strip().lower().startswith("no")
-    if (
-        no
-        and _NAMED.match(asked)
-        and not _IMAGE.search(asked)
-        and not any(token.tag == "VBG" for token in question.tokens)
-    ):
-        return "a no to what a thing is called"
-    return ""
+    plain = bool(words) and words[0] in _STARTS and "?" not in asked and _grammatical(question)
+    several = "or" in words or not {"not", "and", "if", "n't"}.isdisjoint(token.lower for token in question.tokens)
+    named = _NAMED.match(asked) and not _IMAGE.search(asked)
+    no = answer.strip().lower().startswith("no") and not any(token.tag == "VBG" for token in question.tokens)
+    return first(
+        (not plain, "not a plain yes-no question"),
+        (several, "more than one question"),
+        (bool(_HEDGES.search(answer)), "a hedged answer"),
+        (bool(_OPINION.search(asked)), "an opinion or a degree"),
+        (no and bool(named), "a no to what a thing is called"),
+    )
 
 
 def _grammatical(question: Parsed) -> bool:
@@ -153,15 +145,12 @@ def _grammatical(question: Parsed) -> bool:
     tokens = [token for token in question.tokens if token.pos != "PUNCT"]
     if len(tokens) < 3:
         return False
-    first, base = tokens[0].lower, [token for token in tokens[1:] if token.tag in {"VB", "VBP"}]
-    if first in {"do", "does", "did", "can"}:
+    auxiliary = tokens[0].lower
+    if auxiliary in {"do", "does", "did", "can"}:
         return any(token.tag in {"VB", "VBP"} for token in tokens[2:])
-    if first in {"is", "are", "was", "were"}:
-        return (
-            not any(token.dep in {"ROOT", "ccomp"} and token.tag in {"VB", "VBP", "VBZ"} for token in tokens[1:])
-            or not base
-        )
-    return True
+    finite = any(token.dep in {"ROOT", "ccomp"} and token.tag in {"VB", "VBP", "VBZ"} for token in tokens[1:])
+    wrong = finite and any(token.tag in {"VB", "VBP"} for token in tokens[1:])
+    return auxiliary not in {"is", "are", "was", "were"} or not wrong
 
 
 # Coreference: "a woman on a motorcycle. is she wearing a helmet? yes." against "no." (VALSE, section 3.6 and A.6).
@@ -181,7 +170,6 @@ _END = " \t\n.,;:!?"
 
 
 def posed(caption: str, question: str, answer: str) -> Foil | str:
-    """Say caption, question and answer as one text, and the foil with the other answer; a reason if there is none."""
     match = _ANSWER.match(answer.strip())
     scene, asked = caption.strip(_END).lower(), question.strip(_END).lower()
     if match is None:

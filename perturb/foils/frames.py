@@ -46,8 +46,6 @@ class RoleVerb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """Two roles of one image with their nouns: who does it, and one other role."""
-
     verb: RoleVerb
     agent: str
     role: str
@@ -90,19 +88,17 @@ def realised(frame: Frame) -> str | None:
     """The sentence of a frame in the simple present; None if the number of a noun is not certain."""
     # Nouns take the indefinite article, mass nouns and plurals none, and things of which there is one ("ground") the
     # definite. A means of travel behind "by" has none ("commutes by bicycle").
-    number = noun_number(frame.agent)
-    bare = frame.verb.base in _TRAVEL and frame.verb.before[frame.role].split()[-1:] == ["by"]
-    subject = _phrase(frame.agent)
-    bare = bare and noun_number(frame.other) == "singular"
-    other = frame.other if bare else _phrase(frame.other, frame.verb.verb(frame.role))
+    number, subject = noun_number(frame.agent), _phrase(frame.agent)
+    verb = frame.verb.verb(frame.role)
+    means = verb.base in _TRAVEL and verb.rest.split()[-1:] == ["by"]
+    other = frame.other if means and noun_number(frame.other) == "singular" else _phrase(frame.other, verb)
     if number is None or subject is None or other is None:
         return None
-    said = active(subject, frame.verb.verb(frame.role), other, number=number)
+    said = active(subject, verb, other, number=number)
     return f"{said[0].upper()}{said[1:]}."
 
 
 def is_participant(frame: Frame) -> bool:
-    """Whether the second role takes part in the action, as far as the words before it tell."""
     # What something is done for, as or about may be no part of it ("lectures as a student"), and "by" stands before a
     # means ("disembarks by boat") but in "travels by train". Some verbs take no object at all.
     word = frame.verb.before[frame.role].split()[-1:]

@@ -29,27 +29,20 @@ _BARE = words("bare noun")
 
 
 def unsayable(tail: Sequence[Token]) -> str:
-    """Return why a tail cannot follow the noun it tells something about; empty if it can."""
     # "There are 3 cups" may go on with "on the table", "standing", "visible" or "that are red", but not with "are red".
     if not tail:
         return ""
     if tail[0].tag in {"CC", "EX"} or tail[-1].tag in {"CC", "DT"}:
         return "more than one clause"
     for index, token in enumerate(tail):
-        before = tail[index - 1] if index else None
         finite = token.tag in {"VBP", "VB", "MD"} or (token.tag == "VBZ" and singular(token.lower) is None)
         if finite and not any(word.tag in {"WDT", "WP", "MD", "WRB", "TO"} for word in tail[:index]):
             return "more than one clause"
-        if index + 1 == len(tail) and _without_article(token, before):
-            return "a noun without an article"
+        single = token.tag == "NN" and token.lower not in _BARE and plural(token.lower) is not None
+        if index and index + 1 == len(tail) and tail[index - 1].lower in _PLACES and single:
+            return "a noun without an article"  # "on flag"
     stranded = len(tail) > 1 and tail[-1].tag in {"IN", "TO"} and tail[-2].tag[:2] in {"JJ", "VB"}
     return "a preposition without its noun" if stranded and tail[-1].dep not in {"prt", "advmod"} else ""
-
-
-def _without_article(token: Token, before: Token | None) -> bool:
-    """Whether a countable noun in the singular stands behind a preposition of place: "on flag"."""
-    behind = before is not None and before.lower in _PLACES
-    return behind and token.tag == "NN" and token.lower not in _BARE and plural(token.lower) is not None
 
 
 Form = Literal["there", "object", "objects", "clause", "group"]
@@ -168,10 +161,6 @@ def of_group(parts: Asked) -> Frames | str:
     return one, ("", f"{subject} {many_verb}{tailed(parts.rest, parts.front)}"), "group"
 
 
-def spaced(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    return tuple(replace(token, space=" ") for token in tokens)
-
-
 def tailed(tail: tuple[Token, ...], front: tuple[Token, ...]) -> str:
     return f"{_blank(written(tail))}{_front(front)}"
 
@@ -195,7 +184,6 @@ _VIEWERS = frozenset({"you", "we", "i", "u", "one"})
 
 
 def framed(parts: Asked) -> Frames | str:
-    """A sentence for one and one for other numbers, or a short reason why there are none."""
     if parts.group:
         return of_group(parts)
     many, one = in_plural(parts.noun, parts.head), in_singular(parts.noun, parts.head)
@@ -222,7 +210,7 @@ def _be(parts: Asked, nouns: Nouns) -> Frames | str:
         return "the predicate is a noun"
     if first.tag in {"VBG", "VBN", "VBD", "IN", "TO", "RP"} or first.lower.endswith("ing"):
         alone = len(rest) == 1 and first.tag == "VBG"
-        return there(parts, nouns, (*spaced(rest), *parts.after) if alone else (*parts.after, *rest))
+        return there(parts, nouns, (replace(first, space=" "), *parts.after) if alone else (*parts.after, *rest))
     if first.tag[:2] in {"RB", "JJ", "VB"}:
         return with_adjective(parts, nouns)
     return _progressive(parts, nouns)

@@ -47,13 +47,11 @@ def asked(question: Parsed) -> Asked | str:
     if front and front[-1].text == ",":
         front = front[:-1]
     stops = any(token.pos in {"PUNCT", "SYM", "INTJ", "SPACE"} and token.text != "-" for token in (*front, *words))
+    late = bool(front) and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE)
     checks = (
         (question.text.isupper(), "all capitals"),
         (bool(_MARKS.search(question.text.strip(' "'))), "marks that are not words"),
-        (
-            bool(front) and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE),
-            "the question does not begin with how many",
-        ),
+        (late, "the question does not begin with how many"),
         (len(indexes) > 1 or stops, "more than one clause"),
         (any(one.lower == two.lower for one, two in pairwise(words)), "a word twice"),
         (any(word.lower in {"n't", "n\u2019t"} for word in words), "negated"),
@@ -113,12 +111,10 @@ _IRREGULAR = frozenset({"shown", "set", "cut", "lit", "hung", "built", "made", "
 
 def _participle(words: Sequence[Token], index: int) -> bool:
     """Whether a past tense is a participle taken for one: "How many cars parked?"; a past tense has an object."""
+    word = words[index]
     following = words[index + 1].tag if index + 1 < len(words) else "IN"
-    return (
-        words[index].tag == "VBD"
-        and (words[index].lower.endswith("ed") or words[index].lower in _IRREGULAR)
-        and following in {"IN", "RB", "VBG", "TO", "RP"}
-    )
+    past = word.tag == "VBD" and (word.lower.endswith("ed") or word.lower in _IRREGULAR)
+    return past and following in {"IN", "RB", "VBG", "TO", "RP"}
 
 
 _ENDS = frozenset({"IN", "TO", "WDT", "WP", "WRB", "RP", "EX", "DT", "PRP", "PRP$"})
@@ -209,12 +205,8 @@ def in_plural(noun: Sequence[Token], head: int) -> str | None:
 def in_singular(noun: Sequence[Token], head: int) -> str | None:
     if noun[head].lower in _PORTIONS and any(word.tag == "NNS" for word in noun[head + 1 :]):
         return None
-    owners = [noun[n - 1] for n, word in enumerate(noun) if word.tag == "POS" and n]
-    if (
-        noun[0].lower in _SEVERAL | KINDS
-        or any(word.tag == "CC" for word in noun[: head + 1])
-        or any(owner.tag in {"NNS", "NNPS"} for owner in owners)
-    ):
+    owned = any(owner.tag in {"NNS", "NNPS"} and mark.tag == "POS" for owner, mark in pairwise(noun))
+    if owned or noun[0].lower in _SEVERAL | KINDS or any(word.tag == "CC" for word in noun[: head + 1]):
         return None
     word = noun[head].text
     single = singular(word)
@@ -255,7 +247,6 @@ def _adjectives(tail: Sequence[Token], index: int) -> int:
 
 
 def third_person(verb: Token) -> tuple[str | None, str | None]:
-    """The plural and the singular form of a finite verb, in its tense."""
     word = verb.lower
     if word in BE:
         return ("were", "was") if word in {"was", "were"} else ("are", "is")

@@ -37,14 +37,9 @@ class Absurd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrasts:
-    """The table: what one preposition is, what is spatial, what may be true together, and what contradicts.
-
-    ``sequences`` are those of two or more words by their first word, the longest first.
-    """
-
-    sequences: Mapping[str, tuple[tuple[str, ...], ...]]
+    sequences: Mapping[str, tuple[tuple[str, ...], ...]]  # of several words, by their first word, the longest first
     spatial: frozenset[str]
-    together: Mapping[str, frozenset[str]]
+    together: Mapping[str, frozenset[str]]  # what may be true of one photograph together
     not_somewhere: frozenset[str]
     rows: tuple[Contrast, ...]
     absurd: tuple[Absurd, ...] = ()
@@ -53,16 +48,12 @@ class Contrasts:
         return any(name in one.foils and thing in one.things and subject in one.subjects for one in self.absurd)
 
     def compatible(self, one: str, other: str) -> bool:
-        """Whether two prepositions may both be true of one photograph."""
         return one == other or other in self.together.get(one, frozenset())
 
     def opposite(
         self, name: str, thing: str, *, several: bool, head: str | None, subjects: Collection[str] = ()
     ) -> tuple[str, ...]:
-        """The prepositions that contradict ``name`` before a noun, behind the verb ``head``; None for a noun.
-
-        ``subjects`` are the nouns before it.
-        """
+        # Those that contradict ``name`` before ``thing``, behind the verb ``head`` (None for a noun) and ``subjects``.
         rows = [
             row.foils
             for row in self.rows
@@ -86,11 +77,7 @@ def contrasts() -> Contrasts:
         sequences=MappingProxyType(sequences),
         spatial=frozenset(raw["spatial"]),
         together=MappingProxyType(
-            {
-                name: frozenset().union(*(group for group in groups if name in group))
-                for group in groups
-                for name in group
-            }
+            {name: frozenset().union(*(group for group in groups if name in group)) for name in set().union(*groups)}
         ),
         not_somewhere=frozenset(raw["not_somewhere"].split()),
         rows=tuple(
@@ -124,15 +111,10 @@ LEAST_ATTESTED = 3  # how often a sequence must occur in a collection, so that a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preposition:
-    """A preposition of a text: its words in lower case, its tokens, and what it relates.
-
-    ``thing`` is the position of the noun behind it, ``head`` that of the word it belongs to; None if there is none.
-    """
-
-    name: str
+    name: str  # its words in lower case
     span: Span
-    head: int | None
-    thing: int | None
+    head: int | None  # the position of the word that it belongs to
+    thing: int | None  # the position of the noun behind it
 
 
 def prepositions(parsed: Parsed) -> tuple[Preposition, ...]:
@@ -157,12 +139,8 @@ def prepositions(parsed: Parsed) -> tuple[Preposition, ...]:
 
 
 def attested(captions: Iterable[Parsed], least: int = LEAST_ATTESTED) -> Mapping[str, int]:
-    counts = Counter(
-        preposition.name
-        for caption in captions
-        for preposition in prepositions(caption)
-        if preposition.thing is not None
-    )
+    every = (preposition for caption in captions for preposition in prepositions(caption))
+    counts = Counter(preposition.name for preposition in every if preposition.thing is not None)
     return {name: count for name, count in counts.most_common() if count >= least}
 
 
@@ -231,14 +209,10 @@ def said_of(captions: Iterable[Parsed]) -> Said:
 
 
 def _around(text: Parsed) -> Iterator[int]:
-    """Yield the things that are around something: "a fence around it", "surrounded by a fence"."""
     for preposition in prepositions(text):
-        if (
-            preposition.name == "around"
-            and preposition.head is not None
-            and text.tokens[preposition.head].pos == "NOUN"
-        ):
-            yield preposition.head
+        head = preposition.head
+        if preposition.name == "around" and head is not None and text.tokens[head].pos == "NOUN":
+            yield head
     for index, token in enumerate(text.tokens):
         by = text.tokens[token.head]
         if token.dep == "pobj" and by.lower == "by" and text.tokens[by.head].lower == "surrounded":

@@ -51,11 +51,9 @@ def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingPro
 
 
 def gaps(parsed: Parsed) -> tuple[Gap, ...]:
-    """The text with a gap in the place of each spatial preposition, for a masked language model."""
-    spots = _spots(parsed)
     return tuple(
         Gap(before=parsed.said((0, spot.span[0])), after=parsed.said((spot.span[1], len(parsed.tokens))))
-        for spot in spots
+        for spot in _spots(parsed)
         if isinstance(spot, Preposition)
     )
 
@@ -63,7 +61,6 @@ def gaps(parsed: Parsed) -> tuple[Gap, ...]:
 def filled_relations(
     parsed: Parsed, fillings: Sequence[Sequence[Filling]], attested: Collection[str], said: Said = MappingProxyType({})
 ) -> Perturbed:
-    """Replace spatial prepositions by the fillings of a masked language model for ``gaps``, as VALSE does."""
     # For each number of words, the best filling that is another attested preposition is kept. Pairs that may be true
     # together ("on", "on top of") are not. The rest may still be true of the image: a model of entailment must call
     # caption and foil a contradiction.
@@ -106,8 +103,7 @@ def _spots(parsed: Parsed) -> list[Preposition | str]:
 
 
 def _problem(parsed: Parsed, preposition: Preposition) -> str | None:
-    table = contrasts()
-    if preposition.name not in table.spatial:
+    if preposition.name not in contrasts().spatial:
         return NOT_SPATIAL
     if preposition.thing is None or preposition.head is None or not _is_thing(parsed, preposition.thing):
         return NO_THING
@@ -127,23 +123,19 @@ def _is_thing(parsed: Parsed, index: int) -> bool:
 
 
 def _in_phrase(parsed: Parsed, preposition: Preposition, head: int, thing: int) -> bool:
-    """Return whether words around a preposition belong to it: "from under", "very near", "on and under"."""
     tokens = parsed.tokens
     first, end = preposition.span
-    if first and tokens[first - 1].pos in {"ADP", "ADV", "PART", "SCONJ"}:
-        return True
-    if tokens[end].pos in {"ADP", "CCONJ", "SCONJ", "PUNCT"}:
-        return True
     inside = [child for index in range(first, end) for child in parsed.children(index, "cc", "conj", "advmod")]
-    if any(not first <= child < end for child in inside):
-        return True
-    if any(tokens[child].lower == "of" for child in parsed.children(thing, "prep")):
-        return True
-    unclear = preposition.name in _EITHERS and may_be_of_another(parsed, preposition.head, preposition.span[0])
-    if unclear or parsed.children(thing, "conj", "cc"):
-        return True
     particles = set(parsed.children(head, "prt")) - set(range(first, end))
-    return tokens[head].pos == "VERB" and bool(particles)
+    return (
+        (first > 0 and tokens[first - 1].pos in {"ADP", "ADV", "PART", "SCONJ"})
+        or tokens[end].pos in {"ADP", "CCONJ", "SCONJ", "PUNCT"}
+        or any(not first <= child < end for child in inside)
+        or any(tokens[child].lower == "of" for child in parsed.children(thing, "prep"))
+        or (preposition.name in _EITHERS and may_be_of_another(parsed, head, first))
+        or bool(parsed.children(thing, "conj", "cc"))
+        or (tokens[head].pos == "VERB" and bool(particles))
+    )
 
 
 def _replacements(

@@ -41,7 +41,6 @@ class SoftMask:
     across: FloatMatrix
 
     def weights(self, rows: slice, columns: slice) -> FloatMatrix:
-        """The weights of these rows and columns, float32, each in 0..1."""
         return np.clip(self.down[:, rows].T @ self.cells @ self.across[:, columns], 0, 1)
 
 
@@ -50,10 +49,6 @@ def soft_mask(boxes: Sequence[Box], sigma: float, width: int, height: int) -> So
 
     Beyond its edges the image of ``width`` x ``height`` pixels is mirrored, as in ``gaussian_blur``: a box has no
     border on a side that meets the edge of the image.
-
-    >>> mask = soft_mask([Box(x=0, y=0, w=4, h=9)], 1.0, 9, 9)
-    >>> (100 * mask.weights(slice(0, 1), slice(0, 9))).round().tolist()
-    [[100.0, 100.0, 93.0, 69.0, 31.0, 7.0, 0.0, 0.0, 0.0]]
     """
     edges_x = sorted({edge for box in boxes for edge in (box.x, box.x + box.w)})
     edges_y = sorted({edge for box in boxes for edge in (box.y, box.y + box.h)})

@@ -37,7 +37,6 @@ def shift(image: ArrayLike, right: int, down: int) -> Pixels:
 
 
 def pad(image: ArrayLike, border: int) -> Pixels:
-    """Add a border of 1 to 4 pixels on every side, which repeats the image's edge."""
     if not 1 <= border <= MOST_PIXELS:
         raise ValueError(f"border={border!r}: expected 1 to {MOST_PIXELS} pixels")
     return np.pad(checked(image), ((border, border), (border, border), (0, 0)), mode="edge")
@@ -116,12 +115,10 @@ def as_cmyk(image: ArrayLike) -> bytes:
 
 
 def as_jpeg(image: ArrayLike) -> bytes:
-    """A JPEG of quality 95 with a colour sample per 2 x 2 pixels; the pixels change a little."""
     return _saved(_picture(checked(image)), "JPEG", quality=QUALITY, subsampling="4:2:0")
 
 
 def as_progressive(image: ArrayLike) -> bytes:
-    """The JPEG of ``as_jpeg`` in progressive scans, which decodes to the same pixels as that one."""
     return _saved(_picture(checked(image)), "JPEG", quality=QUALITY, subsampling="4:2:0", progressive=True)
 
 

@@ -96,11 +96,7 @@ def around(boxes: Sequence[Box]) -> Box:
 
 
 def pixels_of(box: Box, width: int, height: int) -> tuple[slice, slice]:
-    """All pixels that the box touches, as rows and columns.
-
-    >>> pixels_of(Box(x=1.5, y=0, w=2, h=1), 10, 10)
-    (slice(0, 1, None), slice(1, 4, None))
-    """
+    """All pixels that the box touches, as rows and columns."""
     return _span(box.y, box.h, height), _span(box.x, box.w, width)
 
 

@@ -181,11 +181,7 @@ LARGEST_MARGIN = 0.3
 
 
 def crop_margin(image: ArrayLike, share: float) -> Pixels:
-    """Crop a ``share``, 0 to 0.3, of each side, rounded down to whole pixels.
-
-    >>> crop_margin(np.zeros((20, 40, 3), np.uint8), 0.1).shape
-    (16, 32, 3)
-    """
+    """Crop a ``share``, 0 to 0.3, of each side, rounded down to whole pixels."""
     if not 0 <= share <= LARGEST_MARGIN:
         raise ValueError(f"share={share!r}: expected 0 to {LARGEST_MARGIN}, a part of the width and of the height")
     pixels = checked(image)
@@ -195,22 +191,12 @@ def crop_margin(image: ArrayLike, share: float) -> Pixels:
 
 
 def scale_brightness(image: ArrayLike, factor: float) -> Pixels:
-    """Multiply every value by ``factor``, up to white.
-
-    >>> scale_brightness(np.array([[[10, 100, 200]]], np.uint8), 1.5).tolist()
-    [[[15, 150, 255]]]
-    """
     _check_factor(factor)
     levels = np.clip(np.rint(np.arange(256) * factor), 0, 255).astype(np.uint8)
     return np.asarray(levels[checked(image)], dtype=np.uint8)
 
 
 def scale_contrast(image: ArrayLike, factor: float) -> Pixels:
-    """Multiply each value's distance to its channel's mean in the image by ``factor``.
-
-    >>> scale_contrast(np.array([[[0, 0, 0], [100, 200, 0]]], np.uint8), 0.5).tolist()
-    [[[25, 50, 0], [75, 150, 0]]]
-    """
     _check_factor(factor)
     return _contrasted(image, factor)
 

@@ -110,7 +110,6 @@ def graded(image: LazyImage, name: str, strength: float) -> LazyImage:
 
 
 def mixture(image: LazyImage, other: LazyImage, weight: float) -> LazyImage:
-    """The mixture of two images of one size, with ``weight`` for the other one, made when it is loaded."""
     load = GradedLoad(image=image, name="mix", strength=weight, other=other)
     where = f"{image.where}#mix={weight!r} of {other.where}"
     return LazyImage(key=f"{image.key}#mix={weight:g}", load=load, where=where)

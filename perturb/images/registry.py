@@ -181,9 +181,6 @@ def perturbed(
         fill=(red, green, blue) if "fill" in used else (0, 0, 0),
     )
     joint = "+" if "#" in image.key else "#"
-    return LazyImage(key=f"{image.key}{joint}{name}", load=load, where=f"{image.where}#{name}@{_digest(load)}")
-
-
-def _digest(load: PerturbedLoad) -> str:
-    boxes = [(float(box.x), float(box.y), float(box.w), float(box.h)) for box in load.boxes]
-    return sha256(repr((boxes, load.size, load.seed, load.fill)).encode()).hexdigest()[:16]
+    corners = [(float(box.x), float(box.y), float(box.w), float(box.h)) for box in kept]
+    digest = sha256(repr((corners, load.size, load.seed, load.fill)).encode()).hexdigest()[:16]
+    return LazyImage(key=f"{image.key}{joint}{name}", load=load, where=f"{image.where}#{name}@{digest}")

@@ -37,8 +37,6 @@ Pairs = frozenset[frozenset[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Category:
-    """A category of attributes, such as color."""
-
     name: str
     noun: str  # its word in a question ("What color is the cup?"), or "" if it has none
     kind: str  # "attribute" or "action", the type of multiple choice question that it is used in
@@ -76,8 +74,6 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attributes:
-    """Attributes and relations by name, with opposites, exclusions and actors."""
-
     attributes: Mapping[str, Attribute]
     categories: Mapping[str, Category]
     relations: Mapping[str, Reading]
@@ -111,8 +107,6 @@ class Attributes:
 
 
 def attributes_from(tables: Mapping[str, str]) -> Attributes:
-    """Build the tables from the texts of their files."""
-
     def rows(name: str) -> Iterator[TsvRow]:
         return rows_of(name, tables[name], *COLUMNS[name])
 
@@ -122,11 +116,8 @@ def attributes_from(tables: Mapping[str, str]) -> Attributes:
     several = categories.keys() - single
     compatible = frozenset(pair for row in rows("shades.tsv") for pair in _pairs(row, attributes, single))
     actors = once(_actors(row, attributes) for row in rows("actions.tsv"))
-    actions = {
-        name
-        for name, attribute in attributes.items()
-        if attribute.category and categories[attribute.category].kind == ACTION
-    }
+    of_actions = {name for name, category in categories.items() if category.kind == ACTION}
+    actions = {name for name, attribute in attributes.items() if attribute.category in of_actions}
     if unlike := sorted(actions - actors.keys()):
         raise ValueError(f"actions.tsv: {unlike[0]!r} must be listed, because its category is one of actions")
     return Attributes(

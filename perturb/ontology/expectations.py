@@ -60,7 +60,6 @@ class Expectations:
     motley: Words  # what has several colors by nature
 
     def settings(self, names: Names) -> frozenset[str]:
-        """Return the settings of such a thing; empty if it is not known."""
         return next((self.places[name] for name in names if name in self.places), frozenset())
 
     def values(self, names: Names, category: str) -> frozenset[str] | None:
@@ -142,8 +141,6 @@ T = TypeVar("T")
 
 
 def expectations_from(tables: Mapping[str, str]) -> Expectations:
-    """Build the tables from the texts of their files, by their names, the keys of ``COLUMNS``."""
-
     def rows(name: str) -> Iterator[TsvRow]:
         return rows_of(name, tables[name], *COLUMNS[name])
 
@@ -251,8 +248,6 @@ BROAD = 7  # settings of what may be in an image of which nothing is known
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """Where images were taken."""
-
     settings: Callable[[str], frozenset[str]]  # those in which a thing of a name is found, if they are known
     usual: Mapping[str, frozenset[str]] = field(default_factory=dict)  # what nearly every image of a setting shows
     _kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)

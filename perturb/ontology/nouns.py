@@ -36,7 +36,6 @@ class Noun:
 
 
 def read_nouns(file: Path) -> Mapping[str, Noun]:
-    """Read a table of nouns: tab-separated, with the columns ``COLUMNS``, comments in lines that begin with ``#``."""
     nouns: dict[str, Noun] = {}
     rows: dict[str, TsvRow] = {}
     for row in rows_in(file, *COLUMNS):
@@ -77,7 +76,6 @@ def _noun(row: TsvRow) -> Noun:
 
 
 def inconsistent(nouns: Mapping[str, Noun], table: Mapping[str, Noun]) -> set[str]:
-    """The names of the nouns that contradict a table, which holds them too."""
     return {name for name, noun in nouns.items() if any(chain(_wrong_names(noun, table), _wrong_numbers(noun, table)))}
 
 
@@ -130,14 +128,9 @@ Links = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """Names that are used for the same things.
-
-    ``names`` are used for each other, and so are their hyponyms. A name of ``also`` may stand for ``names`` and they
-    for it, but its hyponyms may not: a gadget may be called a device, and a device a gadget, but not every kind of
-    device.
-    """
-
-    names: Names
+    names: Names  # used for each other, and so are their hyponyms
+    # These may stand for ``names`` and they for them, but not their hyponyms: a gadget may be called a device, and a
+    # device a gadget, but not every kind of device.
     also: Names = frozenset()
 
 
@@ -204,7 +197,6 @@ class Closures:
 
     @kept
     def possible(self, name: str) -> Names:
-        """Return all that a thing of that name might be called."""
         # A thing may be whatever is below its name, and whatever overlaps with that or with its hypernyms: a coffee
         # cup, since it is a cup, may be called a glass. Senses are followed from the name itself only: a device may be
         # a fan, and a fan a spectator, but a device is never a spectator.
@@ -268,7 +260,6 @@ class Closures:
 
 
 def curated_objects(folder: Path = Path(__file__).parent) -> Closures:
-    """Read ``objects.tsv``, ``overlaps.tsv``, ``senses.tsv``, ``parts.tsv`` and ``wholes.tsv`` of a folder."""
     nouns = read_nouns(folder / "objects.tsv")
     return Closures(
         nouns=nouns,

@@ -47,11 +47,9 @@ class Ontology:
         return self.words.relations
 
     def knows(self, name: str) -> bool:
-        """Whether ``name`` is one of the nouns."""
         return name in self.objects.nouns
 
     def hypernyms(self, name: str) -> tuple[str, ...]:
-        """Return all names above ``name`` with their synonyms, nearest first, without ``name`` itself."""
         return self.objects.hypernyms(name)
 
     def hyponyms(self, name: str) -> tuple[str, ...]:
@@ -59,11 +57,9 @@ class Ontology:
         return tuple(sorted(self.objects.hyponyms(name)))
 
     def certain(self, name: str) -> Names:
-        """Return what an object of that name certainly is: the name, its synonyms and its hypernyms."""
         return self.objects.certain(name)
 
     def possible(self, name: str) -> Names:
-        """Return all names that might be right for an object annotated ``name``."""
         return self.objects.possible(name)
 
     def parts(self, name: str) -> Names:
@@ -71,18 +67,15 @@ class Ontology:
         return self.objects.beside(name)
 
     def own_parts(self, name: str) -> Names:
-        """Return what an object of that name may have unannotated itself, without what its wholes bring with them."""
         return self.objects.having(name)
 
     def antonym(self, attribute: str, name: str) -> str | None:
-        """Return the opposite of ``attribute`` for an object ``name``, or None if it has none."""
         return self.words.antonym(attribute, (name, *self.hypernyms(name)))
 
     def exclusive(self, one: str, other: str) -> bool:
         return self.words.exclusive(one, other)
 
     def acts(self, name: str, attribute: str) -> bool:
-        """Whether the action ``attribute`` ("walking") can be asked of an object of that name."""
         return self.words.acts((name, *self.hypernyms(name)), attribute)
 
     def suits(self, name: str, attribute: str) -> bool | None:
@@ -104,7 +97,6 @@ class Ontology:
         return (name, *self.nouns[name].same, *self.hypernyms(name))
 
     def settings(self, name: str) -> frozenset[str]:
-        """Return the settings in which an object of that name is found; empty if none is known."""
         return self.expected.settings(self.named(name))
 
     def extended(
@@ -114,7 +106,6 @@ class Ontology:
         overlaps: Iterable[frozenset[str]] = (),
         parts: Mapping[str, Collection[str]] = _EMPTY,
     ) -> Ontology:
-        """Return an ontology with more nouns, groups of names that are used for the same things, and parts by whole."""
         table = dict(self.nouns)
         for noun in nouns:
             if noun.name in table:

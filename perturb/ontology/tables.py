@@ -16,8 +16,6 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TsvRow:
-    """One line of a table by its columns, with its file and line number for messages."""
-
     file: str
     line: int
     cells: Mapping[str, str]
@@ -30,7 +28,6 @@ class TsvRow:
         return tuple(self[column].split("|")) if self[column] else ()
 
     def flag(self, column: str) -> bool:
-        """Return whether a cell is "yes"; it must be "yes" or "no"."""
         if self[column] not in {"yes", "no"}:
             raise self.error(f"{column}={self[column]!r} must be 'yes' or 'no'")
         return self[column] == "yes"
@@ -55,7 +52,6 @@ def both_numbers(names: Iterable[str]) -> frozenset[str]:
 
 
 def rows_in(file: Path, *columns: str) -> Iterator[TsvRow]:
-    """The rows of a file, which must have these columns in this order."""
     return rows_of(file.name, file.read_text(encoding="utf-8"), *columns)
 
 

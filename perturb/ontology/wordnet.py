@@ -137,18 +137,19 @@ class _Lexicon:
         return forms[0][0], replace(concept, words=(forms,))
 
     def described(self, synset: Synset, word: str) -> _Concept:
-        """Describe a synset in terms of the ontology."""
         others = sorted({lemma.lower() for lemma in synset.lemmas()} - {word})
         mass = synset.lexfile() == "noun.substance"
+        parents = self.parents(synset)
+        senses = dict.fromkeys(name for sense in self.visible(word) for name in self.parents(sense))
         return _Concept(
             words=tuple(
                 _forms(one, mass=mass)
                 for one in (word, *others)
                 if one.isascii() and not (may_be_plural(one) and not one.endswith(_SINGULAR_IN_S))
             ),
-            parents=self.parents(synset),
+            parents=parents,
             parts=self.parts(synset),
-            also=self.other_senses(synset, word),
+            also=tuple(name for name in senses if name not in parents),
             countable=synset.lexfile() != "noun.food",
         )
 
@@ -160,11 +161,6 @@ class _Lexicon:
         """Return the senses that an image can show; "cd player" finds "CD player", but "us" does not find "US"."""
         found = [synset for synset in self.wordnet.synsets(word, pos="n") if " " in word or word in synset.lemmas()]
         return [synset for synset in found if synset.lexfile() in {None, *_VISIBLE}]
-
-    def other_senses(self, synset: Synset, word: str) -> tuple[str, ...]:
-        """Return the classes of the word's other senses."""
-        names = dict.fromkeys(name for sense in self.visible(word) for name in self.parents(sense))
-        return tuple(name for name in names if name not in self.parents(synset))
 
     def parents(self, synset: Synset) -> tuple[str, ...]:
         """Return the class of the synset itself, or the nearest classes above it, without those above others."""
@@ -181,7 +177,6 @@ class _Lexicon:
         return tuple(name for name in found if name not in covered)
 
     def parts(self, synset: Synset) -> tuple[str, ...]:
-        """Return those parts of such a thing that are nouns of the ontology."""
         names = [self.noun(part) for part in synset.get_related("mero_part")]
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
@@ -237,7 +232,6 @@ def _forms(word: str, *, mass: bool) -> Forms:
 
 
 def _several(word: str) -> str:
-    """The plural of a noun of the wordnet, which the dictionary may lack: a narwhal, a clarinet."""
     return plural(word) or regular_plural(word)
 
 

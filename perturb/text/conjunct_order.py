@@ -82,7 +82,6 @@ def reverse_choices(question: str, choices: Sequence[str]) -> tuple[str, tuple[s
 
 
 def _with_its_article(question: str, choice: str) -> str:
-    """A choice with the article that the question has before it: "a bun" beside "sprinkles"."""
     phrase = with_article(choice)
     return choice if only_span(question, phrase) is None else phrase
 
@@ -141,9 +140,8 @@ def _kinds(operand: str) -> frozenset[tuple[str, bool]]:
     word = first.lower() if first.lower() in _DETERMINERS else ""
     numbers = _NUMBERS_OF.get(word, NUMBERS)
     phrase = rest if word else operand
-    return frozenset(
-        ("a" if word == "an" else word, number == "plural") for number in numbers if is_phrase(phrase, number)
-    )
+    kind = "a" if word == "an" else word
+    return frozenset((kind, number == "plural") for number in numbers if is_phrase(phrase, number))
 
 
 _NUMBERS_OF: Mapping[str, tuple[Number, ...]] = MappingProxyType(
@@ -255,7 +253,6 @@ def _unlike(parsed: Parsed, one: int, other: int) -> str:
 
 
 def _listed(parsed: Parsed, one: int) -> bool:
-    """Whether the first thing is joined to another one by "and" or "or" too: "meats and herbs and chopsticks"."""
     while parsed.tokens[one].dep == "conj":
         one = parsed.tokens[one].head
         if parsed.children(one, "cc"):
@@ -276,7 +273,6 @@ def _goes_on(after: Token) -> bool:
 
 
 def _span(parsed: Parsed, noun: int) -> Span | None:
-    """The noun with its article and adjectives; None if anything else stands in between."""
     before = [index for index in parsed.children(noun, *_INSIDE) if index < noun]
     start = min(before, default=noun)
     inner = parsed.tokens[start:noun]

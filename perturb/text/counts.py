@@ -41,8 +41,7 @@ def is_plural(parsed: Parsed, position: int) -> bool | None:
     one, many = singular(word), plural(word)
     if one == word or (one is not None and many is not None):
         return None if parsed.children(position, "det", "nummod") == () else token.tag == "NNS"
-    told = token.tag == "NNS"
-    if told:
+    if token.tag == "NNS":
         return True if one is not None or (many is None and word.endswith("s")) else None
     return False if one is None else None
 
@@ -77,14 +76,10 @@ def _plain(parsed: Parsed, start: int, noun: int) -> bool:
 
 
 def _of_number(parsed: Parsed, start: int, end: int, noun: int) -> Indefinite | None:
-    while (
-        end > start
-        and end < noun
-        and parsed.tokens[end].lower in {"different", "various", "assorted", "other"}
-        and not (
-            parsed.tokens[end + 1].text.endswith("ed") or parsed.tokens[end + 1].lower in {"kinds", "types", "sorts"}
-        )
-    ):
+    while start < end < noun and parsed.tokens[end].lower in {"different", "various", "assorted", "other"}:
+        after = parsed.tokens[end + 1]
+        if after.text.endswith("ed") or after.lower in {"kinds", "types", "sorts"}:
+            break
         end += 1  # "several different dogs": "no different dogs" would say something else
     many = is_plural(parsed, noun)
     if many is None or noun < end:
@@ -155,16 +150,12 @@ def _uncertain(parsed: Parsed, index: int, noun: int, *, lower: bool) -> str:
     chunk = next((span for span in parsed.chunks if span[0] <= index < span[1]), None)
     place_words = frozenset(("to", "around", "about", "at")) if tokens[noun].dep == "pobj" else frozenset()
     near = index > 0 and tokens[index - 1].lower in _NEAR - place_words
+    near = near or any(token.lower in _RANGE for token in tokens[index + 1 : index + 2])
     parts = tokens[noun].lemma.lower() in _MEASURES or any(token.text == "-" for token in tokens[index : noun + 1])
     joined = parsed.children(noun, "cc", "conj", "appos") or any(token.dep == "appos" for token in tokens)
     return first(
         (chunk != (index, noun + 1), "the number does not begin a noun phrase"),
-        (
-            near
-            or bool(parsed.children(index))
-            or any(token.lower in _RANGE for token in tokens[index + 1 : index + 2]),
-            "the number is approximate or exact",
-        ),
+        (near or bool(parsed.children(index)), "the number is approximate or exact"),
         (parts, "a measure or a part"),
         (bool(joined), "several things are joined"),
         (_is_told(parsed, index, _TOLD if lower else _RAISED), "other words tell the number, too"),
@@ -215,11 +206,7 @@ def _verb(parsed: Parsed, noun: int) -> int | None:
         return noun
     if tokens[noun].dep not in {"nsubj", "nsubjpass"} and not exists:
         return None
-    if any(tokens[index].tag in {"NN", "NNS"} and tokens[index].dep == "attr" for index in parsed.children(head)) and (
-        not exists
-    ):
+    named = any(tokens[index].tag in {"NN", "NNS"} for index in parsed.children(head, "attr"))
+    if (named and not exists) or any(tokens[index].tag in {"VBZ", "VBP"} for index in parsed.children(head, "conj")):
         return noun
-    verbs = (*parsed.children(head, "aux", "auxpass"), head)
-    if any(tokens[index].tag in {"VBZ", "VBP"} for index in parsed.children(head, "conj")):
-        return noun
-    return min(verbs)
+    return min((*parsed.children(head, "aux", "auxpass"), head))

@@ -75,10 +75,9 @@ def replaced(parsed: Parsed, old: str, new: str) -> Perturbed:
 
 def _is_part_of_a_name(parsed: Parsed, index: int) -> bool:
     before, after = parsed.tokens[max(index - 1, 0) : index], parsed.tokens[index + 1 : index + 2]
-    if parsed.children(index, "compound") or parsed.tokens[index].dep in {"compound", "nmod"}:
-        return True
+    compound = bool(parsed.children(index, "compound")) or parsed.tokens[index].dep in {"compound", "nmod"}
     joins = any(token.lower in {"of", "-", "'s"} for token in after)
-    return joins or any(token.tag in _NAMES for token in (*before, *after))
+    return compound or joins or any(token.tag in _NAMES for token in (*before, *after))
 
 
 def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
@@ -132,13 +131,11 @@ def _goes_on(after: Sequence[Token]) -> bool:
 
 
 def _with_verb(parsed: Parsed, span: Span) -> bool:
-    """Whether a word in a noun phrase may be its verb: "a polar bear swimming"."""
     inside = zip(parsed.tokens[span[0] : span[1]], parsed.tokens[span[0] + 1 : span[1]], strict=False)
     return any(one.tag in _NAMES and after.text.endswith("ing") for one, after in inside)
 
 
 def _related(parsed: Parsed, left: int, right: int) -> bool:
-    """Whether a relation holds between two nouns: "a dog on a cat", "a dog riding a horse", "a dog sits by a cat"."""
     tokens = parsed.tokens
     if tokens[right].dep not in {"pobj", "dobj"} or tokens[left].dep not in {"ROOT", "nsubj"}:
         return False

@@ -114,7 +114,6 @@ _NEVER_BARE = frozenset(("background", "foreground", "middle", "ground", "air", 
 
 
 def telegraphic(parsed: Parsed) -> bool:
-    """Whether the text leaves out articles, as in "man riding wave on surfboard"."""
     words = [token.lower for token in parsed.tokens]
     beside = (index for index in range(2, len(words)) if words[index - 2 : index] == ["next", "to"])
     acts = any(parsed.tokens[index].tag == "VB" for index in beside)  # "next to plant"
@@ -124,16 +123,14 @@ def telegraphic(parsed: Parsed) -> bool:
 def _lacks_article(parsed: Parsed, start: int, end: int) -> bool:
     head = parsed.tokens[end - 1]
     joined = head.dep == "conj" and parsed.tokens[head.head].tag == "NNS"  # "two dogs and cat", but not "a dog and cat"
-    if head.tag != "NN" or not (joined or head.dep in {"pobj", "dobj", "nsubj", "nsubjpass", "ROOT", "attr"}):
-        return False
-    if any(token.tag in {"DT", "PRP$", "CD", "POS", "WDT", "WP$", "PDT"} for token in parsed.tokens[start:end]):
+    placed = joined or head.dep in {"pobj", "dobj", "nsubj", "nsubjpass", "ROOT", "attr"}
+    determiners = {"DT", "PRP$", "CD", "POS", "WDT", "WP$", "PDT"}
+    if head.tag != "NN" or not placed or any(token.tag in determiners for token in parsed.tokens[start:end]):
         return False
     before = parsed.tokens[head.head].lower if head.dep == "pobj" else ""
-    if head.lower in _NEVER_BARE:
-        return True
-    if f"{before}-{head.lower}" in _WITHOUT_ARTICLE or head.lower in _UNCOUNTED_TOO or _ACTIVITY.search(head.lower):
-        return False
-    return plural(head.lower) is not None
+    noun = head.lower
+    bare = f"{before}-{noun}" in _WITHOUT_ARTICLE or noun in _UNCOUNTED_TOO or _ACTIVITY.search(noun) is not None
+    return noun in _NEVER_BARE or (not bare and plural(noun) is not None)
 
 
 _REVERSING = words("reversing")
@@ -176,10 +173,8 @@ def unfit(parsed: Parsed) -> str:
         (2 * sum(word.isupper() for word in long) > len(long), "in capitals"),
         (bool(_MARKUP.search(parsed.text) or _FOREIGN.search(parsed.text)), "markup or symbols"),
         (bool(ends) or sum(token.dep == "ROOT" for token in parsed.tokens) != 1, "not one sentence"),
-        (
-            _wrong_article(parsed) or any(_disagrees(parsed, *span) for span in parsed.chunks),
-            "an article does not agree",
-        ),
+        (_wrong_article(parsed), "an article does not agree"),
+        (any(_disagrees(parsed, *span) for span in parsed.chunks), "an article does not agree"),
         (any(_number_differs(parsed, index) for index in range(len(parsed.tokens))), "a verb does not agree"),
         (slipped(parsed), "a slip of the pen"),
         (telegraphic(parsed), "articles are left out"),
@@ -192,13 +187,8 @@ def first(*reasons: tuple[bool, str]) -> str:
 
 
 def _wrong_article(parsed: Parsed) -> bool:
-    """Whether the wrong one of "a" and "an" stands before a word: "a airplane", "an man"."""
-    articles = [
-        (one.lower, after.text)
-        for one, after in pairwise(parsed.tokens)
-        if one.lower in {"a", "an"} and one.tag == "DT"
-    ]
-    return any(word[0].isalpha() and article(word) != said for said, word in articles)
+    pairs = ((one.lower, after.text) for one, after in pairwise(parsed.tokens) if one.tag == "DT")
+    return any(said in {"a", "an"} and word[0].isalpha() and article(word) != said for said, word in pairs)
 
 
 def _number_differs(parsed: Parsed, index: int) -> bool:
@@ -224,7 +214,6 @@ def _number_differs(parsed: Parsed, index: int) -> bool:
 
 
 def _disagrees(parsed: Parsed, start: int, end: int) -> bool:
-    """Whether "a" stands before a plural, or a number before a singular: "a red collar pants", "two cat"."""
     head, articles = parsed.tokens[end - 1], parsed.tokens[start : end - 1]
     if head.tag == "NNS":
         few = {"few", "dozen", "couple", "lot"} & {token.lower for token in articles}

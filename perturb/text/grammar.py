@@ -144,13 +144,10 @@ def form(lemma: str, tag: str, *, guess: bool = True) -> tuple[str, ...]:
 
 
 class Entries(Mapping[str, Any]):
-    """The entries of one of the library's files, each read by the library's ``load`` when it is looked up.
-
-    ``load`` takes a file name or a file, of gzip. Words that it adds to those of any file are entries, too.
-    """
+    # The entries of one of the library's files, each read by the library's ``load`` when it is looked up. Words that it
+    # adds to those of any file are entries, too.
 
     def __init__(self, file: Path, load: Callable[[Any], dict[str, Any]]) -> None:
-        """Find the lines of each word."""
         self._load = load
         self._lines: dict[str, bytes] = {}
         for line in gzip.decompress(file.read_bytes()).splitlines(keepends=True):
@@ -332,10 +329,8 @@ def _singular(noun: str) -> str | None:
 
 @cache
 def _table() -> Mapping[str, tuple[str, str]]:
-    """The ontology's words: (number, other form) by name, both "" for an attribute that is not a noun, such as "red".
-
-    They are read here because the package ``ontology`` needs this module, and in 5 ms, since nothing is checked.
-    """
+    # The ontology's words: (number, other form) by name, both "" for an attribute that is not a noun, such as "red".
+    # They are read here because the package ``ontology`` needs this module, and in 5 ms, since nothing is checked.
     attributes = {name: ("", "") for (name,) in _cells("attributes.tsv", "name")}
     nouns = {name: (number, other) for name, number, other in _cells("objects.tsv", "name", "number", "other_number")}
     return MappingProxyType(attributes | nouns)

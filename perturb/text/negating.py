@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.text.counts import Indefinite, indefinite, is_plural
-from vlgate.perturb.text.fitness import unfit
+from vlgate.perturb.text.fitness import first, unfit
 from vlgate.perturb.text.grammar import lemmas
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.word_lists import words
@@ -114,16 +114,15 @@ _Negation = tuple[list[Edit], tuple[str, str], str]
 
 def _unsure(parsed: Parsed) -> str:
     words = [token.lower for token in parsed.tokens]
-    if not _NEGATIVE.isdisjoint(words):
-        return "negated already"
-    if any(pair in _RELATIVE for pair in pairwise(words)):
-        return "a relative clause that lacks its noun"
-    if runs_on(parsed):
-        return "several statements without a conjunction"
     after = {words[index + 1] for index in range(len(words) - 1) if words[index] == "a"}
-    if any(word in _FIXED and not (word in {"few", "little"} and word in after) for word in words):
-        return "a word that a negation does not go with"
-    return "not one plain sentence" if any(token.dep in _BROKEN for token in parsed.tokens) else ""
+    fixed = any(word in _FIXED and not (word in {"few", "little"} and word in after) for word in words)
+    return first(
+        (not _NEGATIVE.isdisjoint(words), "negated already"),
+        (any(pair in _RELATIVE for pair in pairwise(words)), "a relative clause that lacks its noun"),
+        (runs_on(parsed), "several statements without a conjunction"),
+        (fixed, "a word that a negation does not go with"),
+        (any(token.dep in _BROKEN for token in parsed.tokens), "not one plain sentence"),
+    )
 
 
 def _negation(parsed: Parsed, root: int) -> _Negation | str:
@@ -274,13 +273,9 @@ def _joined(parsed: Parsed, position: int) -> bool:
 
 
 def _may_be_past(parsed: Parsed, position: int) -> bool:
-    """Whether a participle may as well be a finite verb: "a man played tennis", "a man walked"."""
     token = parsed.tokens[position]
-    if (
-        token.tag not in {"VBN", "VBD"}
-        or token.dep not in {"acl", "ROOT"}
-        or parsed.children(position, "aux", "auxpass")
-    ):
+    participle = token.tag in {"VBN", "VBD"} and token.dep in {"acl", "ROOT"}
+    if not participle or parsed.children(position, "aux", "auxpass"):
         return False
     if token.tag == "VBD" and not token.lower.endswith("ed"):
         return True

@@ -56,7 +56,6 @@ class Parsed:
     sentences: tuple[Span, ...] = ()
 
     def children(self, position: int, *labels: str) -> tuple[int, ...]:
-        """The tokens whose head is the one at ``position``, with one of ``labels`` if any are given."""
         return tuple(
             index
             for index, token in enumerate(self.tokens)
@@ -64,7 +63,6 @@ class Parsed:
         )
 
     def subtree(self, position: int) -> Span:
-        """The smallest span that holds a token and all that depends on it."""
         first = last = position
         todo = [position]
         while todo:
@@ -74,20 +72,11 @@ class Parsed:
         return first, last + 1
 
     def said(self, span: Span) -> str:
-        """The text of a span, without the blanks around it."""
         return "".join(token.text + token.space for token in self.tokens[slice(*span)]).strip()
 
     def edited(self, edits: Sequence[Edit]) -> str:
-        """Write other words in some places; blanks stay, and a deleted span takes the blanks behind it along.
-
-        Capitals at the start of sentences stay, and "a" or "an" before an edited place agrees with what follows.
-        Raises: ValueError if two edits overlap or a span is not in the text.
-
-        >>> one = Token(text="An", space=" ", lemma="a", tag="DT", pos="DET", dep="det", head=1)
-        >>> two = Token(text="apple", space="", lemma="apple", tag="NN", pos="NOUN", dep="ROOT", head=1)
-        >>> Parsed(text="An apple", tokens=(one, two)).edited([Edit(span=(1, 2), text="cup")])
-        'A cup'
-        """
+        # Blanks stay, and a deleted span takes the blanks behind it along. Capitals at the start of sentences stay, and
+        # "a" or "an" before an edited place agrees with what follows.
         parts: list[str] = []
         index = 0
         for edit in sorted(edits, key=lambda edit: edit.span):

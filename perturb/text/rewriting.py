@@ -187,9 +187,7 @@ def opposite_relation(text: str) -> str | None:
     >>> opposite_relation("Below the cup is a ball.")
     'Above the cup is a ball.'
     """
-    if len(_RELATION.findall(text)) != 1 or _PLACE.search(text) is None:
-        return None
-    if _NO_PLACE.search(text) or _FACED.search(text):
+    if len(_RELATION.findall(text)) != 1 or not _PLACE.search(text) or _NO_PLACE.search(text) or _FACED.search(text):
         return None
     return _RELATION.sub(lambda match: capitalised_like(match[0], OPPOSITES[match[0].lower()]), text)
 
@@ -241,9 +239,7 @@ def exchange(text: str, first: str, second: str) -> str | None:
         return None
     if left > right:
         left, right, first, second = right, left, second, first
-    if left[1] > right[0]:
-        return None
-    if _disagree(text, left, first, second) or _disagree(text, right, second, first):
+    if left[1] > right[0] or _disagree(text, left, first, second) or _disagree(text, right, second, first):
         return None
     return put(put(text, right, first), left, second)
 
@@ -252,9 +248,8 @@ def _disagree(text: str, span: tuple[int, int], old: str, new: str) -> bool:
     numbers = {_is_plural(old), _is_plural(new)}
     if numbers != {True, False}:
         return False
-    before = text[: span[0]]
     own = _ARTICLE.match(old) is not None and _ARTICLE.match(new) is not None
-    return _FORMS.search(text) is not None or (not own and _DETERMINER.search(before) is not None)
+    return _FORMS.search(text) is not None or (not own and _DETERMINER.search(text[: span[0]]) is not None)
 
 
 def _is_plural(phrase: str) -> bool | None:

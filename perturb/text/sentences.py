@@ -44,12 +44,7 @@ _LAY = frozenset(("on", "in", "down", "by", "next", "near", "under", "beside", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
-    """A verb by its base form, and the words between it and its object: "at" in "look at".
-
-    >>> look = Verb(base="look", rest="at")
-    >>> look.present("singular"), look.passive("singular")
-    ('looks at', 'is looked at')
-    """
+    """A verb by its base form, and the words between it and its object: "at" in "look at"."""
 
     base: str
     rest: str = ""
@@ -78,8 +73,6 @@ class Verb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicate:
-    """A verb and its voice: in the passive the subject is what the verb is done to."""
-
     verb: Verb
     passive: bool = False
 
@@ -90,13 +83,8 @@ def be(number: Number) -> str:
 
 @cache
 def read_predicate(text: str) -> Predicate | None:
-    """Read the name of a relation as a verb: any form, with or without an auxiliary and an article behind it.
-
-    Returns: None if it is not a verb ("next to") or has an object of its own ("wearing white").
-
-    >>> read_predicate("watched by")
-    Predicate(verb=Verb(base='watch', rest=''), passive=True)
-    """
+    # The name of a relation: a verb in any form, with or without an auxiliary and an article behind it. None if it is
+    # no verb ("next to") or has an object of its own ("wearing white").
     words = text.lower().split()
     while len(words) > 1 and words[0] in _AUXILIARIES:
         words = words[1:]
@@ -104,11 +92,8 @@ def read_predicate(text: str) -> Predicate | None:
         words = words[:-1]
     if not words or not all(word.isalpha() for word in words):
         return None
-    base = _base(words[0])
-    if base is None or base == "be":
-        return None
-    rest = words[1:]
-    if not _LINKS.issuperset(rest):
+    base, rest = _base(words[0]), words[1:]
+    if base is None or base == "be" or not _LINKS.issuperset(rest):
         return None
     if base == "lay" and rest and rest[0] in _LAY:
         base = "lie"  # "laying on" is what most annotators write
@@ -139,11 +124,7 @@ _BEHIND = re.compile(r" (?:at|behind|by|for|from|in|of|on|to|under|with) ")
 
 @cache
 def number_of(noun: str) -> Number | None:
-    """The number of a noun phrase without its article, or None if it is not certain.
-
-    >>> [number_of(noun) for noun in ("cup", "red cups", "water", "slice of pizza", "sheep", "gribbleflax")]
-    ['singular', 'plural', 'mass', 'singular', None, None]
-    """
+    """The number of a noun phrase without its article; None if it is not certain ("sheep")."""
     head = _BEHIND.split(noun, maxsplit=1)[0]
     nouns = default_ontology().nouns
     for name in (noun, head, head.rpartition(" ")[2]):
@@ -162,18 +143,11 @@ def bare_or_a(phrase: str, number: Number) -> str:
 
 
 def is_game(verb: Verb, noun: str) -> bool:
-    """Whether a verb is "play" and its object a game: who plays ball plays no ball."""
     return verb.plain == "play" and not words("game").isdisjoint((noun, noun.rpartition(" ")[2]))
 
 
 def object_of(verb: Verb, phrase: str, number: Number) -> str:
-    """Return a noun phrase as the object of a verb.
-
-    >>> [object_of(Verb(base=base), noun, "singular") for base, noun in (("play", "tennis"), ("eat", "fruit"))]
-    ['tennis', 'fruit']
-    >>> object_of(Verb(base="hold"), "apple", "singular")
-    'an apple'
-    """
+    # "Plays tennis", "eats fruit", but "holds an apple".
     bare = is_game(verb, phrase) or (verb.plain == "eat" and phrase.rpartition(" ")[2] in words("eaten"))
     return phrase if bare else bare_or_a(phrase, number)
 

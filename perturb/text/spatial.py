@@ -51,14 +51,12 @@ def opposed(parsed: Parsed) -> Perturbed:
 
 
 def _opposed(parsed: Parsed, span: Span) -> Foil | str:
-    tokens = parsed.tokens
-    start, end = span
-    old = " ".join(token.lower for token in tokens[start:end])
+    old = " ".join(token.lower for token in parsed.tokens[slice(*span)])
     if why := _no_place(parsed, span, old):
         return why
     new = OPPOSITES[old]
-    foil = parsed.edited([Edit(span=span, text=new)])
-    return Foil(caption=parsed.text, foil=foil, classes=(old, new), why=f"what is {old} it is not {new} it")
+    text = parsed.edited([Edit(span=span, text=new)])
+    return Foil(caption=parsed.text, foil=text, classes=(old, new), why=f"what is {old} it is not {new} it")
 
 
 def _no_place(parsed: Parsed, span: Span, old: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.ontology.ontology import default_ontology
@@ -41,7 +40,14 @@ def pronouns_of(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], t
     for index, token in enumerate(reading.parsed.tokens):
         if token.lower not in _THIRD_PERSON:
             continue
-        nouns = _antecedents(reading, index)
+        nouns = tuple(
+            noun
+            for noun, before in enumerate(reading.parsed.tokens[:index])
+            if before.tag in _NOUNS
+            and before.dep != "compound"
+            and not _is_side(reading, noun)
+            and _may_refer(reading, index, noun)
+        )
         if index < phrase.head:
             sure = sure and not (index < phrase.span[0] and not nouns and _may_refer(reading, index, phrase.head))
             continue
@@ -60,19 +66,7 @@ def is_person(noun: str) -> bool:
     return known or (ontology.knows(noun) and "person" in ontology.certain(noun))
 
 
-def _antecedents(reading: Reading, index: int) -> tuple[int, ...]:
-    return tuple(
-        noun
-        for noun, token in enumerate(reading.parsed.tokens[:index])
-        if token.tag in _NOUNS
-        and token.dep != "compound"
-        and not _is_side(reading, noun)
-        and _may_refer(reading, index, noun)
-    )
-
-
 def _is_side(reading: Reading, noun: int) -> bool:
-    """Whether a noun names a side or the image and no thing: "in the middle", "a view of"."""
     token, after = reading.parsed.tokens[noun], reading.parsed.tokens[noun + 1 : noun + 2]
     return token.lower in _SIDES and (token.dep == "pobj" or any(one.lower == "of" for one in after))
 
@@ -91,12 +85,7 @@ def _may_refer(reading: Reading, index: int, noun: int) -> bool:
     if pronoun in _IT:
         return not person or name in {"baby", "child", "infant", "toddler"}
     others = _FEMALE if pronoun in _HE else _MALE
-    return name not in others and (not known or _lively(name))
-
-
-def _lively(noun: str) -> bool:
-    ontology = default_ontology()
-    return is_person(noun) or (ontology.knows(noun) and "animal" in ontology.possible(noun))
+    return name not in others and (not known or person or "animal" in default_ontology().possible(name))
 
 
 def _in_other_number(token: Token, phrase: NounPhrase) -> str | None:
@@ -126,10 +115,8 @@ _CAUSES = frozenset({"help", "let", "make", "have", "see", "watch", "hear", "fee
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renumbered:
-    """The edits that put a noun phrase with its verbs and pronouns into the other number, and what is not sure."""
-
-    edits: tuple[Edit, ...] = ()
-    doubts: tuple[str, ...] = ()
+    edits: tuple[Edit, ...]
+    doubts: tuple[str, ...]
 
 
 def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
@@ -189,11 +176,9 @@ def _subject(reading: Reading, verb: int) -> int | None:
     tokens = reading.parsed.tokens
     for _ in tokens:
         subjects = reading.dependents(verb, *_SUBJECTS)
-        expletive = reading.dependents(verb, "expl")
-        if expletive:
-            subjects = tuple(
-                dependent for dependent in reading.dependents(verb, "attr", *_SUBJECTS, "dobj") if dependent > verb
-            )
+        if reading.dependents(verb, "expl"):
+            things = reading.dependents(verb, "attr", *_SUBJECTS, "dobj")
+            subjects = tuple(thing for thing in things if thing > verb)
         if subjects and tokens[subjects[0]].tag in {"WP", "WDT"}:
             if tokens[subjects[0]].lower == "what":
                 return subjects[0]
@@ -223,15 +208,10 @@ def _conjugated(reading: Reading, index: int) -> str | None:
         return " are" if before is not None and not before.space else "are"
     if token.lower in _BE:
         return _BE[token.lower]
-    thirds = _third_persons(token.lemma)
+    thirds = form(token.lemma, "VBZ", guess=False)
     if token.tag == "VBZ":
         return token.lemma if token.lower in thirds else None
     return thirds[0] if thirds and token.lower == token.lemma else None
-
-
-@cache
-def _third_persons(lemma: str) -> tuple[str, ...]:
-    return form(lemma, "VBZ", guess=False)
 
 
 def _number(reading: Reading, index: int) -> bool | None:

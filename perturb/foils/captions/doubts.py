@@ -38,22 +38,17 @@ def shared_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
     yield from filter(None, (not_plain(reading.parsed), unreal(reading, phrase), _two_phrases(reading, phrase)))
     known = ontology.knows(phrase.noun) and ontology.knows(phrase.other)
     twice = sum(token.lower in {phrase.noun, phrase.other} for token in tokens) > 1
+    noun = phrase.singular_noun
+    owned = phrase.kind == "possessive" or not phrase.plural  # in "two noses" there are as many bodies
     yield from _holding(
         ("the noun is not known as the name of an object", not known),
         ("the noun phrase has a name in it", any(tokens[n].tag in {"NNP", "NNPS"} for n in range(*phrase.span))),
         ("the noun is in the caption twice", twice),
         ("the determiner belongs to two nouns", _shares_a_determiner(reading, phrase)),
         ("the noun phrase says what a group consists of", phrase.plural and stands_behind_of(reading, phrase)),
-        (IMAGE, reason_of(phrase.singular_noun) == IMAGE),
-        ("the noun names a part of a body", _is_part_of_a_body(phrase)),
+        (IMAGE, reason_of(noun) == IMAGE),
+        ("the noun names a part of a body", owned and (is_body_part(noun) or noun in _LIMBS)),
     )
-
-
-def _is_part_of_a_body(phrase: NounPhrase) -> bool:
-    """Whether a noun names a part of a body; in "two noses" there are as many bodies, but not in "their noses"."""
-    noun = phrase.singular_noun
-    owned = phrase.kind == "possessive" or not phrase.plural
-    return owned and (is_body_part(noun) or noun in _LIMBS)
 
 
 def _holding(*doubts: tuple[str, bool]) -> Iterator[str]:
@@ -81,16 +76,11 @@ def unreal(reading: Reading, phrase: NounPhrase) -> str | None:
 
 
 def says_together(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether the caption has a word that needs several: "together", "in a row", "side by side"."""
     tokens, inside = reading.parsed.tokens, range(*phrase.lead)
-    if any(token.lower in _TOGETHER for n, token in enumerate(tokens) if n not in inside):
-        return True
-    if any(
-        token.text == two.text and by.tag == "IN"
-        for token, by, two in zip(tokens, tokens[1:], tokens[2:], strict=False)
-    ):
-        return True
-    return any(_is_limb(reading, index) for index in range(phrase.span[1], len(tokens)))
+    said = any(token.lower in _TOGETHER for n, token in enumerate(tokens) if n not in inside)
+    three = zip(tokens, tokens[1:], tokens[2:], strict=False)
+    beside = any(one.text == other.text and by.tag == "IN" for one, by, other in three)  # "side by side"
+    return said or beside or any(_is_limb(reading, index) for index in range(phrase.span[1], len(tokens)))
 
 
 def _is_limb(reading: Reading, index: int) -> bool:
@@ -101,15 +91,14 @@ def _is_limb(reading: Reading, index: int) -> bool:
 
 
 def why_not_one(reading: Reading, phrase: NounPhrase) -> str | None:
-    if says_together(reading, phrase):
-        return "the caption says that several are together"
-    if _fills(reading, phrase):
-        return "one does not fill or cover a thing"
     tokens = reading.parsed.tokens
     later = (token for token in tokens[phrase.span[1] :] if token.lower == "their")
-    if any(tokens[one.head].tag == "NNS" for one in later):
-        return "one would have the things of several"
-    return None
+    reasons = _holding(
+        ("the caption says that several are together", says_together(reading, phrase)),
+        ("one does not fill or cover a thing", _fills(reading, phrase)),
+        ("one would have the things of several", any(tokens[one.head].tag == "NNS" for one in later)),
+    )
+    return next(reasons, None)
 
 
 def _fills(reading: Reading, phrase: NounPhrase) -> bool:
@@ -126,24 +115,17 @@ def _fills(reading: Reading, phrase: NounPhrase) -> bool:
 
 def _two_phrases(reading: Reading, phrase: NounPhrase) -> str | None:
     """Return why two phrases may be one, or one two: "bathroom | sink", "the stove | cooking green beans"."""
-    if _first_of_a_name(reading, phrase):
-        return "the noun may be the first part of a name"
     tokens, first = reading.parsed.tokens, phrase.lead[1]
+    following = tokens[phrase.span[1] : phrase.span[1] + 1]  # a parser may take "oven" in "microwave oven" for a verb
+    names = (after.tag in _MAY_BE_NOUN and default_ontology().knows(after.lower) for after in following)
+    if not phrase.plural and any(names):
+        return "the noun may be the first part of a name"
     within = range(first + 1, phrase.head)
     two = phrase.kind != "none" and any(tokens[n].tag == "VBG" and tokens[n - 1].tag == "NN" for n in within)
     return "the noun phrase may be two" if two else None
 
 
-def _first_of_a_name(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether a noun follows a singular, also one that a parser may call a verb: "bathroom sink", "microwave oven"."""
-    after = reading.parsed.tokens[phrase.span[1] : phrase.span[1] + 1]
-    if phrase.plural or not after:
-        return False
-    return after[0].tag in _MAY_BE_NOUN and default_ontology().knows(after[0].lower)
-
-
 def _shares_a_determiner(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether a noun without a determiner is joined to it: "a cup and saucer"."""
     tokens = reading.parsed.tokens
     for joined in reading.dependents(phrase.head, "conj"):
         bare = not reading.dependents(joined, "det", "poss", "nummod")
@@ -152,12 +134,10 @@ def _shares_a_determiner(reading: Reading, phrase: NounPhrase) -> bool:
     following = tokens[phrase.span[1] : phrase.span[1] + 2]
     if len(following) > 1 and following[0].tag == "CC" and following[1].tag == tokens[phrase.head].tag != "NNS":
         return True
-    token = tokens[phrase.head]
-    return token.dep == "conj" and phrase.kind == "none" and not phrase.plural
+    return tokens[phrase.head].dep == "conj" and phrase.kind == "none" and not phrase.plural
 
 
 def stands_behind_of(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether it stands behind "of": "a group of people", "slices of apples"."""
     tokens = reading.parsed.tokens
     return phrase.span[0] > 0 and tokens[phrase.span[0] - 1].lower == "of"
 
@@ -209,8 +189,10 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentio
         yield why
     one = any(_says_one(noun, other) and not say_several(noun, [other], sure=True) for other in others)
     several = any(say_several(noun, [other], sure=True) for other in others)
+    before = reading.parsed.tokens[max(phrase.span[0] - 1, 0)]
+    of_a_place = phrase.kind == "the" and before.tag == "IN" and has_kind(noun, MORE)  # "on the streets"
     yield from _holding(
-        ("the plural does not count", _is_landscape(reading, phrase) or noun in _LOOSE),
+        ("the plural does not count", of_a_place or noun in _LANDSCAPES | _LOOSE),
         ("another caption speaks of one", one),
         ("no other caption speaks of several", bool(others) and not several),
         ("one would have the things of several", has_things(reading, phrase)),
@@ -224,13 +206,6 @@ def _by_kind(noun: str) -> Iterator[str]:
         yield reason
     if has_kind(noun, PAIRED):
         yield PAIRED
-
-
-def _is_landscape(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether a plural names a landscape or its parts and no number of things: "choppy seas", "on the streets"."""
-    noun, before = phrase.singular_noun, reading.parsed.tokens[max(phrase.span[0] - 1, 0)]
-    of_a_place = phrase.kind == "the" and before.tag == "IN" and has_kind(noun, MORE)
-    return of_a_place or noun in _LANDSCAPES
 
 
 def _says_one(noun: str, other: Mentions) -> bool:
@@ -289,12 +264,10 @@ def _within_several(reading: Reading, phrase: NounPhrase) -> bool:
     for _ in tokens:
         index = tokens[index].head
         subjects = reading.dependents(index, "nsubj", "nsubjpass")
-        for one in (index, *subjects):
-            if one != phrase.head and (tokens[one].tag in {"NNS", "NNPS"} or tokens[one].lower in {"they", "we"}):
-                return True
-            if one != phrase.head and tokens[one].tag == "NN" and has_kind(tokens[one].lower, GROUP):
-                return True
-            if one != phrase.head and one in subjects and reading.dependents(one, "conj"):
+        for noun in {index, *subjects} - {phrase.head}:
+            several = tokens[noun].tag in {"NNS", "NNPS"} or tokens[noun].lower in {"they", "we"}
+            group = tokens[noun].tag == "NN" and has_kind(tokens[noun].lower, GROUP)
+            if several or group or (noun in subjects and reading.dependents(noun, "conj")):
                 return True
         if tokens[index].head == index:
             return False

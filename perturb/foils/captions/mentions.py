@@ -57,7 +57,6 @@ def mentions(parsed: Parsed) -> Mentions:
 
 
 def _counted(parsed: Parsed) -> Iterator[tuple[Token, str]]:
-    """Yield the words that count a noun, with the noun: "two dogs", "several dogs", "a pair of dogs"."""
     for token in parsed.tokens:
         if token.dep in _COUNTS:
             head = parsed.tokens[token.head]
@@ -77,10 +76,8 @@ def _name(token: Token) -> str:
 @lru_cache(maxsize=65_536)
 def may_be_same(one: str, two: str) -> bool:
     ontology = default_ontology()
-    if one == two:
-        return True
-    return (ontology.knows(one) and two in ontology.possible(one)) or (
-        ontology.knows(two) and one in ontology.possible(two)
+    return one == two or any(
+        ontology.knows(name) and other in ontology.possible(name) for name, other in ((one, two), (two, one))
     )
 
 
@@ -99,7 +96,7 @@ def say_several(noun: str, others: Iterable[Mentions], *, sure: bool = False) ->
     same, ontology = is_kind_of if sure else may_be_same, default_ontology()
     groups = _GROUPS if is_person(noun) else _ANIMALS if is_kind_of(noun, "animal") else frozenset[str]()
     for other in others:
-        if any(same(noun, one) for one in other.several) or other.one & groups:
+        if other.one & groups or any(same(noun, one) for one in other.several):
             return True
         if len({one for one in other.one if " " not in one and one != noun and _certain(ontology, one, noun)}) > 1:
             return True

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -34,17 +32,11 @@ _LISTS = MappingProxyType(
 
 def reason_of(noun: str) -> str | None:
     """Why the number of a noun in the singular says little, or None if it is a countable object."""
-    return _reasons().get(noun)
+    return next((reason for reason in _LISTS if has_kind(noun, reason)), None)
 
 
 def has_kind(noun: str, reason: str) -> bool:
     return noun in words(_LISTS[reason])
-
-
-@cache
-def _reasons() -> Mapping[str, str]:
-    reasons = {noun: reason for reason, name in reversed(tuple(_LISTS.items())) for noun in words(name)}
-    return MappingProxyType(reasons)
 
 
 Lead = Literal["none", "a", "the", "this", "number", "quantity", "possessive", "possessor", "other"]
@@ -118,10 +110,8 @@ def _phrase(parsed: Parsed, span: Span) -> NounPhrase | str:
     plain = head.tag in {"NN", "NNS"} and head.text.isalpha() and head.text.isascii()
     if not plain or head.text != (head.lower.capitalize() if starts and head.text[0].isupper() else head.lower):
         return "not a common noun"
-    index = span[1] - 1
-    noun = parsed.tokens[index].lower
+    noun, several = head.lower, head.tag == "NNS"
     stop, kind, count = _lead(parsed, span)
-    several = parsed.tokens[index].tag == "NNS"
     if noun in _SAME:
         if kind not in {"a", "number", "quantity"}:
             return "one and several are the same word"

@@ -12,7 +12,7 @@ from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read
 from vlgate.perturb.foils.captions.object_names import ObjectClass, ObjectNames, coco_names
 from vlgate.perturb.ontology.ontology import default_ontology
-from vlgate.perturb.text.fitness import REVERSED, reverses, unfit
+from vlgate.perturb.text.fitness import REVERSED, first, reverses, unfit
 from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.word_lists import words
@@ -31,7 +31,6 @@ def noun_foils(
     objects: Collection[str] | None = None,
     names: ObjectNames | None = None,
 ) -> Perturbed:
-    """Replace an object's name in a caption by that of another object of the same supercategory."""
     # The other object is not in the image as far as the captions tell: none has a word that may name it, or a word for
     # something that it is usually a part of. ``objects`` are the categories of all annotated objects of the image;
     # without them, objects that are often there unmentioned (a fork beside a knife) are not taken.
@@ -74,51 +73,40 @@ def _name(reading: Reading, phrase: NounPhrase, table: ObjectNames) -> tuple[str
     return phrase.singular_noun, None
 
 
-def _doubt(reading: Reading, phrase: NounPhrase, name: str, known: ObjectClass) -> str | None:
+def _doubt(reading: Reading, phrase: NounPhrase, name: str, known: ObjectClass) -> str:
     tokens = reading.parsed.tokens
-    first = phrase.head - name.count(" ")
-    before = tokens[phrase.lead[1] : first]
-    if any(token.lower not in _PLAIN for token in before) or phrase.kind == "possessor":
-        return "a word before the noun may suit no other"
+    adjectives = tokens[phrase.lead[1] : phrase.head - name.count(" ")]
     bare = phrase.kind == "none" and (phrase.span[0] > 0 or known.supercategory == "food")
-    if not phrase.plural and (bare or phrase.kind in {"other", "quantity"}):
-        return "the singular noun has no article"
-    if doubt := not_plain(reading.parsed) or unreal(reading, phrase):
-        return doubt
-    if tokens[phrase.head].dep in {"compound", "appos", "npadvmod", "amod"} or _joins_another(reading, phrase):
-        return "the noun belongs to a longer name"
-    if _may_be_animal(reading, name, known):
-        return "the noun may name an animal"
-    return _other_doubt(reading, phrase, known)
-
-
-def _other_doubt(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> str | None:
-    if _repeated(reading, phrase, known):
-        return "the object is named twice"
-    if _measured(reading, phrase):
-        return "the noun phrase says what something consists of"
-    if known.supercategory not in _HOLDERS and any(
-        reading.parsed.tokens[dependent].lower == "of" for dependent in reading.dependents(phrase.head, "prep")
-    ):
-        return "the noun may stand for a quantity"
-    if any(token.lower in _MATERIALS for token in reading.parsed.tokens):
-        return "the object may be a likeness"
-    return None
+    why = not_plain(reading.parsed) or unreal(reading, phrase) or ""
+    parts = {"compound", "appos", "npadvmod", "amod"}
+    before = tokens[max(phrase.span[0] - 2, 0) : phrase.span[0]]
+    part_of = len(before) > 1 and before[1].lower == "of" and _singular(before[0].lower) in _PARTITIVES
+    of = any(tokens[dependent].lower == "of" for dependent in reading.dependents(phrase.head, "prep"))
+    return first(
+        (not _PLAIN.issuperset(token.lower for token in adjectives), "a word before the noun may suit no other"),
+        (phrase.kind == "possessor", "a word before the noun may suit no other"),
+        (not phrase.plural and (bare or phrase.kind in {"other", "quantity"}), "the singular noun has no article"),
+        (why != "", why),
+        (tokens[phrase.head].dep in parts or _joins_another(reading, phrase), "the noun belongs to a longer name"),
+        (_may_be_animal(reading, name, known), "the noun may name an animal"),
+        (_repeated(reading, phrase, known), "the object is named twice"),
+        (part_of, "the noun phrase says what something consists of"),
+        (of and known.supercategory not in _HOLDERS, "the noun may stand for a quantity"),
+        (any(token.lower in _MATERIALS for token in tokens), "the object may be a likeness"),
+    )
 
 
 def _may_be_animal(reading: Reading, name: str, known: ObjectClass) -> bool:
     """Whether a thing has the name of an animal, and nothing beside it that such things are with: "mice and an ox"."""
     ontology = default_ontology()
-    if known.supercategory == "animal" or not ontology.knows(name) or ontology.hypernyms(name):
-        return False
-    if "animal" not in ontology.possible(name):
+    other = known.supercategory != "animal" and ontology.knows(name) and not ontology.hypernyms(name)
+    if not other or "animal" not in ontology.possible(name):
         return False
     beside = words(f"with a {name}") if name in _WITH_TOOLS else frozenset[str]()
     return beside.isdisjoint(_singular(token.lower) for token in reading.parsed.tokens)
 
 
 def _joins_another(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether a hyphen or a noun follows directly: "a bus stop", "a dog-shaped cake"."""
     tokens, index = reading.parsed.tokens, phrase.head + 1
     return index < len(tokens) and (tokens[index].tag in {"HYPH", "NN", "NNS", "POS"} or tokens[index].text == "-")
 
@@ -138,17 +126,8 @@ def _singular(word: str) -> str:
     return singular(word) or word
 
 
-def _measured(reading: Reading, phrase: NounPhrase) -> bool:
-    tokens, first = reading.parsed.tokens, phrase.span[0]
-    if first < 2 or tokens[first - 1].lower != "of":
-        return False
-    return _singular(tokens[first - 2].lower) in _PARTITIVES
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What an image shows, as far as its captions and, if there are any, its annotated objects tell."""
-
     table: ObjectNames
     words: frozenset[str]
     objects: frozenset[str] | None

@@ -29,8 +29,8 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
     """Make foils of each noun phrase of a caption: a singular becomes plural ("sg2pl"), a plural singular ("pl2sg")."""
     # Four candidates for a noun phrase: "exactly one dog" and "a single dog" with "some dogs" and "a number of dogs".
     # The other captions tell whether there is only one thing of that name. ``doubtful`` keeps candidates that may be
-    # ungrammatical or true of the image, as the released data do, with a tag "doubt".
-    # about as many tokens as BERT's tokenizer makes of it
+    # ungrammatical or true of the image, as the released data do, with a tag "doubt". The tokens are about as many as
+    # BERT's tokenizer makes of it.
     if sum(1 + (len(piece) - 1) // _PIECE for piece in _PIECES.findall(parsed.text)) > MOST_TOKENS:
         return Perturbed.of("the caption has more than 80 tokens")
     if not parsed.chunks:
@@ -108,9 +108,10 @@ def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> 
         return "no number that can be exact"
     if noun in _MEASURES or (reason_of(noun) is not None and not has_kind(noun, MORE)):
         return "the number is not one of objects"
-    if any(token.lower in _MORE_OF_THEM for token in reading.parsed.tokens):
+    caption = [token.lower for token in reading.parsed.tokens]
+    if not _MORE_OF_THEM.isdisjoint(caption):
         return "the caption speaks of more of them"
-    if _tells_two(reading):
+    if not _OF_TWO.isdisjoint(caption) or caption.count("one") > 1:
         return "other words tell the number, too"
     return next(iter(shared_doubts(reading, phrase)), None) or _uncertain(phrase, others)
 
@@ -132,12 +133,6 @@ def _not_of_one(reading: Reading, phrase: NounPhrase) -> bool:
         return True
     later = (one for one in reading.phrases.values() if one.head > phrase.head and one.plural)
     return any(one.kind == "the" and is_body_part(one.noun) for one in later)
-
-
-def _tells_two(reading: Reading) -> bool:
-    """Whether other words say that there are two: "opposite directions", "one holds a bear and one a phone"."""
-    said = [token.lower for token in reading.parsed.tokens]
-    return not _OF_TWO.isdisjoint(said) or said.count("one") > 1
 
 
 def _counted_foils(reading: Reading, phrase: NounPhrase, count: int) -> Iterator[Foil]:

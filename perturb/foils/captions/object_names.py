@@ -14,8 +14,6 @@ _FILE = Path(__file__).with_name("coco_objects.tsv")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectClass:
-    """A category of objects."""
-
     category: str
     supercategory: str
     word: str  # what a foil says for it; empty if it has no singular or no plural
