@@ -40,7 +40,6 @@ _LOOKED = 10_000  # the most files of a folder that are looked at; a folder of i
 
 
 def other_files(benchmark: str, folders: Sequence[Path]) -> str:
-    """Say which file of a benchmark's folder was not read, and what to take in its place; empty if there is none."""
     take = _source(benchmark).take
     inside = (sorted(islice((folder / benchmark).rglob("*"), _LOOKED)) for folder in folders if take)
     files = [

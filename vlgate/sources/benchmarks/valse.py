@@ -58,8 +58,6 @@ def dataset(record: Record) -> Tag:
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """One task of VALSE: its file in the release, the source of its images, and the taggers of its cases."""
-
     file: str
     images: str
     taggers: tuple[Tagger, ...] = (dataset,)

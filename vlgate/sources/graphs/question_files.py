@@ -123,7 +123,6 @@ def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int
 
 
 def images_in(file: Path) -> frozenset[str]:
-    """Return the names of the images in a file that ``write_questions`` wrote, or in a file of GQA's questions."""
     records, field = (keyed_records(file), "imageId") if _is_keyed(file) else (lined_records(file, _REMEDY), "image")
     names = set()
     for record in records:

@@ -110,7 +110,6 @@ def _figure(paper: str, notes: Iterable[str | None], printed: Decimal, facets: M
 
 
 def _marked(figures: Sequence[Figure], marks: Iterable[Mapping[str, Any]]) -> list[Figure]:
-    """The figures, in which those that match a mark have its note and, if it corrects them, its value."""
     marked = list(figures)
     for mark in marks:
         for index, figure in enumerate(marked):

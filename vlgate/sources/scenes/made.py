@@ -61,7 +61,6 @@ QUESTIONS = 80  # Wilson's 95 % interval is then at most 22 points wide
 
 
 def tasks(tests: Sequence[Test], seed: int) -> Iterator[Task]:
-    """Make a task of ``QUESTIONS`` cases for each test, from the scenes of ``seed``."""
     graphs = world_graphs(seed, SCENES)
     # No least size of a box and no least number of objects: even small objects are drawn so that they can be
     # recognised, and nothing is drawn that is not in the graph.

@@ -31,7 +31,6 @@ WRITTEN = (1980, 1, 1, 0, 0, 0)  # the earliest time that an archive can hold
 
 
 def shipped(task_ids: Iterable[str]) -> Iterator[Task]:
-    """Read the tasks of these ids, in their order; their images are drawn when they are loaded."""
     with ZipFile(FILE) as archive:
         there = frozenset(archive.namelist())
         for task_id in task_ids:
@@ -178,7 +177,6 @@ SCENES = Source(read=read, shapes=TASK_SHAPES)
 
 
 def graphs(task: Task) -> dict[str, Graph]:
-    """Return the scene graphs of a task's drawn images, by image key, in the format of GQA's JSON."""
     requests = (request for case in task.cases for request in case.requests)
     images = (image for request in requests for image in images_of(request))
     return {image.key: image.load.graph for image in images if isinstance(image.load, Drawing)}
