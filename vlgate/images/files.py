@@ -23,7 +23,6 @@ from vlgate.types import FileContent, LazyImage, Recipe, recipe_of
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-
 # Images in files: opened and decoded when they are loaded, with errors that name the file and the remedy.
 
 _SPELLED_OTHERWISE = re.compile(r"\\|//|(?:^|/)\.{1,2}(?:/|$)")

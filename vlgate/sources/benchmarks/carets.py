@@ -83,7 +83,6 @@ TASKS: Mapping[str, Instrument] = {
     ),
 }
 
-
 # ONTOLOGICAL-INV has verification questions only (section 4.2 b, Table 6); the protocols add the three files of choice
 # questions that the release's ``default.yml`` lists for it. The id of a case is ``<file>/<IMG-A-B>``, because the
 # release uses the same ids in several files. The slices are those that the paper reports (Tables 2 to 4 and 18); the

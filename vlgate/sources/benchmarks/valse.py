@@ -85,7 +85,6 @@ _ROWS = [
     for task, of in TASKS.items()
 ]
 
-
 # ``foil`` must be one string, as in the release; a list, even of one string, is an error, because its format was not
 # checked. A record's id is unique only within its task: the release uses the same ids in several files.
 

@@ -188,7 +188,6 @@ class CaseKind:
 
     @property
     def remedy(self) -> str:
-        """The remedy of an error in a line of this kind: the fields that it must and may have."""
         may = ", ".join((*ANYWHERE[1:], *self.may.split()))
         return f"write a line with the fields task, {', '.join(self.needed)}, and perhaps {may}"
 

@@ -66,8 +66,6 @@ Find = Callable[[Record, str], LazyImage]  # returns the image that a record cal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A reader of tasks: of a benchmark's release, of the drawn scenes, or of a user's own files."""
-
     read: Callable[[ReadOptions], Iterable[Task]]  # makes the wanted tasks whose files are in the data folders
     # The shape of each task by id; a function of the data folders if the ids are in a user's files.
     shapes: Mapping[str, Shape] | Callable[[tuple[Path, ...]], Mapping[str, Shape]]

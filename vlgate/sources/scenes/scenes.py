@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from vlgate.fixtures.scenes.graph import Graph
     from vlgate.perturb.images.registry import PerturbedLoad
 
-
 # The file with the tasks about the drawn scenes of seed 0: written from tasks, and read as the same tasks.
 #
 # It is a zip archive of JSON with one member for each task. A member lists the images and the cases. An image is its
@@ -183,7 +182,6 @@ def graphs(task: Task) -> dict[str, Graph]:
 
 
 # Counterfactual images and their normal twins, drawn for any seed; asked only if ``--suite`` names them.
-
 
 _QUESTIONS = TaskRow(id="counterfactual/questions", shape="twin_questions", capability="directional")
 _CAPTIONS = TaskRow(id="counterfactual/captions", shape="twin_captions", capability="foil")
