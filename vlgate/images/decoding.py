@@ -125,7 +125,6 @@ def _open(stream: BinaryIO, where: object, key: str) -> ImageFile:
 
 @cache
 def formats() -> tuple[str, ...]:
-    """Return those of ``FORMATS`` that can be read here."""
     from PIL import Image
 
     Image.init()

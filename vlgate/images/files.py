@@ -23,7 +23,6 @@ from vlgate.types import FileContent, LazyImage, Recipe, recipe_of
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-
 # Images in files: opened and decoded when they are loaded, with errors that name the file and the remedy.
 
 _SPELLED_OTHERWISE = re.compile(r"\\|//|(?:^|/)\.{1,2}(?:/|$)")
@@ -46,8 +45,6 @@ class FileLoad:
 
 @dataclass(frozen=True, slots=True)
 class MissingLoad:
-    """Says that there is no file, and which places were looked in."""
-
     key: str
     looked: tuple[Path, ...]
 
@@ -75,17 +72,12 @@ def plain_path(name: str) -> str:
 
 
 def file_image(key: str, path: Path | str) -> LazyImage:
-    """Return the image in the file ``path``, which ``decode`` decodes when the image is loaded.
-
-    >>> file_image("v7w_1.jpg", Path("data/images/vg/1.jpg")).where
-    'data/images/vg/1.jpg'
-    """
+    """Return the image in the file ``path``, which ``decode`` decodes when the image is loaded."""
     where = str(path)
     return LazyImage(key=key, load=FileLoad(where, key), where=where)
 
 
 def missing_image(key: str, looked: Sequence[Path]) -> LazyImage:
-    """Return an image without a file: its ``load()`` raises MissingImageError, which names the places in ``looked``."""
     return LazyImage(key=key, load=MissingLoad(key, tuple(looked)))
 
 
@@ -102,10 +94,7 @@ def image_size(path: Path | str) -> tuple[int, int] | None:
 
 
 def decode(path: Path | str, key: str) -> Image:
-    """Decode the image in the file ``path``, as ``decode_stream`` does.
-
-    Returns: a PIL image in mode RGB, upright, of at least 1 x 1 pixels.
-    """
+    """Decode the image in the file ``path``, as ``decode_stream`` does."""
     path = Path(path)
     try:
         status = path.stat()
@@ -139,8 +128,6 @@ _URL_SAFE = str.maketrans("-_", "+/")
 
 
 class EncodingError(ValueError):
-    """A text that does not hold an image, with the problem and a remedy."""
-
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(problem)
         self.problem, self.remedy = problem, remedy
@@ -202,7 +189,6 @@ def image_key(name: str) -> str:
 
 
 def name_of(image: LazyImage) -> str:
-    """Return an image as own cases write it: its key, or the image itself as a data URI."""
     return image.load.uri() if isinstance(image.load, TextLoad) else image.key
 
 
@@ -232,11 +218,7 @@ class RegionLoad:
 
 
 def region_of(image: LazyImage, region: Pixels) -> LazyImage:
-    """Return a region of an image; the parts of it beyond the image's edge are left out.
-
-    >>> region_of(LazyImage(key="7.jpg", load=lambda: None), (10, 20, 30, 40)).key
-    '7.jpg#10,20,30,40'
-    """
+    """Return a region of an image; the parts of it beyond the image's edge are left out."""
     said = ",".join(map(str, region))
     load = RegionLoad(image=image, region=region)
     return LazyImage(key=f"{image.key}#{said}", load=load, where=f"{image.where}#{said}" if image.where else "")

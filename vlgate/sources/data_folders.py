@@ -75,8 +75,6 @@ MOST = 50  # the most errors of one file that are listed; a file with more has o
 
 @dataclass(slots=True, kw_only=True)
 class EveryError:
-    """What the folders hold."""
-
     tasks: list[Task] = field(default_factory=list)  # without the wrong records
     errors: dict[str, DataError] = field(default_factory=dict)  # by their messages
 
@@ -114,7 +112,6 @@ def _read(source: str, options: ReadOptions, wanted: list[str]) -> list[Task]:
 
 
 def _noted(read: Callable[[], Made], noted: dict[str, DataError]) -> Made | None:
-    """Call ``read`` and keep its errors; None if a file cannot be read as a whole."""
     made = None
     with noting() as errors:
         try:

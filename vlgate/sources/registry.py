@@ -20,11 +20,7 @@ FILE = Path(__file__).with_name("measures.toml")
 
 
 def measures(task: str) -> str:
-    """Return the sentence that says what a task measures; empty for a user's own task.
-
-    >>> measures("valse/actant-swap")
-    'Who acts on whom in the image?'
-    """
+    """Return the sentence that says what a task measures; empty for a user's own task."""
     known = sentences()
     return known.get(task) or next((sentence for key, sentence in known.items() if fnmatchcase(task, key)), "")
 
@@ -40,7 +36,6 @@ _LOOKED = 10_000  # the most files of a folder that are looked at; a folder of i
 
 
 def other_files(benchmark: str, folders: Sequence[Path]) -> str:
-    """Say which file of a benchmark's folder was not read, and what to take in its place; empty if there is none."""
     take = _source(benchmark).take
     inside = (sorted(islice((folder / benchmark).rglob("*"), _LOOKED)) for folder in folders if take)
     files = [
@@ -114,11 +109,7 @@ def read_tasks(options: ReadOptions) -> list[Task]:
 
 
 def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -> list[Task]:
-    """Make the wanted tasks of one source from all records that can be read.
-
-    ``left_out`` of a task counts the others under ``UNREADABLE``, and its note names some. With ``even_few``, a task
-    may lose more records than it has cases.
-    """
+    """Make a source's wanted tasks from all readable records; with ``even_few``, more may be lost than are left."""
     if name == _OWN:
         return list(read_source(name, options))
     with noting() as errors:

@@ -98,7 +98,6 @@ SUGARCREPE = source.Source(
     "sugarcrepe/SugarCrepe_swap_obj/data",
 )
 
-
 # SugarCrepe++ (Dumpala et al. 2024, https://github.com/Sri-Harsha/scpp): two true captions in other words, and one
 # false caption whose words are near to both. Two negative captions of swap_obj equal the caption and are never right.
 
@@ -122,7 +121,6 @@ SUGARCREPE_PP = source.plain(
     case=_two_true,
     take="data/<kind>.json of https://github.com/Sri-Harsha/scpp or of Aman-J/SugarCrepe_pp",
 )
-
 
 # FOIL it! (Shekhar et al. 2017, https://foilunitn.github.io): captions of COCO, each with a copy in which one noun is
 # replaced, in COCO's own format. A foil is an annotation with ``foil`` true; its true caption is the annotation with
@@ -199,7 +197,6 @@ FOIL_IT = source.of_files(
     _FOIL_IT, _foil_it, take="foilv1.0_test_2017.json or foilv1.0_train_2017.json of https://foilunitn.github.io"
 )
 
-
 # ARO (Yuksekgonul et al. 2023, https://github.com/mertyg/vision-language-models-are-bows): who does what to whom, and
 # which thing has which attribute, in regions of Visual Genome. The published figure is ``macro``: the mean over
 # relations, without those that the authors' notebook leaves out as symmetric, or over pairs of attributes with at least
@@ -228,11 +225,7 @@ def _aro(options: source.ReadOptions) -> Iterator[Task]:
 
 @cache
 def symmetric() -> frozenset[str]:
-    """Return the relations that the authors' notebook leaves out as symmetric.
-
-    >>> "next to" in symmetric(), "wearing" in symmetric()
-    (True, False)
-    """
+    """Return the relations that the authors' notebook leaves out as symmetric."""
     content = tomllib.loads(Path(__file__).with_name("aro.toml").read_text(encoding="utf-8"))
     return frozenset(content["symmetric"])
 
@@ -271,7 +264,6 @@ ARO = source.Source(
     take="visual_genome_relation.json and visual_genome_attribution.json of "
     "https://github.com/mertyg/vision-language-models-are-bows",
 )
-
 
 # VSR (Liu, Emerson, Collier 2023, https://github.com/cambridgeltl/visual-spatial-reasoning): is a statement about the
 # place of one thing relative to another true of the photograph? A case's id is the line's number, from 1.
@@ -322,7 +314,6 @@ VSR = source.Source(
     take="data/splits/<split>/<part>.jsonl of https://github.com/cambridgeltl/visual-spatial-reasoning, or "
     "<part>.jsonl of cambridgeltl/vsr_<split> in vsr/vsr_<split>",
 )
-
 
 # What'sUp (Kamath, Hessel, Chang 2023, https://github.com/amitakamath/whatsup_vlms): the place of one thing relative to
 # another, in photographs that differ in nothing else, COCO's and GQA's. A case of whatsup/a and whatsup/b is one

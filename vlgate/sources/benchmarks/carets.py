@@ -39,8 +39,6 @@ _DIRECTIONS = {"yes": "hypernym", "no": "hyponym"}
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """One task of CARETS."""
-
     capability: Capability
     letter: str  # the end of the ids of its perturbed questions
     ending: str  # of the names of its files
@@ -48,7 +46,6 @@ class Instrument:
     added: str = ""  # those that the release's ``default.yml`` has and the paper's test does not have
 
     def files(self, *, default_yml: bool) -> dict[str, str]:
-        """Return the type of question of each file, by the file's name, in the order of ``default.yml``."""
         types = f"{self.types} {self.added if default_yml else ''}".split()
         return {f"{kind}_{self.ending}_test.json": kind for kind in types}
 
@@ -85,7 +82,6 @@ TASKS: Mapping[str, Instrument] = {
         "directional", "a", "antonym", "attribute_verification_rel attribute_verification"
     ),
 }
-
 
 # ONTOLOGICAL-INV has verification questions only (section 4.2 b, Table 6); the protocols add the three files of choice
 # questions that the release's ``default.yml`` lists for it. The id of a case is ``<file>/<IMG-A-B>``, because the

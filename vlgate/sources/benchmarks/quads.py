@@ -134,7 +134,6 @@ WINOGROUND = source.Source(
     take="data/examples.jsonl with images.zip, or the Parquet files, of facebook/winoground",
 )
 
-
 # ColorSwap (Burapacheep et al. 2024, https://github.com/Top34051/colorswap): two captions that swap colours between two
 # things. The published figures are those of the test split, in 15 of whose 300 pairs the words differ a little.
 
@@ -198,7 +197,6 @@ COLORSWAP = source.Source(
     "train*.parquet of stanfordnlp/colorswap",
 )
 
-
 # COLA, multi-object (Ray et al. 2023, https://github.com/arijitray1993/COLA): two captions that bind the same
 # attributes to other things. The paper gives the image score only. The images are those of Visual Genome.
 
@@ -224,7 +222,6 @@ COLA = source.plain(
     take=f"data/{_COLA_FILE} of https://github.com/arijitray1993/COLA",
 )
 
-
 # BiVLC (Miranda et al. 2024, https://github.com/IMirandaM/BiVLC): SugarCrepe's captions and negatives, and a generated
 # image for each negative. A case's id is the number of the row. I2T, T2I and group are ``text``, ``image``, ``group``.
 
@@ -249,7 +246,6 @@ def _bivlc_case(row: tables.Row) -> Case:
 BIVLC = source.Source(
     read=_bivlc, shapes=source.shapes_of(_BIVLC.values()), take="the Parquet files of imirandam/BiVLC"
 )
-
 
 # VisMin (Awal et al. 2024, https://github.com/rabiulcste/vismin): two images that differ in one object, attribute,
 # number or relation. A case's id is the row's ``id``, or the number of the row if that is missing.

@@ -130,7 +130,6 @@ POPE = source.Source(
     take="output/coco/coco_pope_*.json of https://github.com/AoiDragon/POPE, or the Parquet files of lmms-lab/POPE",
 )
 
-
 # NaturalBench (Li et al. 2024, BaiqiL/NaturalBench, a row per group, or BaiqiL/NaturalBench-lmms-eval, four rows per
 # group): two questions about two photographs whose answers are crossed; and captions of the same images. The options of
 # naturalbench/multiple-choice stand in the text of the question ("Option: A:...; B:...;"): the choices are the letters,
@@ -264,7 +263,6 @@ NATURALBENCH = source.Source(
     shapes=source.shapes_of([*_NATURALBENCH.values(), _RETRIEVAL]),
     take="the Parquet files of BaiqiL/NaturalBench or BaiqiL/NaturalBench-lmms-eval",
 )
-
 
 # MMVP-VLM and MMVP (Tong et al. 2024, section 3): nine visual patterns in which a CLIP takes two unlike images for
 # alike, a statement about each image; and the questions with two options. The images of a case of mmvp/vlm are those

@@ -58,8 +58,6 @@ def dataset(record: Record) -> Tag:
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """One task of VALSE: its file in the release, the source of its images, and the taggers of its cases."""
-
     file: str
     images: str
     taggers: tuple[Tagger, ...] = (dataset,)
@@ -86,7 +84,6 @@ _ROWS = [
     )
     for task, of in TASKS.items()
 ]
-
 
 # ``foil`` must be one string, as in the release; a list, even of one string, is an error, because its format was not
 # checked. A record's id is unique only within its task: the release uses the same ids in several files.

@@ -50,7 +50,6 @@ _KEYS = ("ANNO_PATH", "IMG_ROOT", "TYPE")
 _LINE = re.compile(r"""(?P<key>\w+)\s*:\s*(?P<quote>["']?)(?P<value>[^"'#]*?)(?P=quote)\s*(?:\#.*)?""")
 _IMAGES = ("hake", "swig", "vg")
 
-
 # A case is (image, POS text), (image, NEG text): the i-th texts of the item at position n, both counted from 0; its id
 # is ``n-i``. A task is skipped if there is no JSON file ``ANNO_PATH``, as its YAML file names it.
 

@@ -33,8 +33,6 @@ ENOUGH = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotated:
-    """The graphs to ask about, with their images by graph id."""
-
     graphs: Sequence[SceneGraph]
     images: Mapping[str, LazyImage]
     left_out: Mapping[str, int]  # the counts
@@ -103,8 +101,6 @@ class GraphImages:
         return self._paths.find(Record(file, f"graph {name!r}", {}), name)
 
     def sizes(self, file: Path) -> SizeOf:
-        """Return a function from an image's path to its size."""
-
         def size_of(name: str) -> tuple[int, int] | None:
             # GQA's and Visual Genome's graphs have the right sizes, and opening 100,000 files takes minutes.
             image = None if _numbered(name) else self.find(name, file)

@@ -32,12 +32,7 @@ OWN_REMEDY = "correct it as docs/benchmarks/scene-graphs.md shows"
 def read_graphs(
     path: Path, *, faults: Mode = "fail", left_out: Counter[str] | None = None, size_of: SizeOf | None = None
 ) -> Iterator[SceneGraph]:
-    """Yield the graphs of a file of GQA, of Visual Genome or of a user, in the order of the file.
-
-    With ``faults="leave out"``, ``left_out`` counts the parts that are left out by reason. With ``size_of``, a graph
-    whose size has other proportions than its image is a fault, and so is a box outside the image of a graph without a
-    size.
-    """
+    """Yield a file's graphs in its order; with ``size_of``, one that does not fit the size of its image is a fault."""
     if faults not in {"fail", "leave out"}:
         raise ValueError(f"{faults=}: expected 'fail' or 'leave out'")
     if faults == "leave out" and left_out is None:
@@ -46,14 +41,12 @@ def read_graphs(
 
 
 def graph_faults(path: Path, size_of: SizeOf | None = None) -> list[DataError]:
-    """Return the error of each fault in a file of scene graphs and its words, in their order."""
     errors: list[DataError] = []
     deque(_read(path, Faults(path, "leave out", Counter(), OWN_REMEDY, errors), size_of), maxlen=0)
     return errors
 
 
 def read_words(path: Path) -> Words:
-    """Return the words that a user's own file adds to the vocabulary; ``vlgate.sources.graphs.formats`` shows them."""
     faults = Faults(path, "fail", Counter(), OWN_REMEDY)
     with closing(members(path)) as found:
         for member in found:
@@ -65,7 +58,6 @@ def read_words(path: Path) -> Words:
 
 
 def unknown_names(graphs: Iterable[SceneGraph], known: Callable[[str], bool]) -> Counter[str]:
-    """Count the names of objects for which ``known`` returns False."""
     names = Counter(thing.name for graph in graphs for thing in graph.objects.values())
     return Counter({name: count for name, count in names.items() if not known(name)})
 
@@ -100,7 +92,6 @@ def vocabulary_of(files: Iterable[Path]) -> Ontology:
 # An attribute or relation replaces a known one of the same name. A noun that the ontology has with the same fields, for
 # example from an earlier file, is skipped.
 def with_words(ontology: Ontology, words: Words) -> Ontology:
-    """Return an ontology that also has a user's own words."""
     nouns = [noun for row in words.get("nouns", ()) if ontology.nouns.get((noun := Noun(**row)).name) != noun]
     known = ontology.words.categories
     attributes = {}

@@ -26,7 +26,6 @@ PLACES = (
 
 
 def find_graphs(folders: Sequence[Path]) -> list[Path]:
-    """Return the files of scene graphs in data folders, each once, ordered by folder, by ``PLACES`` and by name."""
     once: dict[str, Path] = {}
     for path in (path for folder in folders for place in PLACES for path in sorted(folder.glob(place))):
         whole = path.name == "objects.json" and path.with_name("scene_graphs.json").is_file()

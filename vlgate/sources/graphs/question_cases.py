@@ -44,7 +44,6 @@ def fitted(
 
 
 def capability_of(test: Test) -> Capability:
-    """Return the capability of a test: whether the two answers should stay the same or change."""
     return "invariance" if test.endswith("-inv") else "directional"
 
 
@@ -57,7 +56,6 @@ def task_of(
     left_out: Mapping[str, int] | None = None,
     note: str = "",
 ) -> Task:
-    """Return the task with the question pairs of a test; ``images`` are the graphs' images, by the graphs' ids."""
     wanting = {f"too few graphs for a question of kind {kind}": number for kind, number in made.wanting.items()}
     return Task(
         id=name,
@@ -70,7 +68,6 @@ def task_of(
 
 
 def cases_of(pairs: Iterable[QuestionPair], images: Mapping[str, LazyImage]) -> Iterator[Case]:
-    """Yield one case per pair: the original and the perturbed question, or the same question about two images."""
     tags: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}  # a task has few: they are kept once
     for pair in pairs:
         shown = images[pair.graph.id]

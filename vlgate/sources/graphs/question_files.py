@@ -96,14 +96,10 @@ _KEYED = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 
 
 def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int:
-    """Write every question once, in the order of the pairs, in the format ``form``: "jsonl", "gqa" or "carets".
+    """Write every question once, in the order of the pairs, in the format ``form``.
 
-    - ``jsonl``: one object per line; if the image is perturbed, with ``perturbation`` and ``boxes`` [x, y, w, h].
-    - ``gqa``: the format in which GQA releases its questions, which cannot express a perturbed image, so questions
-      about such images are left out.
-    - ``carets``: the list of CARETS' release; of the pairs of one test.
-
-    If several pairs ask the same question about an unperturbed image, it is written for the first of them.
+    ``jsonl`` has an object per line, if the image is perturbed with ``perturbation`` and ``boxes`` [x, y, w, h];
+    ``gqa`` cannot express a perturbed image, so such questions are left out; ``carets`` takes the pairs of one test.
     """
     if form not in FORMS:
         raise UnknownNameError("format of questions", form, FORMS)
@@ -123,7 +119,6 @@ def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int
 
 
 def images_in(file: Path) -> frozenset[str]:
-    """Return the names of the images in a file that ``write_questions`` wrote, or in a file of GQA's questions."""
     records, field = (keyed_records(file), "imageId") if _is_keyed(file) else (lined_records(file, _REMEDY), "image")
     names = set()
     for record in records:

@@ -57,7 +57,6 @@ _NAMES = ("task", "id", "image", "twin", "perturbed_image", "kind")
 
 
 def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
-    """Return the user's files, each once, with the data folders that hold it."""
     files: dict[Path, list[tuple[Path, Path]]] = {}
     for folder in folders:
         inside = [file for end in SUFFIXES for file in sorted((folder / "cases").glob(f"*.{end}"))]

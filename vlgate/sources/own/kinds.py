@@ -33,7 +33,6 @@ def question_pair(record: Record, find: Find) -> Asked:
 
 
 def twins(record: Record, find: Find) -> Asked:
-    """A question about an image that is not as usual, and about its twin."""
     answers = _answer(record, "prior"), _answer(record, "answer")
     if plain_text(answers[0]) == plain_text(answers[1]):
         raise record.error(f"answer and prior are both {answers[0]!r}; expected the answers of two different images")
@@ -106,7 +105,6 @@ def _answer(record: Record, field: str) -> str:
 
 
 def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
-    """The choices of a question; yes and no if there are none and it is answered so."""
     choices = record.fields.get("choices", [])
     if type(choices) is not list or any(type(choice) is not str or not choice.strip() for choice in choices):
         record.reject("choices", "a list of strings")
@@ -119,7 +117,6 @@ def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def choice(record: Record, find: Find) -> Asked:
-    """A caption and its foil, or several foils."""
     image, caption = find(record, record.text("image")), record.text("caption")
     foils = (record.text("foil"),) if "foil" in record.fields else record.texts("foils")
     refuse_same(record, "caption and foil are", (caption,), foils)
@@ -150,7 +147,6 @@ def quad(record: Record, find: Find) -> Asked:
 
 
 def by_shape(record: Record, find: Find) -> Asked:
-    """Texts of one image by the fields that their shape names, true and false ones as its contrasts say."""
     spec = SHAPES[record.text("shape")]
     false = {second for _, second in spec.contrasts}
     truths = tuple(index not in false for index in range(len(spec.fields)))
@@ -161,7 +157,6 @@ def by_shape(record: Record, find: Find) -> Asked:
 
 
 def sentence_set(record: Record, find: Find) -> Asked:
-    """Two true sentences and two false ones, or one if ``false`` is not a list."""
     true = record.texts("true", 2)
     false = (record.text("false"),) if type(record.fields.get("false")) is str else record.texts("false", 2)
     refuse_same(record, "a true and a false sentence are", true, false)
@@ -193,7 +188,6 @@ class CaseKind:
 
     @property
     def remedy(self) -> str:
-        """The remedy of an error in a line of this kind: the fields that it must and may have."""
         may = ", ".join((*ANYWHERE[1:], *self.may.split()))
         return f"write a line with the fields task, {', '.join(self.needed)}, and perhaps {may}"
 

@@ -64,13 +64,7 @@ def source(paper: str) -> Paper:
 
 @cache
 def beside(target: str, metric: str, part: str | None = None) -> tuple[Figure, ...]:
-    """Return the published figures that a run's metric can be compared with: of models, people and chance.
-
-    If a paper prints a figure in several tables, it is given once, with the most digits.
-
-    >>> [(f.model, f.value) for f in beside("winoground/all", "group")][:2]
-    [('human', 0.855), ('chance', 0.1667)]
-    """
+    """Return a metric's published figures, of models, people and chance; one in several tables with the most digits."""
     paper = target.partition("/")[0].replace("-", "_")  # a paper's figures are of the benchmark that has its name
     best: dict[str, Figure] = {}
     for figure in figures(paper) if paper in PAPERS else ():
@@ -110,7 +104,6 @@ def _figure(paper: str, notes: Iterable[str | None], printed: Decimal, facets: M
 
 
 def _marked(figures: Sequence[Figure], marks: Iterable[Mapping[str, Any]]) -> list[Figure]:
-    """The figures, in which those that match a mark have its note and, if it corrects them, its value."""
     marked = list(figures)
     for mark in marks:
         for index, figure in enumerate(marked):

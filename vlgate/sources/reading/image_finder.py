@@ -33,7 +33,6 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]|(?:^|/)\.{0,2}(?:/|$)")
 
 
 def stem(name: str) -> str:
-    """Return the last part of a name without an image's extension."""
     last = name.rpartition("/")[2]
     if not last.isascii():  # macOS and its archives spell names in the form NFD
         last = unicodedata.normalize("NFC", last)
@@ -61,7 +60,6 @@ def coco_id(name: str) -> Identity:
 
 
 def vg_id(name: str) -> Identity:
-    """Return the Visual Genome id in a name of Visual Genome or Visual7W."""
     plain = stem(name)
     match = _VG.fullmatch(plain)
     return int(match[1]) if match else plain
@@ -199,8 +197,6 @@ class _Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """An image's name, the file and record that it is in, and the data folders that hold this file."""
-
     name: str
     homes: tuple[Path, ...]
     file: object

@@ -65,8 +65,6 @@ _UNPAIRED = re.compile("[\ud800-\udfff]")
 
 @dataclass(slots=True)
 class Record:
-    """One record of a file, whose fields are read with a check of their type."""
-
     file: Path
     id: str
     fields: Mapping[str, Any]
@@ -110,7 +108,6 @@ class Record:
 
     @property
     def record(self) -> Record:
-        """The record itself, beside rows and groups of rows that have one."""
         return self
 
     def error(self, expected: str, remedy: str = "") -> DataError:

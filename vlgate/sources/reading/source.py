@@ -28,8 +28,6 @@ Item = TypeVar("Item", bound=WithRecord)
 
 @dataclass(frozen=True, kw_only=True)  # not slotted: the finder is kept once it is made
 class ReadOptions:
-    """The argument of a source's ``read``."""
-
     folders: tuple[Path, ...]  # each once, sorted: the order in which they are given decides nothing
     seed: int  # decides every random choice
     wanted: Callable[[str], bool]  # by a task's id; a source reads no other tasks
@@ -50,12 +48,10 @@ class ReadOptions:
         return ImageFinder(self.folders)
 
     def find(self, source: str) -> Find:
-        """Return what finds the images of one source by the names that records have for them."""
         return lambda record, name: self.images.find(source, name, file=record.file, record=record.id)
 
 
 def only_file(folders: Iterable[Path], *names: str) -> Path | None:
-    """Return the file that a data folder has under one of the names, if any."""
     paths = [folder / name for folder in folders for name in names]
     files = list({path.resolve(): path for path in paths if path.exists()}.values())  # a file reached twice is one
     if len(files) > 1:
@@ -70,8 +66,6 @@ Find = Callable[[Record, str], LazyImage]  # returns the image that a record cal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A reader of tasks: of a benchmark's release, of the drawn scenes, or of a user's own files."""
-
     read: Callable[[ReadOptions], Iterable[Task]]  # makes the wanted tasks whose files are in the data folders
     # The shape of each task by id; a function of the data folders if the ids are in a user's files.
     shapes: Mapping[str, Shape] | Callable[[tuple[Path, ...]], Mapping[str, Shape]]
@@ -106,11 +100,7 @@ def task_rows(
     capability: Capability,
     images: str = "",
 ) -> dict[str, TaskRow]:
-    """Return the rows of tasks that differ in a name, by these names.
-
-    The name takes the place of ``{}`` in ``task``, and its value, or the name, in ``places``, which stand apart by
-    spaces.
-    """
+    """Return rows by name: it replaces ``{}`` in ``task``, its value or itself those in ``places``, apart by spaces."""
     values = names if isinstance(names, Mapping) else {name: name for name in names}
     rows = {}
     for name, value in values.items():
@@ -130,8 +120,6 @@ def present(options: ReadOptions, rows: Iterable[TaskRow]) -> Iterator[tuple[Tas
 
 
 def of_files(rows: Collection[TaskRow], cases: Callable[[TaskRow, Path, Find], Iterable[Case]], take: str) -> Source:
-    """Return the source of tasks with a file each."""
-
     def read(options: ReadOptions) -> Iterator[Task]:
         for row, file in present(options, rows):
             yield row.task(cases(row, file, options.find(row.images)))
@@ -142,7 +130,6 @@ def of_files(rows: Collection[TaskRow], cases: Callable[[TaskRow, Path, Find], I
 def plain(
     *rows: TaskRow, records: Callable[[Path], Iterable[Record]], case: Callable[[Record, Find], Case], take: str
 ) -> Source:
-    """Return the source of tasks whose files hold one case per record."""
     return of_files(rows, lambda _, file, find: each(lambda record: case(record, find), records(file)), take)
 
 
@@ -154,7 +141,6 @@ def case_of(
     name: str | None = None,
     tags: Mapping[str, str] | None = None,
 ) -> Case:
-    """Return a case that comes from a record; its id is the record's unless it has a name."""
     return Case(
         id=record.id if name is None else name,
         requests=tuple(requests),
@@ -169,7 +155,6 @@ def texts_about(image: LazyImage, texts: Iterable[str]) -> tuple[Match, ...]:
 
 
 def pair_of(record: Record, image: LazyImage, fields: tuple[str, str], tags: Mapping[str, str] | None = None) -> Case:
-    """Return the case of a true and a false text about one image, two fields of a record."""
     return case_of(record, texts_about(image, map(record.text, fields)), (True, False), tags=tags)
 
 
@@ -194,19 +179,12 @@ QUAD_TRUTHS = (True, False, False, True)
 
 
 def quad_requests(images: Sequence[LazyImage], captions: Sequence[str]) -> tuple[Match, ...]:
-    """Return (image_0, caption_0), (image_0, caption_1), (image_1, caption_0), (image_1, caption_1).
-
-    >>> images = [LazyImage(key=key, load=lambda: None) for key in ("1.jpg", "2.jpg")]
-    >>> [(one.image.key, one.text) for one in quad_requests(images, ("a", "b"))][1:3]
-    [('1.jpg', 'b'), ('2.jpg', 'a')]
-    """
+    """Return (image_0, caption_0), (image_0, caption_1), (image_1, caption_0), (image_1, caption_1)."""
     return tuple(Match(image=image, text=caption) for image in images for caption in captions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pictured:
-    """A record and the images of its case."""
-
     record: Record
     images: tuple[LazyImage, ...]
 

@@ -81,7 +81,6 @@ def table_files(places: Iterable[Path], kinds: Sequence[str] = KINDS) -> list[Pa
 
 
 def table_rows(files: Iterable[Path], images: Sequence[str], remedy: str = FETCH_AGAIN) -> Iterator[Row]:
-    """Yield the rows of a table, in the order of its files."""
     number = 0
     for file in files:
         with _opened(file) as table:
@@ -235,7 +234,6 @@ _INSIDE = ("", "data", "data/test", "test")
 
 
 def release_files(options: ReadOptions, benchmark: str, hub: str, kinds: Sequence[str] = KINDS) -> list[Path]:
-    """Return the files of a release, from the hub if the user asks for it; an empty list if there are none."""
     whole = [folder / benchmark for folder in options.folders]
     if f"{benchmark}_hub" in options.protocols:
         whole.append(dataset_folder(hub, [*kinds, *(f"**/{kind}" for kind in kinds)]))
@@ -243,7 +241,6 @@ def release_files(options: ReadOptions, benchmark: str, hub: str, kinds: Sequenc
 
 
 def refuse_both(file: Path | None, tables: Sequence[Path]) -> None:
-    """Refuse cases that a data folder holds in the authors' file and in tables."""
     if file is not None and tables:
         raise DataError(file, None, f"is the release, and so is {tables[0]}", "keep one of them")
 
@@ -256,7 +253,6 @@ def tasks_by_kind(
     wanted: Callable[[str], bool],
     note: str = "",
 ) -> Iterator[Task]:
-    """Yield the tasks that have cases among the rows of one table."""
     cases: dict[str, dict[str, Case]] = {kind: {} for kind, row in rows.items() if wanted(row.id)}
 
     def add(item: Item) -> None:

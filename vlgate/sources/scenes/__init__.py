@@ -14,7 +14,6 @@ _FOILS = (
     "attribute-state relation-action"
 ).split()
 
-
 TASK_SHAPES: Mapping[str, Shape] = MappingProxyType(
     {
         **{f"scenes/{name}": "pair" for name in _FOILS},
@@ -26,6 +25,5 @@ TASK_SHAPES: Mapping[str, Shape] = MappingProxyType(
     },
 )
 """The shape of each task, by id."""
-
 
 TASKS: tuple[str, ...] = tuple(TASK_SHAPES)

@@ -62,7 +62,6 @@ QUESTIONS = 80  # Wilson's 95 % interval is then at most 22 points wide
 
 
 def tasks(tests: Sequence[Test], seed: int) -> Iterator[Task]:
-    """Make a task of ``QUESTIONS`` cases for each test, from the scenes of ``seed``."""
     makers = {}
     for test in tests:
         number = OF_OPPOSITES if test == "antonym-dir" else SCENES

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from vlgate.fixtures.scenes.graph import Graph
     from vlgate.perturb.images.registry import PerturbedLoad
 
-
 # The file with the tasks about the drawn scenes of seed 0: written from tasks, and read as the same tasks.
 #
 # It is a zip archive of JSON with one member for each task. A member lists the images and the cases. An image is its
@@ -31,7 +30,6 @@ WRITTEN = (1980, 1, 1, 0, 0, 0)  # the earliest time that an archive can hold
 
 
 def shipped(task_ids: Iterable[str]) -> Iterator[Task]:
-    """Read the tasks of these ids, in their order; their images are drawn when they are loaded."""
     with ZipFile(FILE) as archive:
         there = frozenset(archive.namelist())
         for task_id in task_ids:
@@ -178,14 +176,12 @@ SCENES = Source(read=read, shapes=TASK_SHAPES)
 
 
 def graphs(task: Task) -> dict[str, Graph]:
-    """Return the scene graphs of a task's drawn images, by image key, in the format of GQA's JSON."""
     requests = (request for case in task.cases for request in case.requests)
     images = (image for request in requests for image in images_of(request))
     return {image.key: image.load.graph for image in images if isinstance(image.load, Drawing)}
 
 
 # Counterfactual images and their normal twins, drawn for any seed; asked only if ``--suite`` names them.
-
 
 _QUESTIONS = TaskRow(id="counterfactual/questions", shape="twin_questions", capability="directional")
 _CAPTIONS = TaskRow(id="counterfactual/captions", shape="twin_captions", capability="foil")
