@@ -38,11 +38,10 @@ NUMBERS: Mapping[str, float] = {word: float(number) for number, word in enumerat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """The share of ``n`` comparisons that a text-only rule gets right; None if it could not be run (see ``note``).
+    """The share of ``n`` comparisons that a text-only rule gets right; None if it could not be run (see ``note``)."""
 
-    ``chance`` is the share that guessing gets right. A value below it is an accident of training if the rule is
-    ``learnt``, while the opposite of a fixed rule is a rule, too.
-    """
+    # ``chance`` is the share that guessing gets right. A value below it is an accident of training if the rule is
+    # ``learnt``, while the opposite of a fixed rule is a rule, too.
 
     name: str
     value: float | None
@@ -66,15 +65,11 @@ class _Contrasts:
 
 
 def probe(task: Task, limit: int = 20_000) -> tuple[Probe, ...]:
-    """Try the shortcuts on a task, on at most ``limit`` cases; the draw depends on the id of the task only.
-
-    For texts, ``value`` is the share of pairs (true text, false text of the same image) that the rule ranks correctly.
-    A tie counts 1/2, unlike in ``acc_r``: so a rule without any preference has the value 0.5, and "longer" and
-    "shorter" add up to 1. In a quad each text is true once and false once, so every rule has the value 0.5. For
-    questions, ``value`` is the share of correct answers. The texts of single statements and questions are compared with
-    one another: the true ones, or those whose answer is yes, with the others. Every task of a shape has the same
-    probes; a task without images has none.
-    """
+    """Try the shortcuts on a task, on at most ``limit`` cases; the draw depends on the id of the task only."""
+    # For texts, ``value`` is the share of pairs (true text, false text of the same image) that the rule ranks
+    # correctly. A tie counts 1/2, unlike in ``acc_r``: a rule without a preference, and every rule in a quad, has 0.5.
+    # For questions it is the share of correct answers. Single statements and questions are compared with one another:
+    # the true ones, or those whose answer is yes, with the others. A task without images has no probes.
     cases = task.cases
     if len(cases) > limit:
         rows = generator(f"probes:{task.id}").choice(len(cases), size=limit, replace=False)
@@ -124,7 +119,6 @@ def _text_probes(texts: _Contrasts) -> Iterator[Probe]:
 
 
 def _comparing_probes(texts: _Contrasts) -> Iterator[Probe]:
-    """Rules that compare a text with the others about its image; none if no image has more than two texts."""
     both, n = [*texts.true, *texts.false], len(texts.true)
     images, cases = [*texts.images] * 2, list(zip(texts.images, texts.cases, strict=True)) * 2
     for groups, which in ((cases, "of its case"), (images, "about its image")):
@@ -156,11 +150,8 @@ def _number(text: str) -> float:
 def pair_margins(
     true: Sequence[str], false: Sequence[str], images: Sequence[str], cases: Sequence[Case]
 ) -> FloatArray | None:
-    """Return by how much each of n true texts is more likely true than its false one, in log odds, shape (n,).
-
-    Naive Bayes on words and pairs of neighbours, cross-validated: the texts of an image are all in one fold. None if
-    there are fewer images than folds.
-    """
+    """Return by how much each of n true texts is more likely true than its false one, in log odds, shape (n,)."""
+    # Cross-validated, with all texts of an image in one fold; None if there are fewer images than folds.
     groups = tied_images(cases)
     if len({groups[image] for image in images}) < FOLDS:
         return None
@@ -221,15 +212,12 @@ def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """A question's choices and right answer, and the group of images that its image is tied to."""
-
     choices: Sequence[str]
     truth: str
     group: str
 
 
 def _most_common(asked: Sequence[_Asked]) -> float:
-    """How often the right answer is the choice that is right most often about other images; of all without choices."""
     counts, own = Counter(one.truth for one in asked), defaultdict[str, Counter[str]](Counter)
     for one in asked:
         own[one.group][one.truth] += 1
@@ -251,10 +239,8 @@ def _by_length(choices: Sequence[str], sign: int) -> str | None:
 
 
 def _by_likeness(choices: Sequence[str], sign: int) -> str | None:
-    """The only choice that is most or least like the others; None for fewer than three.
-
-    Words in common decide, then, among equals, the number of words that differ, then letters in common.
-    """
+    """The only choice that is most or least like the others; None for fewer than three."""
+    # Words in common decide, then, among equals, the number of words that differ, then letters in common.
     if len(choices) <= 2:
         return None
     return _only(choices, [tuple(row) for row in (sign * likeness(choices)[:, :3]).tolist()])
@@ -266,7 +252,6 @@ def _only(choices: Sequence[str], values: Sequence[int] | Sequence[tuple[float, 
 
 
 def _single_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
-    """Rules for single questions and statements: what answering all alike reaches, and what their lengths tell."""
     truths = np.array([case.truths[0] is True or plain(str(case.truths[0])) == "yes" for case in cases])
     lengths = np.array([float(len(text_of(case.requests[0]))) for case in cases])
     true, false, n = lengths[truths], np.sort(lengths[~truths]), len(cases)

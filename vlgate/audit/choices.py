@@ -117,10 +117,8 @@ def plain(text: str) -> str:
 
 
 def at_random(task: Task, name: str) -> Task:
-    """Return a task with the same texts whose truths are drawn anew, seeded by ``name``: no text gives them away.
-
-    Each side of a case is true with the same probability, and so is each candidate answer of a question.
-    """
+    """Return a task with the same texts whose truths are drawn anew, seeded by ``name``: no text gives them away."""
+    # Each side of a case is true with the same probability, and so is each candidate answer of a question.
     random, known = generator(name), choices(task)
     if not known.questions:
         return replace(task, cases=tuple(_reordered(case, task.shape, random) for case in task.cases))
@@ -134,7 +132,6 @@ def at_random(task: Task, name: str) -> Task:
 
 
 def _reordered(case: Case, shape: Shape, random: np.random.Generator) -> Case:
-    """The case with what is true and what is false exchanged, or any of its texts true if they are not as many."""
     if exchanged := SHAPES[shape].exchanged:
         order = exchanged if random.random() < 0.5 else tuple(range(len(case.requests)))
     else:
@@ -143,7 +140,6 @@ def _reordered(case: Case, shape: Shape, random: np.random.Generator) -> Case:
 
 
 # A conditional logit model (McFadden 1974), cross-fitted: how likely each candidate of a choice is the right one.
-#
 # A candidate has features, and the probability of each candidate of a choice is the softmax of a weighted sum of them.
 # For two candidates this is a logistic regression of the difference of their features, without a constant: a model
 # that has learnt nothing gives both the same probability.
@@ -212,11 +208,9 @@ def centred(features: FloatArray, found: Choices) -> FloatArray:
 
 
 def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> tuple[FloatArray, float]:
-    """The weights with the highest posterior probability, shape (f,), by Newton's method with halved steps.
-
-    The second number is by how much they raise the log-likelihood beyond their number, as far as the prior leaves them
-    free, which counts more if there are few choices (Hurvich and Tsai 1989).
-    """
+    """The weights with the highest posterior probability, shape (f,), by Newton's method with halved steps."""
+    # Also by how much they raise the log-likelihood beyond their number, corrected for few choices (Hurvich, Tsai
+    # 1989).
     weights = np.zeros(rows.shape[1])
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
     number = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1

@@ -35,8 +35,6 @@ _Positions = Iterator[int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flaw:
-    """A flaw of ``count`` cases of a task, with the ids of the first of them and a sentence that explains it."""
-
     name: str
     count: int
     examples: tuple[str, ...]
@@ -44,10 +42,8 @@ class Flaw:
 
 
 def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) -> tuple[Flaw, ...]:
-    """Look for flaws in a task; ``elsewhere`` holds the ``true_texts`` of other tasks.
-
-    A case counts once for each flaw; a case whose texts are equal does not also count as a true foil.
-    """
+    """Look for flaws in a task; ``elsewhere`` holds the ``true_texts`` of other tasks."""
+    # A case counts once for each flaw; a case whose texts are equal does not also count as a true foil.
     pairs = list(_contrasts(task))
     here = {(key, true) for _, key, true, _ in pairs}
     beyond = [pair for pair in pairs if (pair[1], pair[3]) not in here] if elsewhere else []
@@ -95,12 +91,10 @@ def _same_question(task: Task) -> _Positions:
 
 
 def true_texts(tasks: Iterable[Task]) -> set[tuple[str, str]]:
-    """Return the texts that tasks call true of an image, as pairs (key of the image, text)."""
     return {(key, true) for task in tasks for _, key, true, _ in _contrasts(task)}
 
 
 def text_pairs(cases: Sequence[Case], shape: Shape) -> Iterator[tuple[int, int, Match, Match]]:
-    """Yield the position of each case, that of its true text, and a true and a false text of one image."""
     for position, case in enumerate(cases):
         for right, wrong in contrasts(case, shape):
             true, false = case.requests[right], case.requests[wrong]

@@ -48,8 +48,6 @@ _OPPOSITE = MappingProxyType({"yes": "no", "no": "yes"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispute:
-    """A line of a file: the case, what is claimed of it, why, and where it stands."""
-
     # ``source`` says who found it. ``truths`` are the right ones, None if they are not given. ``fingerprint`` is that
     # of all cases of the line. Texts are empty if the line lacks them.
 
@@ -67,17 +65,14 @@ class Dispute:
 
 
 def place_of(named: str | Path, folder: Path) -> Path:
-    """Return the file that ``--disputes`` names, relative to a folder; ``known`` names ``KNOWN``."""
     return KNOWN if str(named) == "known" else (folder / Path(named).expanduser()).resolve()
 
 
 def read_disputes(files: Iterable[Path]) -> tuple[Dispute, ...]:
-    """Read files of disputes; empty lines are skipped."""
     return tuple(dispute for file in files for record in lined_records(file, REMEDY) for dispute in _disputes(record))
 
 
 def fingerprint(cases: Iterable[Case]) -> str:
-    """Return 16 digits that tell whether cases ask the same, in the same order: images, texts and choices."""
     found = blake2b(digest_size=8)
     for case in cases:
         for request in case.requests:
@@ -114,7 +109,6 @@ def applied(
 
 
 def reported(tasks: Sequence[Task]) -> tuple[str, ...]:
-    """Return a note for each task with labels that ``KNOWN`` disputes, which says how many, by claim."""
     disputes, _ = _fitting(tasks, read_disputes([KNOWN]))
     ids = {task.id for task in tasks}
     by_task: dict[str, Counter[str]] = {}
@@ -129,7 +123,6 @@ def reported(tasks: Sequence[Task]) -> tuple[str, ...]:
 
 
 def _fitting(tasks: Sequence[Task], disputes: Sequence[Dispute]) -> tuple[list[Dispute], list[str]]:
-    """The disputes without the lines of ``KNOWN`` about data that these tasks lack, and a note on each of those."""
     wanted = {dispute.task for dispute in disputes}
     cases = {task.id: {case.id: case for case in task.cases} for task in tasks if task.id in wanted}
     lines: dict[tuple[Path, str], list[Dispute]] = {}
@@ -155,7 +148,6 @@ def _fitting(tasks: Sequence[Task], disputes: Sequence[Dispute]) -> tuple[list[D
 
 
 def disputed(left_out: Mapping[str, int]) -> int:
-    """Return how many cases of a task were left out because they are disputed, from its ``left_out``."""
     return sum(left_out.get(_reason(claim), 0) for claim in CLAIMS)
 
 

@@ -64,7 +64,6 @@ def near_copies(tasks: Sequence[Task]) -> dict[str, Flaw]:
 
 
 def copied(cases: Sequence[Case], enough: int) -> tuple[str, ...] | None:
-    """Return the ids of the cases that ask what an earlier one asks; None if at least ``enough`` cases differ."""
     # Drawn images are compared by what is drawn. Others are decoded, but only until ``enough`` cases differ, and none
     # of them if that many cases have different texts. Two of them look the same if the 16 x 16 cells that each is
     # divided into differ by at most 2 of 255 on average, and by more than 12 in one cell at most. So a photograph that
@@ -98,7 +97,6 @@ def _asked(request: Request) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """A text without its case, blanks, invisible characters and Unicode form."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return "".join(letter for letter in folded if not letter.isspace() and unicodedata.category(letter) != "Cf")
 

@@ -14,8 +14,6 @@ from vlgate.audit.choices import BoolArray, Choices, Findings, centred
 from vlgate.metrics.text_learning import IntArray, Questions, answer_scores, compared, features, log_odds, several
 from vlgate.types import FloatArray
 
-# The probe ``words``: which words, and pairs of neighbours, are more often true than false in the other folds.
-
 
 def word_features(found: Choices) -> Findings:
     """Return the log odds that each candidate is right, by the text-only baseline's naive Bayes, shape (m, 1)."""
@@ -65,7 +63,6 @@ def _words_of_answers(choices: Choices) -> Callable[[BoolArray], FloatArray]:
 
 
 # The probe ``form``: how long a text is, how rare its words are, its numbers, negations and slips of grammar.
-#
 # These are the marks that filters of foils look for (VALSE, appendix E; SugarCrepe, section 3): a foil that is longer,
 # rarer, negated or ungrammatical is found without the image. So is a caption if the other texts about its image are
 # edits of it: each candidate is also compared with these.
@@ -87,10 +84,8 @@ def form_features(found: Choices) -> Findings:
 
 
 def _beside(choices: Choices) -> FloatArray:
-    """How like each candidate is to the others of its case, and to those about its image in all cases.
-
-    Two texts are as like one to the other, so these are 0 if there are no more.
-    """
+    """How like each candidate is to the others of its case, and to those about its image in all cases."""
+    # Two texts are as like one to the other, so these are 0 if there are no more.
     numbers = range(len(choices.cases)) if choices.questions else choices.cases.tolist()
     cases = [(numbers[owner], choices.images[owner]) for owner in choices.owners.tolist()]
     groupings: list[Sequence[Hashable]] = [cases]
@@ -170,7 +165,6 @@ def _answer_marks(answer: str, question: str, words: Sequence[str]) -> tuple[flo
 
 
 # A language model of words, trained on the true texts of the other folds: trigrams, interpolated with fixed weights.
-#
 # The probability of a word is a mean of those after the two words, the one word and no word before it (Jelinek and
 # Mercer 1980), so that every text has one. It needs no weights from elsewhere.
 
@@ -216,10 +210,8 @@ class Trigrams:
         self.lengths = np.bincount(self._rows, minlength=len(texts)).astype(np.float64)
 
     def mean_logs(self, trained: BoolArray, folds: IntArray) -> FloatArray:
-        """Return the mean log-probability of the words of each text, its end included, shape (m,).
-
-        A text is scored by the counts of the other folds, as far as they are ``trained`` on; all of shape (m,).
-        """
+        """Return the mean log-probability of the words of each text, its end included, shape (m,)."""
+        # A text is scored by the counts of the other folds, as far as they are ``trained`` on; all of shape (m,).
         kept, place = trained[self._rows], folds[self._rows]
         whole = [_counts(keys, kept) for keys in self._keys]
         logs = np.zeros(len(self._rows))

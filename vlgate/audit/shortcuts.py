@@ -19,7 +19,6 @@ from vlgate.metrics.text_learning import FOLDS, IntArray, tied_images
 from vlgate.types import FloatArray, LanguageModel, Metric, Task
 
 # The shortcut score of each case: how likely each probe holds the truth to be, without having seen the image's texts.
-#
 # There are three probes. ``words`` is the text-only baseline of every run (naive Bayes of words and their neighbours),
 # ``form`` knows lengths, rare words, numbers, negations and slips only, and ``likelihood`` compares the texts by a
 # causal language model. All are cross-fitted: a case is scored by what was learnt from the other folds of images, and
@@ -36,13 +35,12 @@ _NULL_DRAWS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortcuts:
-    """What the probes reach on the n cases of a task; if they could not be run, ``note`` says why.
+    """What the probes reach on the n cases of a task; if they could not be run, ``note`` says why."""
 
-    ``scores``, shape (n, 3), are the probabilities of the truth; those of a case with several choices are of its least
-    certain one. ``sure`` says whether a probe holds one candidate of a choice to be at least ``SOLVED`` likely, right
-    or wrong. ``right`` is what the case contributes to the share that the probe gets right; a tie counts what
-    guessing among the tied gives. ``images`` names the cluster of each case.
-    """
+    # ``scores``, shape (n, 3), are the probabilities of the truth; those of a case with several choices are of its
+    # least certain one. ``sure`` says whether a probe holds one candidate of a choice to be at least ``SOLVED`` likely,
+    # right or wrong. ``right`` is what the case contributes to the share that the probe gets right; a tie counts what
+    # guessing among the tied gives. ``images`` names the cluster of each case.
 
     task: str
     cases: tuple[str, ...] = field(repr=False)
@@ -67,7 +65,6 @@ class Shortcuts:
         return np.asarray(~self.sure.any(axis=1))
 
     def reached(self, probe: str) -> Metric | None:
-        """Return the share of the cases that a probe gets right; None if there are none, or it was not run."""
         if self.note or not self.cases:
             return None
         return proportion(self.right[:, PROBES.index(probe)], clusters(list(self.images)))
@@ -78,11 +75,9 @@ class Shortcuts:
 
 
 def shortcuts(task: Task, lm: LanguageModel | None = None) -> Shortcuts:
-    """Score every case of a task by its texts alone; the order of the cases makes no difference.
-
-    Without a causal language model ``lm``, the probe ``likelihood`` has trigrams of the true texts of the other folds.
-    The probes are not run on a task of fewer images than folds, nor on one without a choice.
-    """
+    """Score every case of a task by its texts alone; the order of the cases makes no difference."""
+    # Without a causal language model ``lm``, the probe ``likelihood`` has trigrams of the true texts of the other
+    # folds. The probes are not run on a task of fewer images than folds, nor on one without a choice.
     known, n = choices(task), len(task.cases)
     note, groups = "", len(set(tied_images(task.cases).values()))
     if not len(known.cases):
@@ -112,7 +107,6 @@ def shortcuts(task: Task, lm: LanguageModel | None = None) -> Shortcuts:
 
 
 def by_luck(task: Task, lm: LanguageModel | None = None) -> float:
-    """Return the share of cases that some probe solves if the truths are random; NaN if no probe can be run."""
     # Small tasks are drawn several times. The draws depend on the id of the task only.
     n = len(task.cases)
     draws = max(1, min(_NULL_DRAWS, _NULL_CASES // max(1, n)))
@@ -157,11 +151,9 @@ class _Remembered:
 def _judged(
     found: Choices, likely: FloatArray, n: int, guess: float | None
 ) -> tuple[FloatArray, BoolArray, FloatArray]:
-    """The score of each case, whether the probe is sure of one of its candidates, and whether it gets the case right.
-
-    A case cannot be solved if one of its choices was left out. A case without any preference counts ``guess``: the
-    comparisons of four texts depend on one another, so that a random order is right in all of them in 1/6 and not 1/16.
-    """
+    """The score of each case, whether the probe is sure of a candidate, and whether it gets the case right."""
+    # A case cannot be solved if one of its choices was left out. A case without any preference counts ``guess``: a
+    # random order of four texts, whose comparisons depend on one another, is right in all in 1/6 and not 1/16.
     true, starts = likely[found.true], found.starts
     highest = np.maximum.reduceat(likely, starts)
     tied = np.add.reduceat((likely == highest[found.owners]).astype(np.float64), starts)
@@ -179,7 +171,6 @@ def _judged(
 
 
 def write_shortcuts(file: Path, found: Sequence[Shortcuts]) -> None:
-    """Write ``shortcuts.parquet``: a row per case; ``solved_blind`` is how many probes solve it."""
     import pyarrow as pa
     from pyarrow.parquet import write_table
 

@@ -30,14 +30,13 @@ _TIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """The counts of a task's cases: of the selected ``cases``, these are judged, unscored or skipped.
+    """The counts of a task's cases: of the selected ``cases``, these are judged, unscored or skipped."""
 
-    ``deselected`` counts the cases that the user's selection (``-k``, a node id) leaves out, ``undrawn`` those that
-    ``--limit`` and ``--quick`` leave out. ``distinct`` counts the judged cases with different requests, None if all
-    differ; ``copies`` names those whose pixels alone say that they ask what others ask. ``disputed`` cases are left
-    out, ``corrected`` ones have other truths. ``unread`` answers name no choice, or several; ``unreadable`` records
-    could not be read, and a gate takes each for a skipped case.
-    """
+    # ``deselected`` counts the cases that the user's selection (``-k``, a node id) leaves out, ``undrawn`` those that
+    # ``--limit`` and ``--quick`` leave out. ``distinct`` counts the judged cases with different requests, None if all
+    # differ; ``copies`` names those whose pixels alone say that they ask what others ask. ``disputed`` cases are left
+    # out, ``corrected`` ones have other truths. ``unread`` answers name no choice, or several; ``unreadable`` records
+    # could not be read, and a gate takes each for a skipped case.
 
     cases: int
     judged: int
@@ -173,7 +172,6 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
 
 
 def _alike(gate: Gate, metric: Metric) -> str:
-    """How many independent cases those of a metric are worth, if that is fewer than a gate needs."""
     worth_of = metric.n / metric.deff
     if worth_of >= gate.min_cases or metric.deff <= 1.0:
         return ""
@@ -229,11 +227,10 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What the gates of a task are decided from: its shape, the counts of its cases, and the judged ones.
+    """What the gates of a task are decided from: its shape, the counts of its cases, and the judged ones."""
 
-    ``metrics`` have intervals of 95 %; those of another confidence are computed from the ``columns``, which are None if
-    no case was selected. ``controls`` are the figures of each control, ``lacking`` why one was not asked to its end.
-    """
+    # ``metrics`` have intervals of 95 %; those of another confidence are computed from the ``columns``, None if no case
+    # was selected. ``lacking`` says why a control was not asked to its end.
 
     shape: Shape
     coverage: Coverage
@@ -316,7 +313,6 @@ def _decided(gate: Gate, task: Judged, ties: Ties) -> Decision:
 
 
 def _doubted(decision: Decision, control: str, task: Judged) -> Decision:
-    """The decision of a gate on a control; a pass without all of it, or on figures without meaning, is inconclusive."""
     lacking = task.lacking.get(control)
     if decision.metric is None and lacking:
         why = f"the control {control} has no {decision.gate.metric} of this task, because {lacking}"

@@ -96,13 +96,13 @@ Truth = Literal["on the threshold", "measured", "likely"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRates:
-    """How often the gates of a run err on new samples of cases, as many as in the run.
+    """How often the gates of a run err on new samples of cases, as many as in the run."""
 
-    ``threshold_fails``: how often at least one gate fails, if the model lies exactly on every threshold.
-    ``unchanged_fails``: the same, if the true metrics are the measured ones; ``unchanged_passes``: how often all gates
-    pass then, and all limits hold. ``..._low`` and ``..._high`` are a range that holds it for ``LIKELY`` of the models
-    that may be the measured one, because the true metrics are not known: the posterior after the prior of Jeffreys.
-    """
+    # ``threshold_fails``: how often at least one gate fails, if the model lies exactly on every threshold.
+    # ``unchanged_fails``: the same, if the true metrics are the measured ones; ``unchanged_passes``: how often all
+    # gates pass then, and all limits hold. ``..._low`` and ``..._high`` are a range that holds it for ``LIKELY`` of the
+    # models that may be the measured one, because the true metrics are not known: the posterior after the prior of
+    # Jeffreys.
 
     gates: int
     correction: Correction
@@ -226,7 +226,6 @@ def _figures(gate: Gate, metric: Metric, random: np.random.Generator, truth: Tru
 
 
 def _share_judged(gate: Gate, value: float, n: float) -> _Judged:
-    """What a gate decides about a share of n independent cases; dual to Wilson's interval, and exact near 0 and 1."""
     alpha, z = (1 - gate.confidence) / 2, _NORMAL.inv_cdf(0.5 + gate.confidence / 2)
     above = [_errors(value, gate.min, n)] if gate.min else []  # standard errors on the good side of each bound
     above += [] if gate.max is None or gate.max >= 1 else [-_errors(value, gate.max, n)]

@@ -22,16 +22,12 @@ Correction = Literal["none", "holm", "bh"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """A threshold on one metric of one task.
-
-    The unfavourable end of the metric's interval must reach it, or the value itself if ``basis`` is ``value``. A known
-    limit (``kind``) says instead what the model cannot do: it fails if the metric is above ``max``. ``model`` is the
-    pattern of the names that a limit is about; it is empty if it is about every model.
-
-    The other kinds compare with an earlier run, and ``max`` is the largest drop of the metric, the largest number (or,
-    if it is a fraction, share) of newly broken cases, or the largest share of changed cases. ``expected_churn`` is the
-    share of verdicts that an unchanged model is expected to change.
-    """
+    # The unfavourable end of the metric's interval must reach it, or the value itself if ``basis`` is ``value``. A
+    # known limit (``kind``) says instead what the model cannot do: it fails if the metric is above ``max``. ``model``
+    # is the pattern of the names that a limit is about; it is empty if it is about every model. The other kinds compare
+    # with an earlier run, and ``max`` is the largest drop of the metric, the largest number (or, if it is a fraction,
+    # share) of newly broken cases, or the largest share of changed cases. ``expected_churn`` is the share of verdicts
+    # that an unchanged model is expected to change.
 
     task: str
     metric: str
@@ -60,13 +56,12 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The outcome of one gate, with a sentence that says why; ``metric`` is None if there was nothing to judge.
+    """The outcome of one gate, with a sentence that says why; ``metric`` is None if there was nothing to judge."""
 
-    A gate that compares with an earlier run has the ``difference`` instead; one on a count has also what is
-    ``counted``, and of how many cases. ``p`` is the p-value of a failed gate that judges an interval; see
-    ``tails.tail``. ``part`` is by how much the cases that changed did so, as a root mean square: 1 if they are right or
-    wrong, less if they can be half right.
-    """
+    # A gate that compares with an earlier run has the ``difference`` instead; one on a count has also what is
+    # ``counted``, and of how many cases. ``p`` is the p-value of a failed gate that judges an interval; see
+    # ``tails.tail``. ``part`` is by how much the cases that changed did so, as a root mean square: 1 if they are right
+    # or wrong, less if they can be half right.
 
     gate: Gate
     outcome: Outcome
@@ -90,8 +85,6 @@ COMMON: tuple[Section, ...] = ("[defaults]", "[gate]", "[limit]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """A key of a thresholds file: where it may stand, what it holds, its default (None if it has none), its meaning."""
-
     name: str
     sections: tuple[Section, ...]
     holds: str

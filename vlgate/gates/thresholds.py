@@ -54,11 +54,10 @@ _NOT_MEANS = frozenset({"auroc", "min_pc_pf"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """A thresholds file: its rules, which are gates and limits whose task may be a pattern, and the tasks it requires.
+    """A thresholds file: its rules, gates and limits whose task may be a pattern, and the tasks it requires."""
 
-    ``changes`` are the rules that compare with an earlier run. ``allowed`` holds the reason per check of the model that
-    may be suspect, ``digest`` the SHA-256 of the file's bytes, empty if there is no file.
-    """
+    # ``changes`` are the rules that compare with an earlier run. ``allowed`` holds the reason per check of the model
+    # that may be suspect, ``digest`` the SHA-256 of the file's bytes, empty if there is no file.
 
     file: Path
     rules: tuple[Gate, ...]

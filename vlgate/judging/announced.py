@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 # The thoughts of a reasoning model, which stand before its answer and do not belong to it.
-#
 # The marks are those of published chat templates: ``</think>`` (Qwen, DeepSeek, GLM), ``</seed:think>``,
 # ``</thought>`` (EXAONE), ``[/THINK]`` (Magistral), ``◁/think▷`` (Kimi), ``<|END_THINKING|>`` (Command A),
 # ``<|end_of_thought|>``, the channels of gpt-oss (``<|channel|>final<|message|>``) and Gemma (``<|channel>thought ...
@@ -55,7 +54,6 @@ def after_thought(text: str) -> str | None:
 
 
 def has_thought(text: str) -> bool:
-    """Return whether a reply holds a thought, or the end of one."""
     return bool(_END.search(text) or _BEGIN.search(text))
 
 
@@ -195,7 +193,6 @@ def _rank(name: str) -> int:
 
 
 def _announcements(text: str) -> Iterator[tuple[int, int, str]]:
-    """The rank, the place and the content of the last announcement of each kind."""
     openings = [(_rank(mark[1] or mark[2]), mark.end()) for mark in _OPENING.finditer(text)]
     closings = [mark for mark in _CLOSING.finditer(text) if _rank(mark[1] or mark[2])]
     rank, start = max(openings, default=(0, 0))
@@ -250,12 +247,10 @@ def conclusions(text: str) -> list[str]:
 
 
 def first_sentence(text: str) -> tuple[str, list[str]]:
-    """Return the first sentence of a reply and the others."""
     first, *others = re.split(r"(?:[.!]|\n)\s{1,4}", text.strip(), maxsplit=20)
     return first, [other for other in others if other.strip()]
 
 
 def without_reasons(text: str) -> str:
-    """Return a reply up to the explanation that follows its answer."""
     match = _WHY.search(text)
     return text[: match.start()].strip() if match and text[: match.start()].strip() else text

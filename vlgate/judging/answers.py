@@ -46,7 +46,6 @@ def normal_answer(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def normal_choice(text: str, choices: tuple[str, ...]) -> str:
-    """Return the normal form of a choice; of choices with equal normal forms, the choice itself."""
     normal = normal_answer(text)
     alike = {choice for choice in choices if normal_answer(choice) == normal}
     return text if len(alike) > 1 and text in alike else normal
@@ -156,7 +155,6 @@ class _ChoiceParser:
         return self._whole(text) if found is None and short != text else found
 
     def _concluded(self, text: str) -> str | None:
-        """The choice of the sentence "the answer is ...", or of a first sentence that is a choice, about the others."""
         said = {self._whole(part) for part in conclusions(text)}
         if said:
             return said.pop() if len(said) == 1 else None
@@ -165,7 +163,6 @@ class _ChoiceParser:
         return found if found is not None and all(map(self._aside, others)) else None
 
     def _aside(self, sentence: str) -> bool:
-        """Whether a sentence only speaks about choices, as an explanation does, and names none as the answer."""
         tokens = self._mentions(tokens_of(self._labelled(sentence)))
         words = [token for token in tokens if isinstance(token, str) and token not in STOPS]
         mentioned = any(isinstance(token, Mention) for token in tokens)
@@ -179,7 +176,6 @@ class _ChoiceParser:
         return None if number is None else self.choices[number]
 
     def _alone(self, text: str) -> str | None:
-        """The choice that a text is, without its letter or number, and nothing else."""
         found = self._spelled(text)
         if found is None and len(text) <= self.longest:
             normal = normal_answer(text.strip(_OUTER))
@@ -198,7 +194,6 @@ class _ChoiceParser:
         return None
 
     def _labelled(self, text: str) -> str:
-        """The text in lower case, with the letters and numbers of options marked, or dropped if they mean nothing."""
         text = _TAG.sub("\n", _STYLE.sub("", text))
         text = _OPENING.sub(lambda word: self.opposites.get(word[1].lower(), word[0]), text)
         if not self.labels:
@@ -267,7 +262,6 @@ def _spellings(choices: Sequence[str], rule: Callable[[str], str]) -> dict[str, 
 
 
 def _opposites(choices: Sequence[str]) -> dict[str, str]:
-    """What says yes or no in other words, if one choice means yes and another no, and no other is given."""
     folded = {normal_answer(choice): choice for choice in choices}
     positive, negative = folded.keys() & _POSITIVE, folded.keys() & _NEGATIVE
     if len(folded) != 2 or len(positive) != 1 or len(negative) != 1:

@@ -71,7 +71,6 @@ def _odds(cases: Sequence[Case], capability: Capability, orders: int) -> Odds:
 
 
 def _grouped(cases: Sequence[Case], right: FloatArray) -> dict[str, float]:
-    """The chance of the metrics over groups, whose cases are guessed independently."""
     found: dict[str, float] = {}
     for metric, codes in group_codes([case.tags for case in cases]).items():
         grouped: dict[int, list[float]] = {}

@@ -25,8 +25,6 @@ from vlgate.types import Case, FloatArray, Prediction, Request, Shape, State, Ve
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Replies(Mapping[Request, Prediction]):
-    """The replies to n requests; a ``Prediction`` is made when it is looked up."""
-
     requests: Sequence[Request]  # the requests; each once if ``distinct``, otherwise equal ones have equal replies
     scores: FloatArray  # shape (n,), NaN for none
     accepted: FloatArray  # shape (n,), 1.0 for yes, 0.0 for no, NaN for none
@@ -93,7 +91,6 @@ class Replies(Mapping[Request, Prediction]):
 
 
 def replies_to(requests: Sequence[Request], predictions: Mapping[Request, Prediction]) -> Replies:
-    """Return the replies to some requests, which may repeat, as columns in their order."""
     if not isinstance(predictions, Replies):
         return replies_of([predictions[request] for request in requests])
     given = predictions.requests
@@ -103,7 +100,6 @@ def replies_to(requests: Sequence[Request], predictions: Mapping[Request, Predic
 
 
 def replies_of(predictions: Sequence[Prediction]) -> Replies:
-    """Put predictions into columns."""
     for prediction in predictions:
         if prediction.score is not None and isnan(prediction.score):
             raise ValueError(f"the score of a reply is NaN: {prediction!r}")
@@ -153,9 +149,6 @@ def plain(column: FloatArray) -> list[float | None]:
     for place in np.flatnonzero(np.isnan(column)).tolist():
         found[place] = None
     return found
-
-
-# The verdicts of many cases as columns.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -220,7 +213,6 @@ class Verdicts(Sequence[Verdict]):
         return sentence + truncated(self.replies, places)
 
     def row_of(self, place: int) -> int:
-        """Return the row of the case that the reply at a place belongs to."""
         return bisect_right(self.starts, place) - 1
 
     def whys(self) -> list[str]:
@@ -257,7 +249,6 @@ class Verdicts(Sequence[Verdict]):
 
 
 def verdicts_of(verdicts: Sequence[Verdict]) -> Verdicts:
-    """Put verdicts of cases of one task into columns, if they are not in columns already."""
     if isinstance(verdicts, Verdicts):
         return verdicts
     return Verdicts(
@@ -289,19 +280,15 @@ def in_order(parts: Sequence[Verdicts], positions: Sequence[int]) -> Verdicts:
 
 
 def truncated(replies: Replies, places: Sequence[int]) -> str:
-    """Return what the sentence of a case says about texts that the model did not read to the end; empty if none."""
     cut = sum(place in replies.cut for place in places) if replies.cut else 0
     return f"; the model did not read the end of {cut} of {len(places)} texts" if cut else ""
 
 
 def lacking(replies: Replies, places: Sequence[int]) -> tuple[bool, str]:
-    """Return whether a case that is not judged was left out on purpose, and why it has no reply."""
     # A failure outweighs a request that was left out on purpose, whatever their order.
     problems = [replies.problems[place] for place in places if place in replies.problems]
     return min((skipped, why) for why, skipped in problems)
 
-
-# Why cases could not be scored: one line per cause, with its count and an example, however many cases share it.
 
 # What two messages with one cause differ in: what is quoted, paths, and numbers other than the status of a service.
 _VARIES = re.compile(
@@ -312,8 +299,6 @@ _VARIES = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """One cause with the reasons that share it; ``example`` is the case of the first reason."""
-
     reasons: tuple[str, ...]
     example: str
 
@@ -330,7 +315,6 @@ class Cause:
 
 
 def causes(parts: Iterable[Sequence[Verdict]]) -> list[Cause]:
-    """Return why the unscored ones of some cases have no reply, the commonest cause first."""
     found: dict[str, list[tuple[str, str]]] = {}
     for case, why in (reason for part in parts for reason in reasons(part)):
         found.setdefault(cause_of(why), []).append((case, why))
@@ -348,5 +332,4 @@ def reasons(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
 
 
 def cause_of(why: str) -> str:
-    """Return a message without what it says of one request."""
     return _VARIES.sub("*", why)

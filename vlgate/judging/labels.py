@@ -51,7 +51,6 @@ _LISTED = re.compile(rf"(?<![\w'])[(\[]?({_LABEL})(?:[)\]]\s*[.:]?|[.:](?=\s|\w)
 
 
 def labels_of(choices: Sequence[str], aliases: Sequence[str]) -> Mapping[str, int]:
-    """Return the number of the choice that each letter or number means; empty if options have none."""
     # Options have letters or numbers if these are their aliases, or if all choices are letters or, with other aliases,
     # numbers.
     if aliases and all(_ONE.fullmatch(alias) for alias in aliases):
@@ -66,8 +65,6 @@ def labels_of(choices: Sequence[str], aliases: Sequence[str]) -> Mapping[str, in
 
 
 def mark_capitals(reply: str, labels: Mapping[str, int]) -> str:
-    """Return a reply with a mark before each capital that can only be the letter of an option."""
-
     def mark(match: re.Match[str]) -> str:
         before, letter, after = match["before"].strip(" .!?,;:\n").lower(), match["letter"], match["after"].strip()
         fits = not after or not after[0].isalnum() or after.lower() in _FITTING
@@ -97,7 +94,6 @@ def replace_labels(text: str, labels: Mapping[str, int], texts: Mapping[str, int
 
 
 def _about(rest: str, option: str) -> bool:
-    """Whether what follows a letter or number in its line may be its option."""
     line = rest.lstrip(" .:*_)-").partition("\n")[0].casefold()
     given, said = ({*re.findall(r"\w+", words)} - {"a", "an", "the"} for words in (option.casefold(), line))
     return not option or not said or 2 * len(given & said) >= min(len(given), max(len(said), 3))

@@ -84,17 +84,14 @@ Tokens = list[str | Mention]
 
 
 def folded(text: str) -> str:
-    """Return a text in lower case, with compatible characters, apostrophes and minus signs written in one way."""
     return unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u2212", "-").casefold()
 
 
 def without_marks(text: str) -> str:
-    """Return a text without the private characters that mark options here."""
     return _PRIVATE.sub("", text)
 
 
 def tokens_of(text: str) -> list[str]:
-    """Return the words, numbers and stops of a text in lower case; quotes and colons are dropped."""
     text = _IDIOMS.sub(" ", _SEAM.sub(" ", _SECTION.sub(_as_clause, text)))
     text = _DENIED.sub(" except ", _NOTHING_BUT.sub(" ", text))
     text = re.sub(r"(?<!\d)/|/(?!\d)", " or ", text).replace("_", " ")
@@ -179,7 +176,6 @@ def _is_answer_word(words: tuple[str, ...]) -> bool:
 
 
 def _affirmed(mention: Mention, tokens: Tokens) -> bool:
-    """Whether a mention is meant as the answer, rather than denied or guessed."""
     if _is_answer_word(mention.words):
         return _spoken(mention, tokens, _LEADS)
     before, after = list(_before(mention, tokens, _BREAKS)), list(_after(mention, tokens, _BREAKS))
@@ -225,7 +221,6 @@ def _denied(after: Sequence[str]) -> bool:
 
 
 def _spoken(mention: Mention, tokens: Tokens, leads: frozenset[str]) -> bool:
-    """Whether "yes", "no" or a letter is the answer itself, with at most words like "the answer is" before it."""
     before = list(_before(mention, tokens, _JOINS))  # nearest first
     if "answer" in before and not any(_blocks(word) for word in before if word != "except"):
         before = before[: before.index("answer")] if "except" not in before else before
@@ -240,7 +235,6 @@ def _spoken(mention: Mention, tokens: Tokens, leads: frozenset[str]) -> bool:
 
 
 def _called_wrong(mention: Mention, tokens: Tokens) -> bool:
-    """Whether what follows takes an answer back: "yes, that is wrong"."""
     return _WRONG_THAT.match(_joined(tokens[mention.place + 1 : mention.place + 9])) is not None
 
 

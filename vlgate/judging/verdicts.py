@@ -115,7 +115,6 @@ class Reading(NamedTuple):
 
 
 def right_answers(case: Case) -> list[str]:
-    """Return the right answers of a case, in normal form; of a statement ``yes`` or ``no``."""
     return [
         normal_choice(str(truth), choices_of(request)) if isinstance(truth, str) else YES if truth else "no"
         for request, truth in zip(case.requests, case.truths, strict=True)
@@ -135,7 +134,6 @@ def _said(answer: str | None, question: Ask | Compare) -> tuple[str | None, bool
 
 
 def _parts(judged: Verdicts) -> Iterator[tuple[Case, Sequence[str | None], list[float], range]]:
-    """Each case with the answers, what the model accepts, and the places of its replies."""
     replies = judged.replies
     answers, accepted = replies.answers or [None] * len(replies.requests), replies.accepted.tolist()
     for case, start, end in zip(judged.cases, judged.starts[:-1], judged.starts[1:], strict=True):
@@ -143,7 +141,6 @@ def _parts(judged: Verdicts) -> Iterator[tuple[Case, Sequence[str | None], list[
 
 
 def _reading(case: Case, answers: Sequence[str | None], accepted: Sequence[float], *, together: bool) -> Reading:
-    """Read the replies to a case; a statement is answered by what the model accepts, and unread if it does not say."""
     read = [
         _said(answer, request)
         if isinstance(request, Ask | Compare)

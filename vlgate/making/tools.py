@@ -29,11 +29,10 @@ _ROWS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
 
 @dataclass(slots=True, kw_only=True)
 class Tool(Generic[Built]):
-    """An entry of the table: what a tool is, and where it is built; as an attribute of ``Tools``, the tool itself.
+    """An entry of the table: what a tool is, and where it is built; as an attribute of ``Tools``, the tool itself."""
 
-    ``build`` is ``module:function``, called with the option's value and the device, or with the value only if
-    ``on_device`` is false. ``packages`` must be importable, and come with ``pip install 'vlgate[extra]'``.
-    """
+    # ``build`` is ``module:function``, called with the option's value and the device, or with the value only if
+    # ``on_device`` is false. ``packages`` must be importable, and come with ``pip install 'vlgate[extra]'``.
 
     sentence: str
     build: str
@@ -61,8 +60,6 @@ class Tool(Generic[Built]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOptions:
-    """The value of each tool's option, the device of its models, and the folder of the cache of parses if any."""
-
     named: Mapping[str, str] = field(default_factory=dict)
     device: str = "cpu"
     cache: Path | None = None
@@ -72,8 +69,6 @@ class ToolOptions:
 
 
 class Tools:
-    """The tools, by the rows of ``tools.toml``."""
-
     parser = Tool[Parser](**_ROWS["parser"])
     mlm = Tool[GapFiller](**_ROWS["mlm"])
     nli = Tool[Entailment](**_ROWS["nli"])

@@ -34,7 +34,6 @@ def lexicon(name: str) -> Any:
 
 
 def more_words(tools: Tools, graphs: Iterable[SceneGraph]) -> Ontology:
-    """Return the ontology, with the names in graphs that only the lexicon of --wordnet knows if that is given."""
     name = tools.options.value("wordnet")
     if name is None:
         return default_ontology()
@@ -53,7 +52,6 @@ def extended(ontology: Ontology, graphs: Iterable[SceneGraph], lexicon: str) -> 
 
 
 def persons(tools: Tools) -> IsPerson:
-    """Return what says whether a name is one of a person: the tables or, if --wordnet is given, the lexicon too."""
     name = tools.options.value("wordnet")
     if name is None:
         return known_person
@@ -65,8 +63,6 @@ def persons(tools: Tools) -> IsPerson:
     ontology = default_ontology()
     return lambda one: known_person(one) or (not ontology.knows(one) and in_lexicon(one))
 
-
-# Tables of words and numbers: frequencies, and concreteness ratings.
 
 _REMEDY = "name a file with one word and its number on each line, with a tab between them, below a line of titles"
 _FREQUENCIES = ("subtlex", "frequency", "freq", "count")

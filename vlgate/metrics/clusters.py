@@ -84,7 +84,6 @@ class Clusters:
         return self if all_of_them else numbered(self.codes[rows])
 
     def repeated(self, times: int) -> Clusters:
-        """Return the clusters of as many parts of each case."""
         return self if times == 1 else Clusters(codes=np.repeat(self.codes, times), sizes=self.sizes * times)
 
     def joined(self, sets: NDArray[np.int64]) -> Clusters:
@@ -193,12 +192,10 @@ def connected(sets: Iterable[Iterable[str]]) -> dict[str, str]:
 
 
 def case_clusters(cases: Sequence[Case]) -> tuple[str, ...]:
-    """Return the name of the cluster of each case of a task; see ``recorded_clusters``."""
     return _component_names([case.id for case in cases], [image_keys(case) for case in cases])
 
 
 def recorded_clusters(ids: Sequence[str], images: Sequence[Sequence[str | None]], *, together: bool) -> tuple[str, ...]:
-    """Return the name of the cluster of each case of a task, from what the files of a run say."""
     # Cases that share any image are in one cluster, and so are those that other cases connect: the clusters are the
     # connected components of all images of all cases. The order of the images of a case makes no difference.
     keys = [[key for key in of_case if key] for of_case in images]
@@ -225,14 +222,12 @@ def _top(above: dict[str, str], name: str) -> str:
 
 
 def ordinal(place: int) -> str:
-    """Return the word for the position of a candidate, counted from 0."""
     number = place + 1
     ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return _WORDS[place] if place < len(_WORDS) else f"{number}{ending}"
 
 
 def clusters(names: Sequence[str] | NDArray[np.str_]) -> Clusters:
-    """Group cases by the names of their images, shape (n,)."""
     numbers: dict[str, int] = {}
     given = names.tolist() if isinstance(names, np.ndarray) else names
     codes = np.fromiter((numbers.setdefault(name, len(numbers)) for name in given), dtype=np.int64, count=len(given))
@@ -244,7 +239,6 @@ def each(n: int) -> Clusters:
 
 
 def numbered(codes: NDArray[np.int64]) -> Clusters:
-    """Group cases by the numbers of their images, shape (n,)."""
     _, numbers = np.unique(codes, return_inverse=True)
     numbers = numbers.reshape(-1).astype(np.int64)
     return Clusters(codes=numbers, sizes=np.bincount(numbers).astype(np.float64))

@@ -31,7 +31,6 @@ def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:
 def columns_of(
     shape: Shape, cases: Sequence[Case], facts: Sequence[Mapping[str, float]], scores: FloatArray, accepted: FloatArray
 ) -> Columns:
-    """Put n judged cases into arrays; ``scores`` and ``accepted`` are those of all requests, one after the other."""
     shared = {id(fact): fact for fact in facts}  # few, because cases share equal facts
     number = {key: row for row, key in enumerate(shared)}
     rows = np.array([number[id(fact)] for fact in facts], dtype=np.intp)
@@ -61,13 +60,11 @@ def metrics(cases: Columns, *, confidence: float = 0.95) -> dict[str, Metric]:
 
 
 def with_intervals(found: Mapping[str, Measure], cases: Columns, confidence: float = 0.95) -> dict[str, Metric]:
-    """Compute measures of some cases with their intervals, in which cases of one image are not independent."""
     groups = numbered(cases.images)
     return {name: measure.of(clusters_of(measure, groups), confidence) for name, measure in found.items()}
 
 
 def at_confidence(cases: Columns, name: str) -> Callable[[float], Metric]:
-    """Return a function that gives a metric of some cases with its interval of any confidence."""
     measure = _measures(cases)[name]
     return partial(measure.of, clusters_of(measure, numbered(cases.images)))
 
@@ -84,7 +81,6 @@ def at_most(cases: Columns, name: str, confidence: float = 0.95) -> Metric | Non
 
 
 def _measures(cases: Columns) -> dict[str, Measure]:
-    """The measures by name: means of the facts of the same name, but for statistics of scores, and those of groups."""
     if not len(cases.images):
         return {}
     spec, found = SHAPES[cases.shape], dict[str, Measure]()

@@ -17,10 +17,7 @@ _SURELY = 20  # how much less than an interval of a figure may miss the one that
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure of a control: the mean of a column, or the mean of its difference from the column ``before``.
-
-    ``others`` are columns that ``before`` was chosen from, because its difference is the smallest of theirs.
-    """
+    """The mean of a column, or of its difference from ``before``, the one of ``others`` that makes it smallest."""
 
     column: str
     before: str = ""
@@ -29,8 +26,6 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlledTask:
-    """What a control measured on n cases of one task."""
-
     cases: tuple[str, ...]  # the ids of the n cases
     images: tuple[str, ...]  # the name of the cluster of each case; cases of one image are not independent
     # arrays of shape (n,) by name, each value in 0..1; NaN if a case has no value
@@ -67,7 +62,6 @@ class ControlledTask:
         return replace(found, low=min(low, found.value), high=max(high, found.value))
 
     def _of(self, column: str, before: str, confidence: float) -> Metric | None:
-        """The mean of a column, or of its difference from another one; None if no case has a value."""
         after = self.columns[column]
         values = self.columns[before] if before else np.zeros(after.size)
         rows = np.flatnonzero(np.isfinite(after) & np.isfinite(values))

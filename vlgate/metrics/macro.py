@@ -77,7 +77,6 @@ def macro(
 
 
 def _variance(means: FloatArray, sizes: NDArray[np.int64], value: float) -> float:
-    """The variance of the mean of the classes if their cases are independent."""
     pseudo = (1 / sizes) / float((1 / sizes).sum())  # as many right cases and as many wrong ones
     shares = (means * sizes + pseudo) / (sizes + 2 * pseudo)
     within = shares * (1 - shares) + (means - value) ** 2 / sizes
@@ -100,10 +99,9 @@ _Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mean:
-    """A mean over ``tasks`` tasks; with all data of the benchmark, it would be over ``of`` tasks.
+    """A mean over ``tasks`` tasks; with all data of the benchmark, it would be over ``of`` tasks."""
 
-    The value can be compared with a published one only if both numbers are equal.
-    """
+    # The value can be compared with a published one only if both numbers are equal.
 
     value: float
     tasks: int
@@ -174,7 +172,6 @@ def _group(values: Mapping[str, float], place: str) -> dict[_Path, float]:
 
 
 def _mean(leaves: Mapping[_Path, float]) -> float:
-    """The mean over the branches of a tree; the value of a branch is the mean over its own branches."""
     if () in leaves:
         return leaves[()]
     branches: dict[str, dict[_Path, float]] = {}

@@ -22,12 +22,9 @@ _TIE = {"strict": 0.0, "half": 0.5, "credit": 1.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A metric before its interval is computed.
-
-    ``rows`` are the positions of the m cases that it is defined on. If it counts sets of cases, the case in ``rows``
-    stands for its set, and ``sets`` numbers the set of each of all cases, -1 for none. ``of`` computes the metric from
-    the clusters of the m cases, None if they are independent, and a confidence.
-    """
+    # ``rows`` are the positions of the m cases that it is defined on. If it counts sets of cases, the case in ``rows``
+    # stands for its set, and ``sets`` numbers the set of each of all cases, -1 for none. ``of`` computes the metric
+    # from the clusters of the m cases, None if they are independent, and a confidence.
 
     rows: NDArray[np.intp]
     of: Callable[[Clusters | None, float], Metric]
@@ -47,7 +44,6 @@ def mean_of(values: FloatArray, rows: NDArray[np.intp], sets: NDArray[np.int64] 
 
 
 def clusters_of(measure: Measure, groups: Clusters) -> Clusters:
-    """Return the clusters of the m cases of a measure, from those of all cases; a set of cases has all their images."""
     return (groups if measure.sets is None else groups.joined(measure.sets)).take(measure.rows)
 
 
@@ -68,7 +64,6 @@ def wins(better: FloatArray, worse: FloatArray, ties: Ties = "strict") -> FloatA
 
 
 # Metrics over groups of cases: a case's tag of the metric's name names its group.
-#
 # ``pair_all`` and ``set_all`` are the shares of groups whose cases are all right (Kamath et al. 2023, What'sUp).
 # ``macro`` and ``macro_all`` are means over groups of the share of right cases (Yuksekgonul et al. 2023, ARO); some
 # releases leave groups out of the first, which the second keeps.

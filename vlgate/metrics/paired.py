@@ -24,7 +24,6 @@ _STEPS = 60  # of a bisection: the interval is then exact to 2 ** -59
 
 
 def mcnemar(broken: int, fixed: int, *, exact: bool = False) -> float:
-    """Return the two-sided p-value of McNemar's test that breaking and fixing are equally likely."""
     # The mid-p version (Fagerland, Lydersen, Laake 2013, BMC Medical Research Methodology 13:91) subtracts the
     # probability of the counts themselves from the exact conditional p-value, which rejects too seldom.
     if broken < 0 or fixed < 0:
@@ -41,7 +40,6 @@ def mcnemar(broken: int, fixed: int, *, exact: bool = False) -> float:
 
 
 def chance_of_change(before: FloatArray, after: FloatArray, groups: Clusters | None = None) -> float:
-    """Return the two-sided p-value that a metric is the same in two runs."""
     # Independent cases that are right or wrong have McNemar's mid-p value. If images repeat, or if a case can change by
     # a part, it is the p-value that belongs to the interval of ``difference``: 1 less the largest confidence at which
     # the interval does not contain 0. So it is below 0.05 exactly if the interval of 95 % does not contain 0.
@@ -143,7 +141,6 @@ def _parts(change: FloatArray) -> int:
 
 
 def cases_for_margin(margin: float, changing: float, confidence: float = 0.95, power: float = POWER) -> int:
-    """Return how many independent cases show that an unchanged metric drops by less than a margin."""
     # By the normal approximation, with the variance of Tango's interval at the margin, and for the power that of an
     # unchanged metric, in which breaking and fixing are equally likely.
     if not 0.0 < margin <= 1.0 or not 0.0 <= changing <= 1.0:

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from vlgate.types import FloatArray
 
-# The faculties that acuity charts are drawn of: what the level of each is, its unit, and its range.
-
 _LEVELS = 33  # of a range that is not of whole numbers
 
 
@@ -52,7 +50,6 @@ class Faculty:
         return self.place_of(self.levels())
 
     def place_of(self, levels: FloatArray) -> FloatArray:
-        """Return the places of levels of any shape, the inverse of ``at``."""
         hard, easy = np.log(self.hard - self.neutral), np.log(self.easy - self.neutral)
         return np.asarray((np.log(levels - self.neutral) - hard) / (easy - hard), dtype=np.float64)
 
@@ -69,12 +66,10 @@ FACULTIES: Mapping[str, Faculty] = {
 
 
 # The psychometric function: the share of right replies by level, the posterior of its threshold, and what to ask next.
-#
 # A level is a place between 0, the hard end of a range, and 1, the easy end. The share of right replies at a place u
 # is ``chance + (best - chance) * F((u - threshold) / spread)`` with the logistic function F, so that the threshold is
 # the place of the midpoint between chance and the observer's best (Wichmann and Hill 2001, Perception & Psychophysics
 # 63).
-#
 # The posterior is computed on a grid, as in the methods Psi (Kontsevich and Tyler 1999, Vision Research 39) and
 # Psi-marginal (Prins 2013, Journal of Vision 13): the best and the spread are nuisance parameters. Here several trials
 # are placed at once, so that a model is asked in batches.
@@ -93,11 +88,10 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """The observers that are thought possible, and the share of right replies of each at each place.
+    """The observers that are thought possible, and the share of right replies of each at each place."""
 
-    ``thresholds``, ``spreads``, ``bests`` and ``log_prior`` have shape (k,), ``places`` (n,), and ``shares``,
-    ``log_right`` and ``log_wrong`` (n, k).
-    """
+    # ``thresholds``, ``spreads``, ``bests`` and ``log_prior`` have shape (k,), ``places`` (n,), and ``shares``,
+    # ``log_right`` and ``log_wrong`` (n, k).
 
     places: FloatArray
     thresholds: FloatArray
@@ -111,11 +105,9 @@ class Grid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """What the replies tell of a threshold: median and 95 % interval of its place, and the means of the others.
+    """What the replies tell of a threshold: median and 95 % interval of its place, and the means of the others."""
 
-    ``best`` is the posterior mean of the share of right replies at the easy end, with its interval.
-    ``likelier`` says how much likelier than chance the replies are for the best-fitting observer, as a logarithm.
-    """
+    # ``likelier``: how much likelier than chance the replies are for the best-fitting observer, as a logarithm.
 
     threshold: float
     low: float
@@ -127,7 +119,6 @@ class Fit:
 
     @property
     def above_chance(self) -> bool:
-        """Whether the replies are better than chance somewhere in the range."""
         return self.likelier > _LOG_LIKELIER
 
 
@@ -163,7 +154,6 @@ def likelihood(observers: Grid, right: Counts, asked: Counts) -> FloatArray:
 
 
 def weights_of(observers: Grid, log_likelihood: FloatArray) -> FloatArray:
-    """Return the weight of each observer from the logarithms of the likelihoods, both of shape (k,)."""
     total = log_likelihood + observers.log_prior
     weights = np.exp(total - total.max())
     return np.asarray(weights / weights.sum(), dtype=np.float64)
@@ -193,12 +183,10 @@ def most_telling(observers: Grid, weights: FloatArray, number: int) -> NDArray[n
 
 
 def fitted(observers: Grid, right: Counts, asked: Counts) -> Fit:
-    """Return what ``right`` of ``asked`` trials at each place, shapes (n,), tell about the threshold."""
     return fit_of(observers, likelihood(observers, right, asked), int(asked.sum()))
 
 
 def fit_of(observers: Grid, log_likelihood: FloatArray, trials: int) -> Fit:
-    """Return what so many trials tell about the threshold, from the logarithms of their likelihoods, shape (k,)."""
     weights = weights_of(observers, log_likelihood)
     tail = (1 - _CONFIDENCE) / 2
     mass = weights.reshape(len(_THRESHOLDS), len(_SPREADS), len(_BESTS))
@@ -241,8 +229,6 @@ def fits(observers: Grid, right: Counts, asked: Counts, chance: np.random.Genera
     return float(np.mean(made >= seen))
 
 
-# What is known of a model's threshold for one faculty, after its trials.
-
 Word = Literal["threshold", "beyond the range", "out of reach", "at chance", "below chance", "no fit", "unscored"]
 """What the trials show: a threshold with a level, or why there is none.
 
@@ -253,13 +239,10 @@ easy end; "no fit": its replies do not follow a psychometric function.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acuity:
-    """The threshold of a model for ``faculty``.
-
-    ``place``, ``low`` and ``high`` are the median and the 95 % interval of the threshold, as places of the range: 0 is
-    its hard end, 1 its easy end. They may be outside. ``best`` is the share of right replies at the easy end,
-    with its interval. ``right`` of ``asked`` trials at each level of the faculty were right. ``ties`` counts the trials
-    in which both texts had the same score, ``unscored`` those without a reply, which are not in ``asked``.
-    """
+    # ``place``, ``low`` and ``high`` are the median and the 95 % interval of the threshold, as places of the range: 0
+    # is its hard end, 1 its easy end. They may be outside. ``best`` is the share of right replies at the easy end, with
+    # its interval. ``right`` of ``asked`` trials at each level of the faculty were right. ``ties`` counts the trials in
+    # which both texts had the same score, ``unscored`` those without a reply, which are not in ``asked``.
 
     faculty: str
     word: Word
@@ -280,7 +263,6 @@ class Acuity:
 
     @property
     def trials(self) -> int:
-        """The number of trials with replies."""
         return sum(self.asked)
 
     @property
@@ -301,5 +283,4 @@ class Acuity:
         return (ends[0], ends[1]) if self.about.smaller_is_better else (ends[1], ends[0])
 
     def level_at(self, place: float) -> float | None:
-        """Return the level at a place; None outside the range."""
         return float(self.about.at(np.array(place))) if 0 <= place <= 1 else None

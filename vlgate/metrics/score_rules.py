@@ -116,7 +116,6 @@ def set_case_metrics(scores: FloatArray, names: Sequence[str], ties: Ties = "str
 
 
 # Metrics of choices: one image with one true and several false texts, or one text and several images.
-#
 # The first form is that of What'sUp's controlled sets (Kamath et al. 2023, section 3) and of SPEC's image-to-text half
 # (Peng et al. 2024); the second is that of SPEC's text-to-image half and of SVO-Probes (Hendricks, Nematzadeh 2021).
 
@@ -229,6 +228,5 @@ def chosen_quad_case_metrics(won: NDArray[np.bool_]) -> dict[str, FloatArray]:
 
 
 def chosen_quad_twin_case_metrics(won: NDArray[np.bool_], prior: NDArray[np.bool_]) -> dict[str, FloatArray]:
-    """Return what two captions of two twins contribute: the metrics of a quad, and three of each image by itself."""
     found = {"acc_normal": won[:, 0], "acc_counterfactual": won[:, 1], "prior_rate": prior}
     return {**chosen_quad_case_metrics(won), **{name: values.astype(np.float64) for name, values in found.items()}}

@@ -10,12 +10,11 @@ from vlgate.metrics.shape_rules import YES
 
 
 class CaseReplies(NamedTuple):
-    """The replies to one case: scores, and of an answered shape what is said, whether it was read, and the truths.
+    """The replies to one case: scores, and of an answered shape what is said, whether it was read, and the truths."""
 
-    ``said`` is None for a tie, ``accepted`` NaN for none; ``unread`` tells of the answers that could not be read.
-    ``statement``: the case is a text, not a question. ``outcomes``: what each two replies of a case asked together
-    come to.
-    """
+    # ``said`` is None for a tie, ``accepted`` NaN for none; ``unread`` tells of the answers that could not be read.
+    # ``statement``: the case is a text, not a question. ``outcomes``: what each two replies of a case asked together
+    # come to.
 
     scores: Sequence[float]
     accepted: Sequence[float] = ()

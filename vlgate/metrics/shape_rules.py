@@ -34,13 +34,12 @@ def equal(texts: Texts, others: Texts | str) -> BoolArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShapeReplies:
-    """The replies to n cases with k requests each, which a rule turns into facts.
+    """The replies to n cases with k requests each, which a rule turns into facts."""
 
-    ``scores`` and ``accepted``, shape (n, k), are NaN for none. Only a shape that is ``answered`` has ``said``, the
-    answers in normal form, None for a tie; ``read``, whether an answer could be read; and ``truths``, all of shape
-    (n, k). ``stays``: two answers should be equal. ``outcomes``, of cases that are asked together: what each two
-    replies come to, shape (n, k / 2), and ``prior``, shape (n,), if the second pair repeats the truths of the first.
-    """
+    # ``scores`` and ``accepted``, shape (n, k), are NaN for none. Only a shape that is ``answered`` has ``said``, the
+    # answers in normal form, None for a tie; ``read``, whether an answer could be read; and ``truths``, all of shape
+    # (n, k). ``stays``: two answers should be equal. ``outcomes``, of cases that are asked together: what each two
+    # replies come to, shape (n, k / 2), and ``prior``, shape (n,), if the second pair repeats the truths of the first.
 
     scores: FloatArray
     accepted: FloatArray
@@ -132,9 +131,6 @@ def twin_questions_together(replies: ShapeReplies) -> dict[str, FloatArray]:
     return facts | of_ties(np.asarray(replies.tied.any(axis=1))) | _undecided(replies)
 
 
-# The metrics that are not means over all cases, and the cases that lower a metric by saying nothing.
-
-
 def single_statistics(cases: Columns) -> dict[str, Measure]:
     truths, right = cases.facts["truth"] == 1.0, cases.facts["accuracy"] == 1.0
     said = (truths == right).astype(np.float64)  # an answer that is neither yes nor no counts as the wrong one
@@ -172,18 +168,14 @@ def _tied(cases: Columns) -> BoolArray:
     return np.asarray(cases.facts.get("tied", np.nan) == 1.0, dtype=np.bool_)  # a plain False if no case is
 
 
-# What guessing is expected to reach in the metrics of each shape, from the odds of its cases.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Odds:
-    """The odds of n cases with k replies each, if each answer is drawn uniformly among the choices of its question.
+    """The odds of n cases with k replies each, if each answer is drawn uniformly among the choices of its question."""
 
-    ``sizes`` counts the requests of each case and ``yes`` is the share of the truths that are yes. Only if all requests
-    are questions with choices: ``offered``, the number of choices, and ``right``, the probability of the right answer,
-    of shape (k, n); ``agree``, that the first two answers relate as they should, and ``prior``, that the last answer is
-    the right one of the first, of shape (n,).
-    """
+    # ``sizes`` counts the requests of each case and ``yes`` is the share of the truths that are yes. Only if all
+    # requests are questions with choices: ``offered``, the number of choices, and ``right``, the probability of the
+    # right answer, of shape (k, n); ``agree``, that the first two answers relate as they should, and ``prior``, that
+    # the last answer is the right one of the first, of shape (n,).
 
     sizes: Sequence[int]
     yes: float = 0.0
@@ -194,7 +186,6 @@ class Odds:
 
 
 def guess_yes_or_no(odds: Odds) -> dict[str, float]:
-    """The chance of a coin, by how many truths are yes."""
     even = {"accuracy": 1 / 2, "recall": 1 / 2, "auroc": 1 / 2}
     return {**even, "precision": odds.yes, "f1": odds.yes / (odds.yes + 1 / 2)}
 

@@ -29,11 +29,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Together:
-    """How a shape is judged if its images are asked about in one prompt, with each question in two orders.
-
-    ``asked`` is the way to ask (``run.together``), ``labels`` what each pair of replies is about, and ``guess`` the
-    chance of the metrics of each case by the odds of each pair.
-    """
+    """How a shape is judged if its images are asked about in one prompt, with each question in two orders."""
 
     asked: Literal["quad", "image_choice", "questions"]
     labels: tuple[str, ...]
@@ -43,8 +39,6 @@ class Together:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShapeSpec:
-    """One shape of case."""
-
     name: Shape  # its name, in tasks and files
     about: str  # what a case is, with the source of its metrics
     roles: tuple[str, ...]  # the requests of a case in their order

@@ -20,19 +20,16 @@ FOLDS = 10
 
 
 def tied_images(cases: Iterable[Case]) -> dict[str, str]:
-    """Return the group of each image, by key: the smallest photograph among those that cases connect."""
     # The images of one case stay together, and so do the regions of one photograph; see ``metrics.clusters.connected``.
     # If a quad were divided, a classifier would learn its texts with reversed truths.
     return connected([image.key for request in case.requests for image in images_of(request)] for case in cases)
 
 
 def fold_of(group: str) -> int:
-    """Return the fold of a group of images, in 0..FOLDS - 1: a hash of the group's name."""
     return _hash(group) % FOLDS
 
 
 # Folds for cross-validation in which what distinguishes true from false texts is spread evenly.
-#
 # A task may be balanced on purpose: "left" is true as often as "right". If one fold then holds more cases of "left",
 # the other folds hold more of "right", and a classifier trained on them is wrong about most cases of this fold: it
 # comes out below chance (Parker, Guenter and Bedo 2007, section 4). If each fold holds equal numbers of both, it is at
@@ -44,7 +41,6 @@ _MOST = 5_000
 
 
 def stratified_folds(cases: Sequence[Case]) -> dict[str, int]:
-    """Return the fold per image key, in 0..FOLDS - 1; the order of the cases makes no difference."""
     # Images that share a case have the same fold. The fold is a hash of the smallest key of its images. But if at least
     # 20 groups of images have the same contrast, for example between "left" and "right", and it is balanced, these are
     # dealt to the folds in turn, those with "left" true and those with "right" true alike. All other contrasts keep the
@@ -74,7 +70,6 @@ def stratified_folds(cases: Sequence[Case]) -> dict[str, int]:
 
 
 def _stratum(case: Case) -> _Stratum:
-    """What distinguishes the true from the false texts of a case, or its choices, and which of them is true."""
     pairs = list(zip(case.requests, case.truths, strict=True))
     texts = [(asked.text, truth is True) for asked, truth in pairs if isinstance(asked, Match)]
     true, false = (
@@ -91,7 +86,6 @@ def _hash(name: str) -> int:
 
 
 # Naive Bayes over the words of short texts, cross-validated: a text is classified by a model trained on other folds.
-#
 # The model is multinomial, with add-one smoothing (Manning, Raghavan and Schuetze 2008, section 13.2). The features
 # are words, punctuation marks, and pairs of neighbours including the two ends of the text, all in lower case.
 
@@ -172,7 +166,6 @@ class Questions:
 
 
 def likely_answers(known: Features, asked: Questions) -> IntArray:
-    """Return the most likely candidate of each question, learnt from the other folds; of equal ones the smallest."""
     scores = answer_scores(known, asked)
     _, starts = np.unique(asked.owners, return_index=True)
     highest = np.maximum.reduceat(scores, starts)
@@ -207,7 +200,6 @@ def answer_scores(known: Features, asked: Questions) -> FloatArray:
 
 
 # Rules that find a text among others about the same image by comparing the texts with one another.
-#
 # Foils that are made by editing a caption have the caption in common, so it is the text that shares most words with
 # the others: their medoid. A model can find it without the image. So can one that knows that it is the longest, the
 # shortest, the first or the last in the alphabet, or the one that is least like the others.
@@ -267,7 +259,6 @@ def compared(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
 
 
 def rule_above(wins: FloatArray, guess: FloatArray, known: FloatArray) -> int | None:
-    """Return the rule that is surely above chance and clearly better than what is known; None if there is none."""
     # ``wins``, shape (n, rules), is what each rule gets right of each case; a tie counts what guessing gives;
     # ``known``, shape (n,), what the classifier gets right that it may replace.
     if not len(wins):
@@ -287,6 +278,5 @@ def several(texts: Sequence[str], groups: Sequence[Hashable]) -> NDArray[np.bool
 
 
 def _shared(parts: Sequence[frozenset[str]]) -> FloatArray:
-    """The number of its parts that others have, summed over the others: linear in the number of texts."""
     counts = Counter(part for some in parts for part in some)
     return np.array([sum(counts[part] for part in some) - len(some) for some in parts], dtype=np.float64)

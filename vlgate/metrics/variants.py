@@ -22,13 +22,12 @@ Texts = NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The n judged cases of one task as arrays, in the task's order; those that the shape does not have are empty.
+    """The n judged cases of one task as arrays, in the task's order; those that the shape does not have are empty."""
 
-    ``scores``, shape (n, k), are the match scores. ``answers``, shape (n, k), are the answers to the questions of each
-    case as the model gave them, None for a tie between choices, and ``truths``, of the same shape, the right answers.
-    ``files``, shape (n,), is the file that each case was read from, in the order in which the task reads its files.
-    ``groups`` numbers the groups of the cases by metric; see ``measures.group_codes``.
-    """
+    # ``scores``, shape (n, k), are the match scores. ``answers``, shape (n, k), are the answers to the questions of
+    # each case as the model gave them, None for a tie between choices, and ``truths``, of the same shape, the right
+    # answers. ``files``, shape (n,), is the file that each case was read from, in the order in which the task reads its
+    # files. ``groups`` numbers the groups of the cases by metric; see ``measures.group_codes``.
 
     scores: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     answers: Texts = field(default_factory=lambda: np.empty((0, 2), dtype=object))
@@ -148,8 +147,6 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """How a variant defines some metrics of a task: their names, the rule, and a phrase that says how it differs."""
-
     metrics: tuple[str, ...]
     rule: Rule
     differs: str
@@ -157,11 +154,8 @@ class Definition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """Another definition of some metrics.
-
-    ``about`` describes it in a report. ``definitions`` maps patterns of task ids to definitions; the first pattern that
-    matches a task applies.
-    """
+    # ``about`` describes it in a report. ``definitions`` maps patterns of task ids to definitions; the first pattern
+    # that matches a task applies.
 
     about: str
     definitions: Mapping[str, Definition]
@@ -175,14 +169,12 @@ def names(variants: Collection[str], task: str) -> tuple[str, ...]:
 
 
 def how_it_differs(metric: str, task: str) -> str:
-    """Return how a metric of a variant, ``<metric>@<variant>``, differs from the metric; empty if there is none."""
     name, _, variant = metric.partition("@")
     found = _applying([variant], task).get(variant)
     return found.differs if found is not None and name in found.metrics else ""
 
 
 def definitions(metrics: Iterable[str], task: str) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return those metrics of a task that are of variants, by the variant and by how it differs."""
     found: dict[tuple[str, str], tuple[str, ...]] = {}
     for metric in metrics:
         if said := how_it_differs(metric, task):
@@ -284,7 +276,6 @@ def _right(evidence: Evidence) -> BoolArray:
 
 
 def _said_twice(evidence: Evidence, *, same: bool) -> BoolArray:
-    """Whether both answers are the same text, or different texts; a tie is neither."""
     first, second = evidence.answers.T
     given = np.array([None not in row for row in evidence.answers.tolist()], dtype=np.bool_)
     return np.asarray((first == second) == same, dtype=np.bool_) & given

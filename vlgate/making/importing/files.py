@@ -28,8 +28,6 @@ _AGAIN = "write the file again, as UTF-8"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A record of a file: its place, as messages name it, its fields, and the reason why it cannot be read."""
-
     place: str
     fields: Mapping[str, Any]
     problem: str = ""

@@ -46,8 +46,6 @@ _UNNAMED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A request of a planned case: its task, right answer and choices, and the normal forms of its text."""
-
     key: Key
     task: str
     truth: str
@@ -57,22 +55,16 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """The record of each request, in the planned order; the joined records by file; the others by reason.
-
-    ``left_out`` has the number of records and the first one. ``differing`` are the places of joined records whose own
-    right answer is not the benchmark's.
-    """
+    """The record of each request, in the planned order; ``left_out`` has the number of records and the first one."""
 
     rows: Mapping[Key, Recorded]
     joined: Mapping[str, int]
     left_out: Mapping[str, tuple[int, str]]
-    differing: Sequence[str]
+    differing: Sequence[str]  # the places of joined records whose own right answer is not the benchmark's
 
 
 @dataclass(slots=True)
 class _Index:
-    """The planned requests in their order; by kind and text, by these and the image, and by task and number."""
-
     by_text: dict[tuple[str, str], list[Target]] = field(default_factory=lambda: defaultdict(list))
     by_image: dict[tuple[str, str, int | str], list[Target]] = field(default_factory=lambda: defaultdict(list))
     by_number: dict[tuple[str, str, str], list[Target]] = field(default_factory=lambda: defaultdict(list))
@@ -151,8 +143,6 @@ def image_identity(name: str) -> int | str:
 
 
 class _File:
-    """The records of one file, whose prompts and numbers are checked against each other."""
-
     def __init__(self, recording: Recording, index: _Index) -> None:
         self._index = index
         self._failed = [record for record in recording.records if record.problem]
@@ -189,7 +179,6 @@ class _File:
         return {task for hint in record.hints for task in self._own[hint]}
 
     def _planned(self, record: Recorded) -> list[Part]:
-        """The parts of a record's prompts that are planned questions; none inside another, except for instructions."""
         for prompt in record.prompts:
             taken: list[Part] = []
             for part in parts(prompt):
@@ -201,7 +190,6 @@ class _File:
         return []
 
     def _texts(self, record: Recorded) -> list[str]:
-        """The planned questions in a record's prompt, unless the words around them belong to the question."""
         some = self._parts[id(record)]
         return [part.text for part in some if part.around in self._usual]
 
@@ -241,7 +229,6 @@ class _File:
         return fits >= _ENOUGH * len(self._records)
 
     def _agreeing(self, asked: Sequence[Recorded]) -> list[Numbering]:
-        """The numberings that agree with the questions and the right answers of a task's records."""
         tried = asked[:: max(1, len(asked) // _TRIED)]
         tasks = [(record, {one.task for one in self._by_text(record)}) for record in tried]
         names = {name for record in tried for name in record.numbers} | {""}
@@ -294,7 +281,6 @@ class _File:
 
 
 def _enough(fits: Sequence[tuple[Recorded, Sequence[Target]]]) -> bool:
-    """Whether enough records fit the requests that their images or numbers name, and their right answers do, too."""
     truths = [any(_agrees(record, one) for one in some) if record.truth else None for record, some in fits if some]
     least = _SOME if truths.count(True) >= max(_MANY, _ENOUGH * len(truths)) else _ENOUGH
     return truths.count(False) <= (1 - _ENOUGH) * len(truths) and len(truths) >= least * len(fits)
@@ -337,7 +323,6 @@ def _agrees(record: Recorded, target: Target) -> bool | None:
 
 
 def _take(rows: dict[Key, tuple[Recorded, bool]], record: Recorded, target: Target, *, own: bool) -> str:
-    """Store a reply; a reason if a record of the task's category gives another, or an error if they contradict."""
     earlier, earlier_own = rows.setdefault(target.key, (record, own))
     if (earlier.reply.strip(), earlier.score) == (record.reply.strip(), record.score):
         return ""

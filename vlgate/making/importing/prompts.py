@@ -25,8 +25,6 @@ _INSTRUCTION = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of a prompt in its normal form, its characters there, and what stands around it in the prompt."""
-
     text: str
     span: tuple[int, int]
     around: str
@@ -59,7 +57,6 @@ def parts(prompt: str) -> Iterator[Part]:
 
 
 def _pieces(prompt: str) -> Iterator[tuple[int, int]]:
-    """The places of the sentences of a prompt; a line with an option is one."""
     start = 0
     for line in prompt.split("\n"):
         ends = [] if _OPTION.fullmatch(line) else [match.span() for match in _SENTENCE.finditer(line)]
@@ -86,7 +83,6 @@ def plain_question(question: str) -> str:
 
 
 def listed_options(prompt: str) -> tuple[str, ...]:
-    """Return the options that a prompt lists by letters, in the order of the letters from a, if any."""
     matches = [match for line in prompt.split("\n") if (match := _OPTION.fullmatch(line))]
     if len(matches) < 2:  # a choice
         matches = list(_INLINE.finditer(prompt))

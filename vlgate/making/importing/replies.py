@@ -27,12 +27,10 @@ _LONGEST_NAME = 512  # a longer image is not a name, but the image in Base64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """One recorded reply, or a recorded score of an image and a text.
+    """One recorded reply, or a recorded score of an image and a text."""
 
-    ``prompts`` are the texts that may hold the question. ``images`` are the names of the record's image. ``numbers``
-    are what the harness numbers its records by. ``hints`` are the words of its category, ``truth`` is its own right
-    answer. ``match`` is the model's own yes or no beside a score. ``problem`` says why the record has no reply.
-    """
+    # ``numbers`` are what the harness numbers its records by, ``hints`` words of its category, ``truth`` its own right
+    # answer, and ``match`` the model's own yes or no beside a score. ``problem`` says why the record has no reply.
 
     place: str
     prompts: tuple[str, ...] = ()
@@ -95,7 +93,6 @@ def _plain_name(name: object) -> str:
 
 
 def _lower(fields: Fields, place: str) -> dict[str, Any]:
-    """The fields under names in lower case with underscores, without those that hold nothing."""
     names: dict[str, str] = {}
     for name, value in fields.items():
         if value is not None and value == value:  # NaN  # noqa: PLR0124
@@ -156,7 +153,6 @@ def _made(row: Row, form: str, reply: str) -> list[Recorded]:
 
 
 def _plain(row: Row, reply: str) -> Recorded:
-    """A record of a table: a reply in the field of that name; without one, a question."""
     fields = row.fields
     asked = [name for name in _QUESTION if name != reply and isinstance(fields.get(name), str)]
     prompts = tuple(fields[name] for name in asked[:2])
@@ -214,7 +210,6 @@ def _hints(fields: Fields) -> tuple[str, ...]:
 
 
 def _lmms_eval(row: Row) -> Recorded:
-    """A sample of lmms-eval: the record of the data set is in ``doc``, or only its number in the metrics."""
     fields = dict(row.fields)
     for metric in [value for value in fields.values() if isinstance(value, dict)]:
         fields = {**{name: metric[name] for name in (*_NUMBER, *_HINT) if name in metric}, **fields}

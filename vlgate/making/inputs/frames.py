@@ -25,7 +25,6 @@ from vlgate.sources.reading.records import Record, lined_records
 from vlgate.sources.reading.text_files import read_text
 
 # Role frames: SWiG's ``train.json`` with imSitu's ``imsitu_space.json``, or lines of ``{"image", "verb", "roles"}``.
-#
 # SWiG (Pratt et al. 2020, https://github.com/allenai/swig) gives each image a verb, boxes [x1, y1, x2, y2] by role (-1
 # if a role has none), and three annotators' frames, whose nouns are ids of WordNet ("n10287213") or empty. The space
 # has each noun's ``gloss``, a list of words, and each verb's ``abstract``, a sentence with its roles.
@@ -127,7 +126,6 @@ def _lined(file: Path, verbs: _Verbs) -> Iterator[Frame]:
 
 
 # Human-object interactions: HAKE's files, of instances or of whole images, with its list of interactions.
-#
 # HAKE (Li et al. 2020, https://github.com/DirtyHarryLYL/HAKE) names each interaction by its number in HICO's list,
 # ``hico_hoi_list.txt``, whose lines are a number from 1, an object and a verb. The files of instances
 # (``hico-det-*-instance-level.json``, ``hake_large_annotation.json``) give each one the boxes [x1, y1, x2, y2] of the
@@ -150,7 +148,6 @@ _WHOLE = 0.0, 0.0, 1.0, 1.0
 def read_interactions(
     files: Sequence[Path], lists: Sequence[Path], *, faults: Mode, left_out: Counter[str]
 ) -> list[Interactions]:
-    """Read the interactions of files, whose names are in ``lists``; images without any are left out and counted."""
     names = {number: name for file in lists for number, name in _listed(file)}
     if not names:
         remedy = "add HAKE's Config/hico_hoi_list.txt to --from"

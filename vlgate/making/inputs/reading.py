@@ -26,8 +26,6 @@ from vlgate.sources.graphs.checks import Mode
 from vlgate.sources.reading.image_finder import is_plain, stem
 from vlgate.sources.reading.text_files import collector_paused
 
-# Which input a file holds, told from the keys at its beginning, whatever its name.
-
 Content = InputName | Literal["space", "list"]
 """An input, imSitu's file of verbs and nouns, which goes with role frames, or HICO's list, with interactions."""
 
@@ -97,9 +95,6 @@ def _keys(head: bytes) -> tuple[dict[int, set[str]], str]:
     return keys, ""
 
 
-# The folder of the inputs' images: which file an image's name means, and how large the image is.
-
-
 class ImageFolder:
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
@@ -125,7 +120,6 @@ class ImageFolder:
         return number
 
     def sized(self, graph: SceneGraph) -> SceneGraph:
-        """Return a graph with the size of its image, from the file if the graph has none."""
         if graph.width is not None or not self.has(graph.id):
             return graph
         size = image_size(str(self._folder / self.name(graph.id)))
@@ -135,8 +129,6 @@ class ImageFolder:
     def _by_stem(self) -> dict[str, str]:
         return {stem(file.name): file.name for file in sorted(self._folder.iterdir())}
 
-
-# Reading the files of ``--from``: each file's input is told from its content.
 
 _WITH: Mapping[Content, InputName] = MappingProxyType({"space": "frames", "list": "interactions"})
 """The files of words, and the input that each goes with."""
@@ -156,7 +148,6 @@ class Read:
 def read_inputs(
     files: Sequence[Path], takes: Sequence[InputName], *, faults: Mode = "fail", images: ImageFolder | None = None
 ) -> Read:
-    """Read files that hold one of the inputs that a kind takes; ``faults`` is what a fault in a graph does."""
     contents = {file: content_of(file) for file in files}
     name = _name(contents, takes)
     left_out: Counter[str] = Counter()
@@ -237,7 +228,6 @@ def _is_lines(file: Path) -> bool:
 def distinct_graphs(
     files: Sequence[Path], faults: Mode, left_out: Counter[str], without: Collection[str] = ()
 ) -> Iterator[SceneGraph]:
-    """Yield the graphs of files, one per image and none of the images ``without``; the others are counted."""
     from vlgate.sources.graphs.files import read_graphs
 
     seen: set[str] = set()

@@ -20,8 +20,6 @@ from vlgate.sources.reading.text_files import read_json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caption:
-    """A caption of an image, and the image's other captions; ``origin`` is the file and record."""
-
     id: str
     image: str
     text: str
@@ -31,8 +29,6 @@ class Caption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A question about an image and its right answer; ``wrong`` are wrong answers that the file offers beside it."""
-
     id: str
     image: str
     question: str
@@ -50,12 +46,10 @@ class Dialog(candidates.Dialog):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """A verb and who or what fills its roles in an image, as in SWiG: ``{"agent": "man", "place": "gym"}``.
+    """A verb and who or what fills its roles in an image, as in SWiG: ``{"agent": "man", "place": "gym"}``."""
 
-    ``template`` is imSitu's sentence of the verb ("the AGENT exercises ... at PLACE"), and ``similar`` the name of its
-    frame in FrameNet, which verbs that say nearly the same share; both are empty if the files lack them.
-    ``boxes`` are [x, y, w, h] by role, for the roles that can be seen. ``size`` is the image's width and height.
-    """
+    # ``template`` is imSitu's sentence of the verb, and ``similar`` the name of its frame in FrameNet; both may be
+    # empty. ``boxes`` are [x, y, w, h] of the roles that can be seen. ``size`` is the image's width and height.
 
     id: str
     image: str
@@ -92,9 +86,6 @@ class Interactions:
     origin: str
     size: tuple[int, int] | None = None
     boxed: bool = True
-
-
-# What the readers of the inputs share: records of files and of lists, and texts that may be anything.
 
 
 def whole(file: Path, remedy: str) -> Record:
@@ -136,8 +127,6 @@ def origin(record: Record) -> str:
     return f"{record.file.name}, {record.id}"
 
 
-# Texts that no kind can use, left out before anything is parsed, and counted by reason.
-
 LONGEST = 2_000
 """The most characters of a text; longer ones are not captions, and are not parsed."""
 
@@ -163,7 +152,6 @@ _TEXTS: Mapping[type, str] = {Caption: "text", Answer: "question", Dialog: "capt
 
 
 def screened(inputs: Sequence[Any], left_out: Counter[str]) -> list[Any]:
-    """Return the inputs whose texts can be used; the others are counted in ``left_out``."""
     kept = []
     for input_ in inputs:
         field_of_text = _TEXTS.get(type(input_))
@@ -213,7 +201,6 @@ def lined_captions(file: Path) -> Iterator[Caption]:
 
 
 # Answered questions: Visual7W's ``dataset*.json``, or JSON lines of ``{"image", "question", "answer"}``.
-#
 # Visual7W (Zhu et al. 2016, https://ai.stanford.edu/~yukez/visual7w/) lists images, each with its ``filename`` and
 # ``qa_pairs``; the three wrong answers of a pair are its ``multiple_choices``. Lines may have ``id`` and ``wrong``.
 
@@ -255,7 +242,6 @@ def _texts(record: Record, field: str, *otherwise: list[str]) -> tuple[str, ...]
 
 
 # Dialogs: VisDial's ``visdial_*.json``, or JSON lines of ``{"image", "caption", "dialog": [[question, answer]]}``.
-#
 # VisDial (Das et al. 2017, https://visualdialog.org/data) has pools of questions and answers, to which dialogs point
 # by number; the questions have no question mark, and the answers no full stop.
 

@@ -21,8 +21,6 @@ from vlgate.perturb.foils.swap_mining import mine
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.text.parsed import Parsed
 
-# Foils of captions: plurality, noun foils as in FOIL it!, and the numbers in captions.
-
 Maker = Callable[[Parsed, Sequence[Mentions]], Perturbed]
 
 
@@ -48,8 +46,6 @@ COUNTING_CAPTIONS = kind_of(  # no benchmark has such a task
 )
 
 
-# Relations of captions as in VALSE: another preposition, by a table or by a masked language model.
-
 _TOP = 20  # fillings of each length that are asked for
 
 
@@ -59,7 +55,6 @@ def _parsed(inputs: Sequence[Caption], work: Work) -> dict[str, Parsed]:
 
 
 def _relations(work: Work) -> MakeSome:
-    """Fill the places of prepositions with a masked language model if there is one, else by the table of contrasts."""
     known = attested(work.tools.parser.parse([input_.text for input_ in work.inputs]))
     filling = work.tools.has("mlm")
 
@@ -80,9 +75,6 @@ def _relations(work: Work) -> MakeSome:
 
 
 RELATIONS = kind_of("relations", _relations, valse("relations.json", "relations"), both_ways)
-
-
-# Two images with two captions of the same words in another order, as in Winoground.
 
 
 FILE, IMAGES = "winoground/data/examples.jsonl", "winoground/data/images.jsonl"

@@ -24,8 +24,6 @@ from vlgate.perturb.scene_graph import Box, SceneGraph, sized
 from vlgate.sources.benchmarks.bla import FILES, SENTENCES
 from vlgate.sources.benchmarks.vl_checklist import CORPUS
 
-# What the kinds of scene graphs make of other inputs: a graph, the name of its image, and the release it is from.
-
 GraphInput = SceneGraph | Frame | Interactions
 """What a graph can be made of."""
 

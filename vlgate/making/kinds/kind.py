@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from vlgate.making.tools import Tools
 
 
-# What a kind of data set is: the inputs it takes, the tools it uses, and the functions that make and write it.
-
 InputName = Literal["captions", "answers", "dialogs", "frames", "interactions", "graphs"]
 """The inputs; their records are in ``inputs/records.py``, and ``SceneGraph``."""
 
@@ -51,8 +49,6 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a kind knows before it starts: all inputs, in the order of the files, the tools, and the seed."""
-
     inputs: Sequence[Any]
     tools: Tools
     seed: int
@@ -60,8 +56,6 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """The items that stay in a set, in their order, how many were dropped by reason, and what is wrong if anything."""
-
     items: tuple[Item, ...]
     dropped: Mapping[str, int] = field(default_factory=dict)
     note: str = ""
@@ -115,23 +109,18 @@ class Kind:
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """The tools whose options a set of this kind takes, those of its checks and its report included."""
         checking: tuple[str, ...] = () if self.start is None else ("grammar", "lm")
         inference: tuple[str, ...] = () if self.start is None or self.inference == "unused" else ("nli",)
         return tuple(dict.fromkeys((*self.needs, *self.uses, *inference, *checking)))
 
-
-# What kinds share that choose among the candidates of a whole set.
 
 UNPAIRED = "a word of it is false more often than true"
 """The reason for which a candidate is dropped by a balance of classes."""
 
 
 def both_ways(items: Sequence[Item], seed: int, *, rings: bool = False) -> Selected:
-    """Keep one foil of a caption, each word as often in captions as in foils, and half of the captions likelier.
-
-    With ``rings``, a word need not be replaced by those that it replaces.
-    """
+    """Keep one foil of a caption, each word as often in captions as in foils, and half of the captions likelier."""
+    # With ``rings``, a word need not be replaced by those that it replaces.
     foils = [item.candidate for item in items if isinstance(item.candidate, Foil)]
     leads = [item.lead or 0.0 for item in items]
     chosen = exchanged(foils, [item.origin for item in items], seed, leads, rings=rings)
@@ -151,7 +140,6 @@ KINDS = tuple(_TABLE)
 def kind_of(
     name: str, start: Start | None = None, release: Release | None = None, select: Select | None = None
 ) -> Kind:
-    """Return the kind of a row of ``kinds.toml`` with its functions."""
     row: dict[str, Any] = {
         field: tuple(value) if isinstance(value, list) else value for field, value in _TABLE[name].items()
     }

@@ -29,8 +29,6 @@ from vlgate.sources.graphs.question_files import ENDINGS, images_in, write_quest
 from vlgate.sources.reading.text_files import collector_paused
 from vlgate.types import Ask, Case, Task
 
-# The files of a set of question pairs, in our own shape or another one, and the report on it.
-
 FORMS: Mapping[str, str] = {
     "cases": "cases/questions.jsonl",
     "release": "carets/data/questions",
@@ -44,9 +42,6 @@ Json = dict[str, Any]
 
 
 def files_of(pairs: Sequence[QuestionPair], form: str) -> tuple[dict[str, str], int]:
-    """Return the content of the files by their paths, and the number of questions in them."""
-    if form not in FORMS:
-        raise UnknownNameError("format of questions", form, FORMS)
     if form == "cases":
         lines = "".join(f"{json.dumps(_case(pair), ensure_ascii=False)}\n" for pair in pairs)
         return {FORMS[form]: lines}, 2 * len(pairs)
@@ -79,10 +74,6 @@ def _case(pair: QuestionPair) -> Json:
 def report_of(
     made: Mapping[Test, Made], left_out: Mapping[str, int], graphs: tuple[int, int], made_by: Mapping[str, Any]
 ) -> Json:
-    """Return the content of ``bias.json``: of each test, what rules and a classifier answer without the image.
-
-    ``graphs`` are the numbers of graphs that were used and that were read.
-    """
     fewest = min(len(one.pairs) for one in made.values())
     return {
         "schema": 1,
@@ -154,7 +145,6 @@ def _warnings(report: Json) -> list[str]:
 
 
 # Make pairs of questions from scene graphs, for your own tests or for training.
-#
 # The generator is the one that makes the tasks of a run (CARETS, section 4). For training data (the paper's Table 5),
 # give another seed, and leave out the images of the test with --without.
 

@@ -20,8 +20,6 @@ from vlgate.perturb.foils.how_many import INSTRUMENTS, countable
 from vlgate.perturb.ontology.wordnet import WordRelations
 from vlgate.seeds import generator, quick_generator
 
-# Kinds that are made of how-many questions and of dialogs: VALSE's existence, counting and coreference.
-
 WHOLE = "questions about the image as a whole are at most a third of the set"
 """Why a question such as "is it sunny?" is not chosen: nothing in the caption is what its "it" stands for."""
 
@@ -121,8 +119,6 @@ COUNTING_BALANCED, COUNTING_SMALL, COUNTING_ADVERSARIAL = (
 
 COREFERENCE = kind_of("coreference", _coreference, _coreference_release, _half_yes)
 
-
-# Kinds that are made of role frames: VALSE's action replacement and actant swap.
 
 NO_TEMPLATE = "the verb has no template; add imsitu_space.json to --from"
 NO_ROLES = "the image lacks the agent or every other role"

@@ -19,11 +19,8 @@ from vlgate.perturb.foils.candidates import Candidate, Foil, SentenceSet, TextMo
 from vlgate.sources.reading.source import QUAD_TRUTHS, quad_requests, texts_about
 from vlgate.types import Case, FloatArray, Metric, Shape, Task
 
-# A candidate as pairs of a true and a false text of one image, and a set of candidates as a task.
-
 
 def contrasts(one: Candidate) -> tuple[tuple[str, str], ...]:
-    """Return the pairs (true text, false text) of a candidate: one of a foil, else two in their order."""
     if isinstance(one, Foil):
         return ((one.caption, one.foil),)
     if isinstance(one, SentenceSet):
@@ -51,7 +48,6 @@ def as_task(items: Sequence[Item], name: str, shape: Shape) -> Task:
 
 
 # The blind baseline of a set, and the dropping of foils that it finds by their texts alone.
-#
 # The baseline is the text classifier that runs show beside each task (``vlgate.audit.blind_baseline``): naive Bayes
 # over words and pairs of neighbours, with folds by image. A set that it solves says little about a model that sees,
 # because the model may do the same (VALSE, section 4.1; Zellers et al. 2018, "Swag", filter in the same way).
@@ -90,15 +86,11 @@ def blind(items: Sequence[Item], shape: Shape) -> Blind | None:
 
 
 def near_chance(items: Sequence[Item], shape: Shape) -> tuple[list[Item], int]:
-    """Drop the items that the blind baseline finds most surely, until it is near chance; return how many were dropped.
-
-    In each round the classifier learns from the items that are left.
-    """
+    """Drop the items that the blind baseline, learnt anew each round, finds most surely, until it is near chance."""
     return _dropped(items, lambda left: _margins(left, shape))
 
 
 def as_likely(items: Sequence[Item], _shape: Shape) -> tuple[list[Item], int]:
-    """Drop the items whose true text is likelier than the false one by most, until it is so in about half of them."""
     return _dropped(items, leads)
 
 
@@ -133,7 +125,6 @@ def leads(items: Sequence[Item]) -> FloatArray | None:
 
 
 def likelier(items: Sequence[Item]) -> Blind | None:
-    """Return the share of the scored items whose true text is the likelier one; None if none is scored."""
     margins = leads([item for item in items if item.lead is not None])
     return None if margins is None else _measured(margins)
 
@@ -183,7 +174,6 @@ def _margins(items: Sequence[Item], shape: Shape) -> FloatArray | None:
 
 
 # Pruning: cases are dropped that the probes of ``vlgate.shortcuts`` solve, until text alone is not above chance.
-#
 # It goes further than the filter of ``blind``, which every set passes through: three probes instead of one, and not
 # above chance instead of near it. Each round drops the cases that a probe solves most surely, as AFLite does (Le Bras
 # et al. 2020, "Adversarial filters of dataset biases"), and the probes learn again from the cases that are left.
@@ -223,7 +213,6 @@ def reached(items: Sequence[Item], shape: Shape) -> Reached:
 
 
 def pruned(items: Sequence[Item], shape: Shape) -> tuple[list[Item], int]:
-    """Drop the items that the probes solve most surely, until none is above chance; return how many were dropped."""
     left = list(items)
     for _ in range(_PRUNING_ROUNDS):
         solved = shortcuts(as_task(left, "made/set", shape))

@@ -26,8 +26,6 @@ from vlgate.making.sets.validity import Check, repeated
 from vlgate.perturb.foils.candidates import Candidate, Foil, Perturbed, SentenceSet, Swap
 from vlgate.seeds import quick_generator
 
-# Candidates as JSON values, and back.
-
 _CLASSES: Mapping[str, Callable[..., Candidate]] = {one.__name__: one for one in (Foil, SentenceSet, Swap)}
 
 
@@ -54,8 +52,6 @@ def from_json(value: Mapping[str, Any]) -> Made:
     return Made(image=value["image"], origin=value["origin"], found=perturbed, extra=tuple(value["extra"]))
 
 
-# Candidates of inputs, block by block: made, checked, and kept in the set's folder.
-
 _NO_WORD = re.compile(r"[^\w.]+")
 BLOCK = 500
 """Inputs whose candidates are made together."""
@@ -76,11 +72,9 @@ def blocks(
     folder: SetFolder,
     prepare: Callable[[], tuple[MakeSome, Sequence[Check]]],
 ) -> Iterator[Block]:
-    """Yield the candidates of the inputs, block by block, in a random order that the seed decides.
-
-    A block that an earlier run has kept is not made again. ``prepare`` returns the function that makes candidates and
-    the checks; it is called before the first block that must be made.
-    """
+    """Yield the candidates of the inputs, block by block, in a random order that the seed decides."""
+    # A block that an earlier run has kept is not made again. ``prepare`` returns the function that makes candidates and
+    # the checks; it is called before the first block that must be made.
     images: dict[Any, list[int]] = {}  # the inputs of one image stay together
     for index, input_ in enumerate(inputs):
         images.setdefault(getattr(input_, "image", index), []).append(index)
@@ -102,7 +96,6 @@ def blocks(
 
 
 def items(block: Block) -> Iterator[Item]:
-    """Yield the candidates of a block, each with an id made of its input's origin and its place among the input's."""
     for one in block.made:
         extras = one.extra or ({},) * len(one.found.candidates)
         for index, (candidate, extra) in enumerate(zip(one.found.candidates, extras, strict=True)):
@@ -140,8 +133,6 @@ def _read(content: Any, used: int) -> Block | None:
         return None
 
 
-# From candidates to a set: no case twice, balanced classes, a blind baseline near chance, at most so many cases.
-
 Balance = Literal["near chance", "pruned", "none"]
 """Whether cases are dropped until text alone is near chance, is not above chance, or not at all."""
 
@@ -152,8 +143,6 @@ _ROUNDS = 5  # of balancing classes and dropping what is found blindly: each und
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The items of a set, the others by reason, and the blind baseline before it decided anything."""
-
     # ``note`` says what is wrong with the balance of the items, if anything is. ``probes`` is what the probes of text
     # reached before any of this; None if nothing is pruned.
 
@@ -180,11 +169,9 @@ def choose(
     balance: Balance = "near chance",
     score: Score = list,
 ) -> Chosen:
-    """Choose the items of a set among the candidates of the inputs that were used.
-
-    The blind baseline has the last word: it is measured again after each balancing of classes. If the set is pruned,
-    the probes of text have it.
-    """
+    """Choose the items of a set among the candidates of the inputs that were used."""
+    # The blind baseline has the last word: it is measured again after each balancing of classes. If the set is pruned,
+    # the probes of text have it.
     choosing = _Choosing(replace(kind, select=None) if balance == "none" else kind, seed, balance)
     left: list[Item] = []
     for item, reason in zip(items, repeated(items), strict=True):
@@ -213,8 +200,6 @@ def choose(
 
 
 class _Choosing:
-    """Chooses items of a kind; ``dropped`` counts the others by reason, ``note`` is that of the last balancing."""
-
     def __init__(self, kind: Kind, seed: int, balance: Balance) -> None:
         self.dropped: Counter[str] = Counter()
         self.note = ""

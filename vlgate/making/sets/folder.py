@@ -23,7 +23,6 @@ WHY = "why.jsonl"
 
 
 def as_cases(items: Sequence[Item], name: str, named: Callable[[str], str] = str) -> dict[str, str]:
-    """Return the content of ``cases/<name>.jsonl``, by its path; ``named`` returns the path of an image."""
     lines = []
     for item in items:
         made = item.candidate
@@ -40,7 +39,6 @@ def as_cases(items: Sequence[Item], name: str, named: Callable[[str], str] = str
 
 
 def as_reasons(items: Sequence[Item]) -> str:
-    """Return a line of JSON for each item: ``id``, ``image``, ``origin``, ``why``, and ``classes`` of a foil."""
     lines = []
     for item in items:
         row = {"id": item.id, "image": item.image, "origin": item.origin, "why": item.candidate.why}
@@ -88,7 +86,6 @@ def valse(file: str, phenomenon: str) -> Release:
 
 
 # The folder of a set: who may write into it, and the blocks of candidates that stay there until the set is whole.
-#
 # A run keeps each block of candidates in ``.making``, so that a run that is killed goes on with the next block. That
 # folder is removed when all files of the set are there.
 
@@ -100,8 +97,6 @@ _OPTIONS = "options.json"
 
 
 class SetFolder:
-    """The folder of a set while it is made; ``resumed`` says whether an interrupted run goes on."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.resumed = False
@@ -141,10 +136,8 @@ class SetFolder:
         write_whole(self._work / f"{number:06d}.json", json.dumps(content, ensure_ascii=False))
 
     def finish(self, files: Mapping[str, str], report: Mapping[str, str], *, overwrite: bool) -> None:
-        """Write the report, then the files of the set, each whole; the blocks are removed after that.
-
-        The files of an earlier set are removed first, so that the folder never holds cases of two sets.
-        """
+        """Write the report, then the files of the set, each whole; the blocks are removed after that."""
+        # The files of an earlier set are removed first, so that the folder never holds cases of two sets.
         try:
             listed = json.loads((self.folder / BIAS).read_text(encoding="utf-8"))["files"]
         except (OSError, ValueError, KeyError, TypeError):
@@ -185,7 +178,6 @@ def opened(folder: Path, options: Mapping[str, Any], *, overwrite: bool) -> Iter
 
 
 def digest(file: Path) -> str:
-    """Return the beginning of a file's SHA-256, in hexadecimal digits; empty if it cannot be read."""
     if not file.is_file():  # reading a pipe would block for ever
         return ""
     try:

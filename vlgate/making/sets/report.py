@@ -13,17 +13,7 @@ from vlgate.audit.blind_baseline import probe
 from vlgate.audit.flaws import examine
 from vlgate.gates.records import Gate
 from vlgate.making.kinds.kind import Item, Kind
-from vlgate.making.sets.blind import (
-    FEWEST,
-    FOUND,
-    IMPLAUSIBLE,
-    NEAR,
-    PRUNED,
-    Reached,
-    as_task,
-    contrasts,
-    images,
-)
+from vlgate.making.sets.blind import FEWEST, FOUND, IMPLAUSIBLE, NEAR, PRUNED, Reached, as_task, contrasts, images
 from vlgate.making.sets.candidates import BEYOND, Chosen
 from vlgate.making.sets.text_alone import Json, above, remedy, set_rows, uneven, warning
 from vlgate.making.sets.validity import Balance, of_classes, of_words, words
@@ -38,8 +28,6 @@ _SHOWN = 20  # the most frequent phrases that are listed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """What became of the inputs, of which candidates were made from ``used``; counts are by reason."""
-
     # ``left_out`` counts what was left out when the files were read, ``refused`` the parts of inputs that gave no
     # candidate, ``dropped`` the candidates that did not stay. ``note`` says what is wrong with the balance of the set.
     # The inputs have ``images``, and the folder of --images has ``found`` of them; None without a folder.
@@ -64,6 +52,10 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
     classes, texts = _classes(kind, items), _balance(of_words(pairs))
     told = above([one for one in (blind, *probes, plausible) if one is not None], len(items))
     cause = uneven((classes or texts)["phrases"], len(pairs))
+    changed = []
+    for caption, foil in pairs:
+        before, after = Counter(words(caption)), Counter(words(foil))
+        changed.append(max((before - after).total(), (after - before).total()))
     return {
         "schema": 1,
         "kind": kind.name,
@@ -89,7 +81,7 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
         "plausibility": plausible,
         "classes": classes,
         "words": texts,
-        "changed_words": _edits(pairs),
+        "changed_words": {"median": statistics.median(changed), "most": max(changed)},
         "probes": probes,
         "flaws": [{"name": one.name, "count": one.count, "why": one.why} for one in examine(task)],
         "made_by": dict(made_by),
@@ -97,7 +89,6 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
 
 
 def needed(used: int, cases: int) -> int:
-    """Return how many inputs give the cases of a gate, if ``used`` give so many cases."""
     return ceil(GATED * used / cases)
 
 
@@ -106,7 +97,6 @@ def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _explained(blind: Json, chosen: Chosen, account: Account) -> Json:
-    """Return the row of the blind baseline, with what it was before cases were dropped, and why it is what it is."""
     if blind["value"] is None:
         return {"value": None, "why": "not measured: fewer than ten images"}
     cases, far = len(chosen.items), f"more than {NEAR:.2f} above chance"
@@ -129,7 +119,6 @@ def _explained(blind: Json, chosen: Chosen, account: Account) -> Json:
 
 
 def shortcuts_record(before: Reached, now: Reached, account: Account) -> Json:
-    """Return what the probes of text reach before and after pruning, and how many cases were dropped for it."""
     parts = {
         name: {"before": one.value, "value": now.probes[name].value, "low": now.probes[name].low, "n": one.n}
         for name, one in before.probes.items()
@@ -150,14 +139,6 @@ def _balance(balance: Balance) -> Json:
     shown = [phrase for phrase, _ in sorted(common.items(), key=lambda one: (-one[1], one[0]))[:_SHOWN]]
     phrases = {phrase: [balance.captions.get(phrase, 0), balance.foils.get(phrase, 0)] for phrase in shown}
     return {"distance": balance.distance, "items": balance.items, "phrases": phrases}
-
-
-def _edits(pairs: Sequence[tuple[str, str]]) -> Json:
-    changed = []
-    for caption, foil in pairs:
-        before, after = Counter(words(caption)), Counter(words(foil))
-        changed.append(max((before - after).total(), (after - before).total()))
-    return {"median": statistics.median(changed), "most": max(changed)}
 
 
 def as_page(report: Json) -> str:

@@ -24,8 +24,6 @@ from vlgate.making.sets.validity import Check, checks
 from vlgate.making.tools import TOOLS, ToolOptions, Tools
 from vlgate.sources.graphs.checks import Mode
 
-# The options of one run of ``vlgate make``.
-
 Form = Literal["cases", "release"]
 
 
@@ -46,8 +44,6 @@ class Settings:
     tools: ToolOptions = field(default_factory=ToolOptions)
 
 
-# The making of one set: inputs to candidates, candidates to a set, the set and its report to files.
-
 Say = Callable[[str], None]
 _SECONDS = 2.0  # between two lines of progress
 _ENOUGH = 3  # candidates for each case of --limit, before the set is chosen
@@ -60,10 +56,8 @@ class MadeSet:
 
 
 def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
-    """Make a set of one kind, and write its files; a run that was killed goes on with its next block.
-
-    ``say`` is given lines of progress. The same inputs, options and seed give the same bytes.
-    """
+    """Make a set of one kind, and write its files; a run that was killed goes on with its next block."""
+    # ``say`` is given lines of progress. The same inputs, options and seed give the same bytes.
     if settings.form == "release" and kind.release is None:
         raise OptionError(f"--format release: no benchmark releases {kind.name}; take cases")
     if settings.form == "release" and settings.balance == "none":

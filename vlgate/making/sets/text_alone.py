@@ -35,7 +35,6 @@ def probe_rows(probes: Iterable[Probe], worth: int) -> list[Json]:
 def set_rows(
     items: Sequence[Item], kind: Kind, probes: Iterable[Probe], lm: str
 ) -> tuple[Json, list[Json], Json | None]:
-    """Return the rows of a set: of the blind baseline, of rules, and of how often the true text is the likelier one."""
     now, worth = blind(items, kind.shape), len(items)
     rows = probe_rows((one for one in probes if not one.learnt), worth)  # the baseline is the learnt one
     actors = [_ANIMATE[made.tags["actors"]] for item in items if "actors" in (made := item.candidate).tags]
@@ -50,7 +49,6 @@ def set_rows(
 
 
 def _by_other_images(items: Sequence[Item]) -> list[float]:
-    """Whether what a caption has and its foil has not is more often true than false of the other images."""
     foils = [(item.image, item.candidate.classes) for item in items if isinstance(item.candidate, Foil)]
     known, own = Counter[str](), defaultdict[str, Counter[str]](Counter)
     for image, (true, false) in foils:
@@ -70,7 +68,6 @@ def above(rows: Iterable[Json], worth: int) -> list[Json]:
 
 
 def warning(told: Sequence[Json], cause: str, remedy: str) -> str:
-    """Return a sentence on the rows that are above chance; empty if there are none."""
     if not told:
         return ""
     named = [f"{one['name']} {one['value']:.3f} ({one['low']:.3f} to {one['high']:.3f})" for one in told[:_NAMED]]
@@ -80,7 +77,6 @@ def warning(told: Sequence[Json], cause: str, remedy: str) -> str:
 
 
 def uneven(phrases: Json, pairs: int) -> str:
-    """Say which phrase is more often true than false or the reverse, if one is in at least a tenth of the pairs."""
     most = max(phrases, key=lambda phrase: abs(phrases[phrase][0] - phrases[phrase][1]), default="")
     true, false = phrases.get(most, (0, 0))
     return f"{most!r} is in {true:,} captions and {false:,} foils" if abs(true - false) >= max(2, pairs / 10) else ""

@@ -38,7 +38,6 @@ class Balance:
 
 
 def jensen_shannon(captions: Mapping[str, int], foils: Mapping[str, int]) -> float:
-    """Return the Jensen-Shannon distance of two distributions of counts: 0 if they are equal, 1 if disjoint."""
     # Table 5 calls it a divergence, but its formula has the square root (Endres and Schindelin 2003).
     sums = sum(captions.values()), sum(foils.values())
     if not all(sums):
@@ -122,7 +121,6 @@ def rewritten(pairs: _Pairs) -> list[str | None]:
 
 
 def ungrammatical(pairs: _Pairs, judge: Grammaticality) -> list[str | None]:
-    """Drop foils below ``LEAST_GRAMMATICAL``; a judge that compares, those below ``LEAST_LIKELY``."""
     # A judge may compare a text with its original instead, as the likelihood of a language model does.
     if against := getattr(judge, "against", None):
         return _compared(pairs, against)
@@ -155,7 +153,6 @@ def followed(pairs: _Pairs, judge: Entailment, wanted: Inference) -> list[str | 
 
 
 def repeated(items: Sequence[Item]) -> Iterator[str | None]:
-    """Say of each item of a set why it is dropped: it is a duplicate, or its foil is true of its image."""
     told = [[(image, *map(_plain, pair)) for image, pair in _pairs_of_images(item)] for item in items]
     true = {(image, text) for pairs in told for image, text, _ in pairs}
     seen: set[tuple[object, ...]] = set()
@@ -178,8 +175,6 @@ def _plain(text: str) -> str:
 
 
 def _each(check: Callable[[_Pairs], list[str | None]]) -> Check:
-    """Let a check of pairs judge candidates: the first pair that is dropped decides."""
-
     def checked(candidates: Sequence[Candidate]) -> list[str | None]:
         parts = [contrasts(candidate) for candidate in candidates]
         pairs = [pair for part in parts for pair in part]

@@ -25,7 +25,6 @@ from vlgate.seeds import quick_generator
 from vlgate.types import Case, LazyImage, Match, Task
 
 # What voters are asked: an image and two texts in random order, one of which is true of the image.
-#
 # The order is balanced: the caption comes first in half of the items of each task (VALSE, section 4.3 and appendix E).
 
 Answer = Literal["first", "second", "both", "neither", "cannot_tell"]
@@ -44,8 +43,6 @@ ANSWERS: Mapping[Answer, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One image with two texts: ``caption`` is true of it, ``foil`` is not, ``caption_first`` is their order."""
-
     # ``id`` is a digest of everything that a voter sees and of the case, so a changed text has another id.
 
     task: str
@@ -70,11 +67,9 @@ def can_be_asked(task: Task) -> bool:
 
 
 def items_of(task: Task, seed: int) -> tuple[Item, ...]:
-    """Return the items of a task, in the order of its cases.
-
-    A pair is one item. A 2x2 is two, each image with both captions. A set is two as well: the first true sentence
-    with the first false one, and the second ones.
-    """
+    """Return the items of a task, in the order of its cases."""
+    # A pair is one item. A 2x2 is two, each image with both captions. A set is two as well: the first true sentence
+    # with the first false one, and the second ones.
     if not can_be_asked(task):
         raise OptionError(f"task {task.id!r} has questions, which have no foil to vote on; leave it out with --suite")
     asked = [(case, *places) for case in task.cases for places in SHAPES[task.shape].voted]
@@ -115,7 +110,6 @@ def _digest(content: object, digits: int) -> str:
 
 
 # A file for crowdsourcing: one row for each item, as Amazon Mechanical Turk and similar platforms take it.
-#
 # Columns: ``form``, the digest of the items; ``item``, the item's id; ``image``, the image's address; ``first`` and
 # ``second``, the texts; ``first_html`` and ``second_html``, the texts as HTML with the differences in bold. A task of
 # the platform shows them, and asks for ``answer``, one of ``items.ANSWERS``. A cell that a spreadsheet would take for
@@ -125,7 +119,6 @@ COLUMNS = ("form", "item", "image", "first", "second", "first_html", "second_htm
 
 
 def write_rows(items: Sequence[Item], file: Path, address: str = "") -> None:
-    """Write the items to a CSV file, in their order; an image's address is ``address`` with the image's name."""
     name = digest(items)
     with whole_file(file) as part, part.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream)
@@ -138,7 +131,6 @@ def write_rows(items: Sequence[Item], file: Path, address: str = "") -> None:
 
 
 # The form for voters: an HTML page that works offline, asks nothing of any server, and keeps the answers.
-#
 # The texts are data of the page and never become part of its markup. Its policy allows its own script and style only,
 # by their digests, so that nothing in a caption can run.
 
@@ -153,15 +145,12 @@ _PAGE = Path(__file__).parent / "page"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How forms are made: images inside the page or in a folder beside it, their longest side, and items per form."""
-
     images: Images = "inline"
     side: int = SIDE
     per_form: int = 100
 
 
 def write_forms(items: Sequence[Item], file: Path, layout: Layout) -> list[Path]:
-    """Write the items in their order to one form, ``file``, or to several, ``NAME-1.html`` and so on."""
     parts = [items[start : start + layout.per_form] for start in range(0, len(items), layout.per_form)]
     name = digest(items)
     files = [file if len(parts) == 1 else file.with_stem(f"{file.stem}-{n}") for n in range(1, len(parts) + 1)]

@@ -28,8 +28,6 @@ _FIRST = "give the file as the form or the platform made it"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Votes:
-    """The answers of each annotator by item, and the votes that were left out, counted by reason."""
-
     by_item: Mapping[str, Mapping[str, Answer]]
     left_out: Counter[str] = field(default_factory=Counter)
 
@@ -112,7 +110,6 @@ def _check(row: _Row, form: str, known: Mapping[str, object]) -> None:
 
 
 # How far voters agree: the shares and the coefficient that VALSE prints in Table 5.
-#
 # Krippendorff's alpha is computed by the ``krippendorff`` library over the five answers as they were given, at the
 # nominal level. "The first" and "the second" are two of the five: an alpha over caption and foil would be below 0 on
 # the valid items, since nearly all votes there are for the caption, whereas Table 5 prints 0.23 to 0.64.
@@ -135,7 +132,6 @@ class Agreement:
 
 
 def is_valid(item: Item, votes: Mapping[str, Answer], voters: int = 3) -> bool:
-    """Return whether an item has enough votes, and two of three are for the caption and not for the foil."""
     chosen = sum(answer == item.right for answer in votes.values())
     return len(votes) >= voters and 3 * chosen >= 2 * len(votes)
 
@@ -163,8 +159,6 @@ def alpha(ballots: Sequence[Mapping[str, Answer]]) -> float | None:
     return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
 
 
-# What the votes decide: cases that are kept, cases that are dropped by reason, and the table of agreement.
-
 _REASONS: Mapping[Answer, str] = {
     "both": "both texts are true",
     "neither": "neither text is true",
@@ -174,16 +168,12 @@ _REASONS: Mapping[Answer, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator:
-    """How many votes an annotator gave, and how many of them chose the caption, but not the foil."""
-
     votes: int
     caption: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The kept cases and the reasons of dropped ones by task, the agreement by task, and the annotators by name."""
-
     kept: Mapping[str, tuple[Case, ...]]
     dropped: Mapping[str, Counter[str]]
     table: Mapping[str, Agreement]
@@ -191,7 +181,6 @@ class Outcome:
 
 
 def outcome(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Outcome:
-    """Decide on the cases: one is kept if all its items are valid; else the first one that is not is the reason."""
     by_task: dict[str, list[Item]] = defaultdict(list)
     votes: dict[str, list[bool]] = defaultdict(list)
     for item in items:
@@ -227,7 +216,6 @@ def reason(item: Item, votes: Mapping[str, Answer], voters: int = 3) -> str:
 
 
 def write_outcome(result: Outcome, folder: Path) -> list[Path]:
-    """Write the kept cases to ``cases/valid.jsonl`` of a folder, and the outcome to ``votes.json`` and ``votes.md``."""
     (folder / "cases").mkdir(parents=True, exist_ok=True)
     content = {
         "tasks": {task: {**asdict(line), "dropped": result.dropped[task]} for task, line in result.table.items()},
@@ -266,7 +254,6 @@ def report(result: Outcome) -> Iterator[str]:
 
 
 def row_of(task: str, case: Case) -> dict[str, object]:
-    """Return a case as a line of ``cases/*.jsonl``, which reads back as an equal case."""
     asked = [request for request in case.requests if isinstance(request, Match)]
     texts = [request.text for request in asked]
     fields: dict[str, object]
