@@ -178,7 +178,7 @@ def _actors_first(items: Sequence[Item], seed: int) -> Selected:
     # the rule "a person or an animal does it" is right in (both / 2 + others) / all: 0.6 with a fifth of others
     few = {index: -0.25 if acting else 1 for index, acting in enumerate(both)}
     rows = [*one_of_each([item.id for item in items]), *half_likelier([item.lead or 0.0 for item in items]), (few, 0)]
-    chosen = most(generator(f"{seed}/actors").random(len(items)), rows, ())
+    chosen = most(generator(f"{seed}/actors").random(len(items)).tolist(), rows, ())
     if len(chosen) < ENOUGH:  # a set of fewer stays as it is, and its report says what text alone tells
         things = [index for index, acting in enumerate(both) if not acting]
         chosen = (*(index for index, acting in enumerate(both) if acting), *things[: sum(both)])
