@@ -27,7 +27,6 @@ class Quiet:
 
     @allure_commons.hookimpl
     def report_container(self, container: TestResultContainer) -> None:
-        """Write the fixtures of tests, unless all of these tests are held back."""
         if not self.silent and not self._held.issuperset(container.children):
             self.files.report_container(container)
 
@@ -51,7 +50,6 @@ class Quiet:
 
 
 def quieted() -> Quiet | None:
-    """Stand before the object that writes the files of allure-pytest; None if there is none."""
     manager = allure_commons.plugin_manager
     files = next((plugin for plugin in manager.get_plugins() if isinstance(plugin, AllureFileLogger)), None)
     if files is None:

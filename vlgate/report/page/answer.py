@@ -45,12 +45,10 @@ def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
 
 
 def urgency(gate: Mapping[str, Any]) -> int:
-    """Return the place of a decision in a list that begins with what stops a release."""
     return (*NOT_PASSED, gate["decision"]).index(gate["decision"])
 
 
 def decided(gate: Mapping[str, Any], tasks: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a gate of ``metrics.json`` with the other cells of its row; ``tasks`` are the figures there."""
     task, metric = judged_by(gate)
     value, interval, n, counts = _changed(gate)
     words = threshold_words(gate["kind"], gate["min"], gate["max"], gate["basis"])
