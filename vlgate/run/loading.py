@@ -252,7 +252,6 @@ def merged(cards: Sequence[ModelCard], name: str) -> ModelCard:
 
 
 def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:
-    """Return the text-only model that every figure is compared with; it is the same in any order of requests."""
     return replace(predictor_of(load("blind", seed=options.seed, folder=options.folder), options, tasks), seed=None)
 
 

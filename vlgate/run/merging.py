@@ -117,7 +117,6 @@ def _short(text: str) -> str:
 
 
 def without_controls(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
-    """Return the decisions; those on a control, which no part asks, say what decides them."""
     # A control is asked about a sample of the judged cases of the whole run, which no part knows
     made = []
     for decision in decisions:
@@ -138,7 +137,6 @@ _WORST = ("failed", "suspect", "ok", "not applicable")
 def join(
     parts: Sequence[RecordedPart], options: Options, earlier: FinishedRun | None = None, *, own_thresholds: bool = False
 ) -> EndedRun:
-    """Judge the replies of all parts and decide the gates, as one process would have with the same replies."""
     thresholds, first = read_gates(options), parts[0]
     if not own_thresholds:
         made = thresholds_digests(thresholds)
