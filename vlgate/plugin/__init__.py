@@ -138,8 +138,6 @@ class LastStatus:
 
 
 class LastWord:
-    """Keeps the exit status of a refused session, and counts cases in pytest's last line; ``run`` is its state."""
-
     def __init__(self, run: Run) -> None:
         self.run = run
 
