@@ -18,7 +18,7 @@ from vlgate.judging.judged import cause_of, causes, reasons
 from vlgate.plugin import parse_options
 from vlgate.plugin.asked import late_call
 from vlgate.plugin.collected import Collected, batch_name, last_line, rows_of
-from vlgate.plugin.settings import AGAIN, LISTS, ours, typed
+from vlgate.plugin.parse_options import AGAIN, LISTS, ours, typed
 
 if TYPE_CHECKING:
     from vlgate.asking.checks.check import Check
