@@ -143,7 +143,6 @@ def variant_lines(run: RunResult) -> list[str]:
 
 
 def shortcut_lines(run: RunResult) -> list[str]:
-    """Return the tasks that a text-only rule solves, so that a score does not show that a model sees."""
     return [
         f"{result.task.id}: the text-only rule {best.name!r} reaches {best.value:.3f} without the image, so a model's "
         "score here does not show that it sees"

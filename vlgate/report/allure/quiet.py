@@ -10,8 +10,6 @@ from allure_commons.model2 import TestResult, TestResultContainer
 
 
 class Quiet:
-    """Stands before the object that writes the files of allure-pytest, and passes on what is not held back."""
-
     def __init__(self, files: AllureFileLogger) -> None:
         self.files = files
         self.silent = False  # holds back the result of the running test, with its fixtures, up to its end

@@ -81,7 +81,6 @@ def headline_of(task: TaskFigures) -> str:
 
 
 def section(name: str, figures: Mapping[str, Any], maker: CardMaker | None) -> Section:
-    """Return the section of a task; ``figures`` is ``metrics.json``, and ``maker`` None without ``cases.parquet``."""
     task = figures["tasks"][name]
     headline = headline_of(task)
     own = [gate for gate in figures["gates"] if judged_by(gate)[0] == name]
