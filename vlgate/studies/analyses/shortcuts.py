@@ -66,7 +66,11 @@ def run_table(
         if one.note or task.id not in judged or name not in judged[task.id].metrics:
             continue
         own = [row for row, pair in enumerate(asked) if pair == (task.id, "judged")]
-        places = _places(rows_at(rows, np.array(own, dtype=np.int64)), task)
+        own_rows = rows_at(rows, np.array(own, dtype=np.int64))
+        known = {(case.id, asked_of(case.requests, case.truths)): index for index, case in enumerate(task.cases)}
+        parts = (own_rows.column(part).to_pylist() for part in ("case", "images", "texts", "truths"))
+        indices = [known.get((case, digest_of(*requests)), -1) for case, *requests in zip(*parts, strict=True)]
+        places = np.array(indices, dtype=np.int64)
         kept = places[places >= 0]
         if lost := len(places) - len(kept):
             share = f"{lost:,} of {len(places):,} judged cases"
@@ -89,13 +93,6 @@ def run_table(
 def analysis(tables: Sequence[Table], said: Sequence[str], tasks: Sequence[Task], run: str = TEXT_ALONE) -> Analysis:
     benchmarks = ", ".join(dict.fromkeys(f"{task.benchmark}/*" for task in tasks))
     return Analysis(name=NAME, tasks=f"the tasks {benchmarks}", runs=(run,), tables=tuple(tables), notes=tuple(said))
-
-
-def _places(rows: Any, task: Task) -> NDArray[np.int64]:
-    known = {(case.id, asked_of(case.requests, case.truths)): index for index, case in enumerate(task.cases)}
-    columns = (rows.column(name).to_pylist() for name in ("case", "images", "texts", "truths"))
-    places = [known.get((case, digest_of(*asked)), -1) for case, *asked in zip(*columns, strict=True)]
-    return np.array(places, dtype=np.int64)
 
 
 def chance_of(task: Task, rows: NDArray[np.int64] | None = None) -> float | None:
