@@ -144,7 +144,6 @@ def of_yes_or_no(run: RunResult) -> RunResult:
 def judged_tasks_of(
     results: Sequence[TaskResult], planned: Sequence[Task] = (), controls: Sequence[Controlled] = ()
 ) -> dict[str, Judged]:
-    """Return what the gates of each task are decided from; of a planned task without result, every case is left out."""
     none = verdicts_of(())
     tasks = {task.id: Judged(shape=task.shape, coverage=_coverage(task, none)) for task in planned}
     tasks |= {
