@@ -34,8 +34,6 @@ Make = Callable[[Pixels, np.random.Generator], bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A file instead of an image; ``make`` returns None if it does not apply."""
-
     # ``family`` is the name of the family that it counts in, and ``reference`` the variant whose verdict its own is
     # compared with: that of the image itself, or of the one with the same pixels.
 

@@ -52,7 +52,6 @@ def by_name(asker: Asker, apart: FloatArray) -> bool:
 
 
 def misplaced(asker: Asker, apart: FloatArray) -> Finding | None:
-    """Return a finding if pictures that are asked together get the replies of other ones of the call."""
     images = [asker.image(f"together/{index}.png", one.pixels) for index, one in enumerate(FOR_ARRIVAL)]
     together = asker.scores(images, [TEXTS] * len(images))
     near = LEAST * spread(apart)

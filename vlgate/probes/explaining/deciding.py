@@ -31,7 +31,6 @@ class Deciding:
 
 
 def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
-    """Return which objects of an image decide a case; None if it is not drawn or read, or no single object decides."""
     # An object decides if one of the case's texts about this image is true with it and false without it, or the other
     # way round, or if a question has another answer without it.
     # None decides in "There are no dogs", and none of two cups "There is a cup".

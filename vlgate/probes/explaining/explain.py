@@ -83,8 +83,6 @@ Boxes = Mapping[LazyImage, Sequence[Box]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A changed copy of a case: its margin, and the part that was changed, whose effect is not known yet."""
-
     method: Method
     part: Part
     margin: Margin
@@ -265,7 +263,6 @@ def number_of_requests(asked: Sequence[Subject]) -> int:
 
 
 def explain(asked: Sequence[Subject], predictor: Predictor, model: object) -> tuple[Explanation, ...]:
-    """Explain cases that have a reply to their own requests; ``model`` is asked what it attends to."""
     said = predictor.predict(request for subject in asked for request in subject.requests)
     maps, unseen = attended_in([subject.case for subject in asked], model)
     found = []

@@ -101,7 +101,6 @@ def rate(model: str, method: str, hits: Sequence[Hit]) -> Rate:
 
 @lru_cache(maxsize=1)
 def measured() -> tuple[Rate, ...]:
-    """Return the rates that ``scripts/write_explanations.py`` measured for the embedded models."""
     return tuple(Rate(**row) for row in tomllib.loads(_FILE.read_text(encoding="utf-8"))["rate"])
 
 

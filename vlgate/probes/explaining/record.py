@@ -185,7 +185,6 @@ def _right(reply: Prediction, truth: str) -> bool:
 
 
 def margin(verdict: Verdict, shape: Shape) -> float | None:
-    """Return how far a case is from another verdict, None if it cannot be told from its own replies."""
     # It is the smallest lead of a true text over the false ones that the rule of the shape compares it with, and for
     # questions the share of right answers.
     if shape == "single":
