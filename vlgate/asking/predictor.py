@@ -140,9 +140,9 @@ class ModelPredictor:
             answers = self._ask(questions)
             return [adapters.agreement(answers[question]) for question in questions]
         if how == "match by perplexity":
-            texts = [Read(text=pair.text) for pair in pairs]
-            read = self._read(list(dict.fromkeys(texts)))
-            return [adapters.plausible(read[text]) for text in texts]
+            reads = [Read(text=pair.text) for pair in pairs]
+            read = self._read(list(dict.fromkeys(reads)))
+            return [adapters.plausible(read[text]) for text in reads]
         return [self._cannot("Match", "match(), encode_images() and encode_texts(), or answer()")] * len(pairs)
 
     def _ask(self, questions: list[Ask]) -> Mapping[Request, Prediction]:
