@@ -12,7 +12,7 @@ from builders import table, tabled, write_lines
 from PIL import Image
 
 from vlgate.cli import main
-from vlgate.plugin.settings import joined
+from vlgate.plugin.parse_options import joined
 from vlgate.record.options import SETTINGS
 
 

@@ -29,7 +29,6 @@ _ADAPTERS = {
 
 
 def adapters(model: object, *, together: bool = False) -> dict[str, str]:
-    """Describe for the report how each kind of request reaches a model; a kind it cannot reply to is left out."""
     read = "perplexity" if isinstance(model, LanguageModel) else None
     found = {"Match": match_adapter(model), "Ask": ask_adapter(model), "Read": read}
     found |= {"Compare": "compare"} if together and isinstance(model, Comparer) else {}
@@ -41,7 +40,6 @@ def adapters(model: object, *, together: bool = False) -> dict[str, str]:
 
 
 def match_adapter(model: object) -> str | None:
-    """The name of the method or adapter that scores a pair with a model; None if the model cannot do it."""
     if isinstance(model, Matcher):
         return "match"
     if isinstance(model, DualEncoder):
@@ -63,7 +61,6 @@ def described(pair: Match) -> Ask:
 
 
 def agreement(answer: Prediction) -> float | Problem:
-    """The score of a pair from the answer to the question whether its text describes its image."""
     if answer.problem is not None:
         return Problem(why=answer.problem, skipped=answer.skipped)
     if answer.answer is None:
@@ -85,7 +82,6 @@ def completed(question: Ask, choice: str) -> Match:
 
 
 def best_choice(question: Ask, scores: Mapping[Request, Prediction]) -> str | Problem:
-    """The choice whose pair scores highest; ``TIED`` if several do."""
     if not question.choices:
         why = "a model that only matches cannot answer a question without choices"
         return Problem(why=f'{why}; add "choices" to the case, or give the model a method answer()')

@@ -137,14 +137,11 @@ class Sizes:
         """Note that memory ran out with twice as many items."""
 
     def note(self, size: int) -> str:  # noqa: ARG002
-        """A note about the size that a run ended with, for the readers of the results; empty for nothing."""
         return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One way to ask a model: a ``method`` and its name, the kind of its replies, and whether NaN is one of them."""
-
     # ``numbers`` is an array of shape (n,), ``rows`` one of shape (n, d), ``strings`` a sequence of n; ``plain`` is
     # anything, which only a model on a cluster is asked for. Such a model has the method elsewhere, so it is None.
 
@@ -180,7 +177,6 @@ def in_batches(caller: Caller, then: Asking, call: Call, items: Sequence[Any]) -
 
 
 def watched(caller: Caller, _: Asking, call: Call, chunk: Sequence[Any]) -> list[Any]:
-    """The last step: one call of the model, within its time limit."""
     # The model gets copies of the items. It is asked again without those that cannot have a reply, so that a bad image
     # does not affect its neighbours.
     problems: dict[int, Problem] = {}
@@ -216,8 +212,6 @@ def watched(caller: Caller, _: Asking, call: Call, chunk: Sequence[Any]) -> list
 
 
 def chain(caller: Caller, *steps: Step) -> Asking:
-    """The function that asks through some steps, the first one first, and then through the caller's own."""
-
     def ask(call: Call, _: Sequence[Any]) -> list[Any]:
         raise TypeError(f"{call.called}(): the last step of a chain asks the model itself")
 
@@ -249,7 +243,6 @@ class Caller:
         return chain(self)(call, items)
 
     def text_keys(self, model: object, texts: Iterable[str]) -> Mapping[str, Hashable]:
-        """What each text is to a model that tells its tokens; empty if it does not tell them."""
         if not isinstance(model, TextKeys):
             return {}
         distinct = list(dict.fromkeys(texts))

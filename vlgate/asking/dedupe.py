@@ -39,7 +39,6 @@ def keys_of(requests: Sequence[Match | Ask | Compare], texts: Mapping[str, Hasha
 
 
 def asked_the_same(requests: Sequence[Match | Ask | Compare], keys: Sequence[Hashable]) -> set[LazyImage]:
-    """The images about which a model is asked the same as about another one."""
     first: dict[Hashable, tuple[LazyImage, ...]] = {}
     compared: set[LazyImage] = set()
     for request, key in zip(requests, keys, strict=True):
@@ -57,8 +56,6 @@ def pixel_digest(image: Image) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedLoad:
-    """Loads an image as it is, and notes a digest of its pixels; ``made`` is the image."""
-
     made: LazyImage
     digests: dict[LazyImage, bytes]
 
@@ -80,7 +77,6 @@ class SeenPixels:
     digests: dict[LazyImage, bytes] = field(default_factory=dict)
 
     def watched_in(self, items: Sequence[Ordered], compared: Iterable[LazyImage]) -> Sequence[Ordered]:
-        """The same items; the pixels of the images that are ``compared`` are noted when they are loaded."""
         watched = {image: replace(image, load=WatchedLoad(made=image, digests=self.digests)) for image in compared}
         if not watched:
             return items
@@ -94,7 +90,6 @@ class SeenPixels:
     def levelled(
         self, items: Sequence[object], replies: Sequence[Reply | Problem], keys: Sequence[Hashable]
     ) -> list[Reply | Problem]:
-        """Give items with equal pixels and equal ``keys`` the reply of the first of them; a problem stays as it is."""
         if len(set(self.digests.values())) == len(self.digests):
             return list(replies)
         first: dict[Hashable, Reply | Problem] = {}
@@ -184,7 +179,6 @@ def is_dated(path: str) -> bool:
 
 
 def _file_system(path: str) -> str:
-    """The type of the file system that holds a path without links; empty if the system does not tell."""
     try:
         lines = Path(_MOUNTS).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
@@ -273,8 +267,6 @@ class Identities:
 
 
 class _State(NamedTuple):
-    """A file as it is now: the key of its digest, the nanosecond of its last change, and its device."""
-
     key: bytes
     changed: int
     device: int

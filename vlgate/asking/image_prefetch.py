@@ -78,8 +78,6 @@ MOST_BYTES = 256 * 2**20  # how many images, and how many bytes of their pixels,
 
 @runtime_checkable
 class Noting(Protocol):
-    """A way to load an image that notes what the model gets, which a thread must not do before."""
-
     made: LazyImage
 
     def note(self, loaded: Image) -> None: ...
@@ -104,7 +102,6 @@ class Ahead:
 
     @contextmanager
     def through(self, items: Sequence[Item]) -> Iterator[Callable[[int, int], tuple[Item, ...]]]:
-        """Give a function that returns the items from ``start`` to ``stop``, with images that are decoded ahead."""
         # Nothing is decoded before the model loads an image itself. All threads have ended when the context ends.
         if not items or not images_in(items[0]):
             yield lambda start, stop: tuple(items[start:stop])
@@ -196,8 +193,6 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Loads an image from a window; without one it notes that the model loads images."""
-
     made: LazyImage
     ahead: Ahead
     window: Window | None = None

@@ -32,7 +32,6 @@ _set_key, _set_load, _set_where = (LazyImage.__dict__[name].__set__ for name in 
 
 
 def images_in(item: object) -> tuple[LazyImage, ...]:
-    """The images of an item, in their order; none for a text."""
     if isinstance(item, Match | Ask | Compare):
         return images_of(item)
     return (item,) if isinstance(item, LazyImage) else ()
@@ -61,7 +60,6 @@ def with_images_in(item: object, change: Callable[[LazyImage], LazyImage]) -> ob
 
 
 def text_in(item: object) -> str:
-    """The text of an item; empty if it has none."""
     if isinstance(item, Match | Ask | Compare):
         return text_of(item)
     return item if isinstance(item, str) else ""
@@ -242,14 +240,12 @@ def by_image(batches: Iterable[Batch]) -> list[Request]:
 
 
 def hashed_order(items: Sequence[Ordered], seed: int | None) -> Sequence[int]:
-    """The positions of the items in the order of their hashes; items with equal hashes keep their order."""
     if seed is None or len(items) < 2:
         return range(len(items))
     return _order(((item.image.key, item.text) if type(item) is Match else _parts(item) for item in items), seed)
 
 
 def hashed_cases(cases: Sequence[Case], seed: int) -> Sequence[int]:
-    """The positions of cases in the order of hashes of their images and ids."""
     # A call may hold the requests of one case only. The cases of a file may alternate between true and false, so their
     # own order must tell nothing either. Those whose first requests are about the same image stay near each other.
     return _order(((_parts(case.requests[0])[0], case.id) for case in cases), seed)

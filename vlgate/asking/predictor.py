@@ -62,7 +62,6 @@ class ModelPredictor:
     together: bool = False
 
     def bare(self) -> ModelPredictor:
-        """The same predictor without a memory: every request reaches the model."""
         if self.cache is not None:
             self.cache.ready()
         return replace(self, cache=None)
@@ -95,7 +94,6 @@ class ModelPredictor:
         return {request: replies[request] for request in distinct}
 
     def through_chain(self, arrangement: Arranged | None = None) -> Asking:
-        """The function that asks the model: deduplicate and order, if arranged so; cache; batch; watch."""
         # It returns before the model is asked, so that few frames lie between a test and its model.
         steps = (arrangement, self.cache)
         return chain(self.caller, *(step for step in steps if step is not None))
@@ -125,30 +123,27 @@ class ModelPredictor:
 
     def _adapted_scores(self, pairs: list[Match], how: str | None) -> Said:
         if how == "encode":
-            return self._dot_products(pairs)
+            images = list(dict.fromkeys(pair.image for pair in pairs))
+            text_keys = self._text_keys(map(text_of, pairs))
+            compared = asked_the_same(pairs, keys_of(pairs, text_keys))
+            of_images = arranged(images, [None] * len(images), self.seed, compared=compared)
+            image_rows = self.through_chain(of_images)(self._call("encode_images", "rows"), images)
+            rows_of_images = dict(zip(images, image_rows, strict=True))
+            # a text is not encoded if none of its images could be
+            shown = (pair.text for pair in pairs if not isinstance(rows_of_images[pair.image], Problem))
+            texts = list(dict.fromkeys(shown))
+            of_texts = self._texts_chain(texts, text_keys)
+            rows_of_texts = dict(zip(texts, of_texts(self._call("encode_texts", "rows"), texts), strict=True))
+            return [_dot(rows_of_images[pair.image], rows_of_texts, pair.text, self.name) for pair in pairs]
         if how == "match by answer":
             questions = [adapters.described(pair) for pair in pairs]
             answers = self._ask(questions)
             return [adapters.agreement(answers[question]) for question in questions]
         if how == "match by perplexity":
-            texts = [Read(text=pair.text) for pair in pairs]
-            read = self._read(list(dict.fromkeys(texts)))
-            return [adapters.plausible(read[text]) for text in texts]
+            reads = [Read(text=pair.text) for pair in pairs]
+            read = self._read(list(dict.fromkeys(reads)))
+            return [adapters.plausible(read[text]) for text in reads]
         return [self._cannot("Match", "match(), encode_images() and encode_texts(), or answer()")] * len(pairs)
-
-    def _dot_products(self, pairs: list[Match]) -> Said:
-        images = list(dict.fromkeys(pair.image for pair in pairs))
-        text_keys = self._text_keys(map(text_of, pairs))
-        compared = asked_the_same(pairs, keys_of(pairs, text_keys))
-        of_images = arranged(images, [None] * len(images), self.seed, compared=compared)
-        image_rows = self.through_chain(of_images)(self._call("encode_images", "rows"), images)
-        rows_of_images = dict(zip(images, image_rows, strict=True))
-        # a text is not encoded if none of its images could be
-        shown = (pair.text for pair in pairs if not isinstance(rows_of_images[pair.image], Problem))
-        texts = list(dict.fromkeys(shown))
-        of_texts = self._texts_chain(texts, text_keys)
-        rows_of_texts = dict(zip(texts, of_texts(self._call("encode_texts", "rows"), texts), strict=True))
-        return [_dot(rows_of_images[pair.image], rows_of_texts, pair.text, self.name) for pair in pairs]
 
     def _ask(self, questions: list[Ask]) -> Mapping[Request, Prediction]:
         how = adapters.ask_adapter(self.model)
@@ -224,7 +219,6 @@ class ModelPredictor:
 
 
 def threshold_of(model: object, name: str) -> float | None:
-    """The ``decision_threshold`` of a model, which may change while it is asked; None for none."""
     threshold: Any = getattr(model, "decision_threshold", None)
     if threshold is not None and not (isinstance(threshold, Real) and math.isfinite(threshold)):
         why = f"decision_threshold={threshold!r}: expected a finite number or None; make it a finite number"
@@ -272,8 +266,6 @@ _OF_A_BATCH = 8  # neighbours share images, which a model may encode once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """The ``seconds`` that a model took for some ``cases``."""
-
     cases: int
     seconds: float
 

@@ -25,8 +25,6 @@ _PLAIN = (bytes, str, int, tuple)  # kinds of text keys that are the same in eve
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """How many items a process asked the model, and how many replies it took from the cache and from its memory."""
-
     asked: int = 0
     cached: int = 0
     repeated: int = 0
@@ -34,8 +32,6 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyCache:
-    """A step of the chain to a model: only the items that it has no reply of reach the next one."""
-
     # ``model`` is a digest of everything but the item that a reply depends on. ``opens_images`` is False for a model
     # that reads features of images from files. ``note`` is for the user. If ``asks`` is False, an item without a reply
     # raises NotRememberedError. ``ready`` is called before the model is asked; ``loaded`` says whether the model is
@@ -104,7 +100,6 @@ class ReplyCache:
         ]
 
     def text_keys(self, caller: Caller, model: object, texts: Iterable[str]) -> Mapping[str, Hashable]:
-        """Return what each text is to a model that tells its tokens; see ``Caller.text_keys``."""
         if not isinstance(model, TextKeys):
             return {}
         distinct = list(dict.fromkeys(texts))
@@ -126,7 +121,6 @@ class ReplyCache:
     def _keep(
         self, caller: Caller, call: Call, items: Sequence[Any], keys: Sequence[Hashable], replies: Sequence[Any]
     ) -> Mapping[Hashable, bytes]:
-        """Keep new replies by their keys; return them, each as it was first kept."""
         model = getattr(call.method, "__self__", None)
         cut = truncated_texts(model)
         unsure = caller.neither(model, items)
@@ -164,7 +158,6 @@ class ReplyCache:
         return key.digest()
 
     def _watched_images(self, items: Iterable[object], called: str) -> dict[LazyImage, tuple[bytes, WatchedLoad]]:
-        """The images whose pixels must be compared, each with the key of their digest."""
         loads = {image: image.load for item in items for image in images_in(item)}
         watched = {image: load for image, load in loads.items() if isinstance(load, WatchedLoad)}
         images = self.identities.of(watched) if watched and self.opens_images else {}

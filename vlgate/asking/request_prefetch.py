@@ -19,8 +19,6 @@ from vlgate.types import Batch, Prediction, Request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefetchingPredictor:
-    """A ``ModelPredictor`` that also asks the next requests, up to the model's batch size."""
-
     # ``alone`` holds the requests of calls that raised: they are not prefetched, nor anything with them.
 
     predictor: ModelPredictor
@@ -29,7 +27,6 @@ class PrefetchingPredictor:
     alone: set[Request] = field(default_factory=set)
 
     def predict(self, requests: Iterable[Request]) -> dict[Request, Prediction]:
-        """Return one prediction per distinct request; see ``ModelPredictor.predict``."""
         # If the model raises, it is asked again for these requests alone, so that an exception belongs to the item that
         # caused it, and so are the items whose requests were in the same call. Items after those are prefetched again.
         distinct = dict.fromkeys(requests)
@@ -62,8 +59,6 @@ def prefetching(predictor: ModelPredictor, batches: Iterable[Batch]) -> Prefetch
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Round:
-    """Requests that are asked together: the ``missing`` ones of a batch, and ``coming`` ones that fill a call."""
-
     # ``start`` is the place in the list of all requests, and ``size`` that of the model's calls, before the round;
     # after it, the round's own ``caller`` has the size.
 
@@ -81,8 +76,6 @@ class Round:
 
 @dataclass(slots=True, kw_only=True)
 class ForeseeingPredictor:
-    """A ``ModelPredictor`` that asks the batches in their order, some rounds ahead."""
-
     # With ``fills``, a round also takes the coming requests up to the size of a call, as a ``PrefetchingPredictor``
     # does, and all replies are kept. ``calls`` is the number of calls that the model replies to at a time.
 
@@ -102,7 +95,6 @@ class ForeseeingPredictor:
         self._all = tuple(by_image(self.batches) if self.fills else ())
 
     def predict(self, requests: Iterable[Request]) -> Mapping[Request, Prediction]:
-        """Return one prediction per distinct request; see ``ModelPredictor.predict``."""
         distinct = dict.fromkeys(requests)
         missing = tuple(request for request in distinct if request not in self._known)
         replies = self._asked(missing) if missing else {}
@@ -141,7 +133,6 @@ class ForeseeingPredictor:
         return replies
 
     def _look_ahead(self) -> None:
-        """Start rounds until they keep the model busy while the first one is waited for."""
         known: set[Request] = set()
         if self.fills:
             known = {*self._known, *self._failed, *(request for one in self._rounds for request in one.requests)}
@@ -179,7 +170,6 @@ class ForeseeingPredictor:
         return made
 
     def _forget(self) -> None:
-        """Forget the rounds that were started ahead; nobody waits for their replies."""
         if self._rounds:
             self._at = self._rounds[0].start
             self._rounds.clear()

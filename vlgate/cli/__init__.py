@@ -125,7 +125,6 @@ _TYPES = {"path": Path, "int": int, "float": float}
 
 
 def add_options(parser: argparse.ArgumentParser, name: str) -> None:
-    """Add the options of a command: those of commands.toml, with what its module says of them by destination."""
     command = import_module(COMMANDS[name])
     _add(parser, _TABLE[name]["options"], getattr(command, "OPTIONS", {}))
     if hasattr(command, "add"):

@@ -29,7 +29,12 @@ def run(given: argparse.Namespace) -> int:
     from vlgate.models.loading.catalogue import cached_weights, catalogue
 
     here = cached_weights()
-    entries = _named(given.names, catalogue(here))
+    entries = catalogue(here)
+    known = [entry.name for entry in entries]
+    for name in given.names:
+        if name not in known:
+            raise UnknownNameError("model", name, known)
+    entries = [entry for entry in entries if not given.names or entry.name in given.names]
     notes = given.notes or bool(given.names)
     beside: dict[str, int] = {}  # what the cache holds besides default weights; a model may still load it
     if given.notes and not given.names:
@@ -44,13 +49,6 @@ def run(given: argparse.Namespace) -> int:
         lines = table if fits else _paragraphs(entries, beside, width or 80, notes=notes, full=bool(given.names))
     say(*lines)
     return 0
-
-
-def _named(names: Sequence[str], entries: list[ModelEntry]) -> list[ModelEntry]:
-    for name in names:
-        if name not in (known := [entry.name for entry in entries]):
-            raise UnknownNameError("model", name, known)
-    return [entry for entry in entries if not names or entry.name in names]
 
 
 def _table(entries: Sequence[ModelEntry], beside: dict[str, int], *, notes: bool) -> list[str]:

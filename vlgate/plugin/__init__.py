@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from vlgate.plugin import settings
+from vlgate.plugin import parse_options
 from vlgate.plugin.asked import SHRINK
 from vlgate.plugin.ending import cleaned, cleaned_warning, gathered, last_status
 from vlgate.plugin.run import Run
@@ -25,7 +25,7 @@ LAST_STATUS = "vlgate-last-status"
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    settings.add(parser)
+    parse_options.add(parser)
     pluginmanager.register(LastStatus(), LAST_STATUS)
 
 
@@ -38,7 +38,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
-    return settings.start_again(config)
+    return parse_options.start_again(config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -138,8 +138,6 @@ class LastStatus:
 
 
 class LastWord:
-    """Keeps the exit status of a refused session, and counts cases in pytest's last line; ``run`` is its state."""
-
     def __init__(self, run: Run) -> None:
         self.run = run
 

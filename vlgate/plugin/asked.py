@@ -21,7 +21,7 @@ from vlgate.gates.thresholds import Thresholds
 from vlgate.models.checkpoints.device import check_device, check_dtype
 from vlgate.models.loading.registry import check, needs_images
 from vlgate.plugin import parse_options
-from vlgate.plugin.settings import LISTS, ours, typed
+from vlgate.plugin.parse_options import LISTS, ours, typed
 from vlgate.record.digests import digest
 from vlgate.record.options import Options
 from vlgate.record.results_folder import take_folder

@@ -138,7 +138,6 @@ class Collected:
         return [*twice, *([other_data(", ".join(sorted(set(self.others))))] if self.others else [])]
 
     def of_test(self, nodeid: str) -> Sequence[Verdict]:
-        """Return the verdicts of a test: those of this process, or judged again here from the replies of a worker."""
         from vlgate.judging.verdicts import judge
 
         if nodeid in self.verdicts:

@@ -18,7 +18,7 @@ from vlgate.judging.judged import cause_of, causes, reasons
 from vlgate.plugin import parse_options
 from vlgate.plugin.asked import late_call
 from vlgate.plugin.collected import Collected, batch_name, last_line, rows_of
-from vlgate.plugin.settings import AGAIN, LISTS, ours, typed
+from vlgate.plugin.parse_options import AGAIN, LISTS, ours, typed
 
 if TYPE_CHECKING:
     from vlgate.asking.checks.check import Check
@@ -89,7 +89,6 @@ def cleaned(value: object) -> object:
 
 
 def escape_crash(report: pytest.TestReport) -> None:
-    """Escape, in place, what a model has put into the exception that failed a test; pytest prints it as it is."""
     for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
         for entry in traceback.reprentries:
             entry.lines[:] = map(escaped, entry.lines)
@@ -104,7 +103,6 @@ def cleaned_warning(recorded: warnings.WarningMessage) -> None:
 
 
 def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
-    """Return the reports of failed tests for the terminal, with one report for more than ``FEW`` that share a cause."""
     # Unscored tests are gathered by why there is no reply, those that raised by what they raised
     ours = [report for report in reports if report.nodeid in collected.expected]
     left = [report for report in reports if report.nodeid not in collected.expected]
@@ -197,7 +195,6 @@ FAILED = 1
 
 
 def last_status(config: pytest.Config, status: int | pytest.ExitCode | None) -> int | pytest.ExitCode | None:
-    """Return the exit status of the process: not 0 after a run that did not pass, or without one that was asked for."""
     # Options as --fixtures end a session before its tests, or return 0 whatever its status is; so do plugins. A list
     # that the user typed an option for ends with 0, one of addopts only if gates are not required by an option.
     if status or hasattr(config, "workerinput") or AGAIN in config.stash:

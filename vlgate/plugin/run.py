@@ -39,8 +39,6 @@ _REQUIRED = (
 
 
 class Run(Asked):
-    """One session. The process that the user started collects and judges; xdist's workers only score."""
-
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(config)
         self.collected = Collected()

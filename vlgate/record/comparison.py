@@ -78,8 +78,6 @@ class PairedValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskChange:
-    """What changed in a task between two runs; counts are over the ``n`` cases that both of them judged."""
-
     task: str
     n: int
     broken: tuple[str, ...]  # below before in the headline metric

@@ -79,7 +79,6 @@ def refuse_other_schema(content: Mapping[str, Any], expected: int, file: str, na
 
 
 def held_to(content: Mapping[str, Any], schema: Mapping[str, Any], file: str, named: str) -> dict[str, Any]:
-    """Return the content of a file without the keys that its schema does not know; see ``fitted``."""
     try:
         kept: dict[str, Any] = fitted(content, schema, schema)
     except (ValueError, RecursionError) as error:

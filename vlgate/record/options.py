@@ -29,8 +29,6 @@ _LONGEST_CALL = 1e6  # seconds, 11 days
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """How users give an option: ``--name``, or the ini key ``vlgate_name``."""
-
     name: str = ""
     metavar: str
     help: str
@@ -107,8 +105,6 @@ def _choice(choices: str, **more: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of one run; ``folder`` is the one that the user started it in."""
-
     folder: Path
     model: str = _option(DEFAULT_MODEL)
     suite: tuple[str, ...] = _option((), many=True)
@@ -185,12 +181,10 @@ SETTINGS: Mapping[str, Setting] = _settings()
 
 
 def in_ci() -> bool:
-    """Return whether the environment says that this is a job of CI, in which a run must judge a gate."""
     return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
 
 def baseline_of(given: str, folder: Path) -> Path | Literal["first"]:
-    """Return the earlier run that ``--baseline`` names, or ``FIRST``; ``folder`` is what a path is relative to."""
     return FIRST if given == FIRST else folder / given
 
 

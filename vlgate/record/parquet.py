@@ -101,7 +101,6 @@ def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
 
 
 def write_cases(file: Path, run: RunResult) -> None:
-    """Write one row per case; the lists have an entry per request, and a fact that a task lacks is null."""
     import pyarrow as pa
 
     parts = [case_table(result.task, result.verdicts).rows for result in run.results]

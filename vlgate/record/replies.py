@@ -27,8 +27,6 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 class Rows(TypedDict):
-    """The replies to a batch's distinct requests, one list entry per request, and the counts of its cases."""
-
     scores: list[float | None]
     answers: list[str | None]
     accepted: list[bool | None]
@@ -42,7 +40,6 @@ class Rows(TypedDict):
 
 
 def pack(verdicts: Sequence[Verdict], plan: str = "") -> Rows:
-    """Turn the replies of a batch's verdicts into plain values, with the digest of the plan."""
     if isinstance(verdicts, Verdicts):
         replies, judged = verdicts.replies.once(), verdicts.judged.right.tolist()
     else:

@@ -37,8 +37,6 @@ NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskResult:
-    """The result of one task; ``blind`` holds the metrics of the text-only model on the same cases."""
-
     task: Task
     coverage: Coverage
     verdicts: Sequence[Verdict]
@@ -101,8 +99,6 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedRun:
-    """A run, or a part of one, with what its files need; ``workers`` counts the processes with a model."""
-
     result: RunResult
     card: ModelCard
     options: Options
@@ -148,7 +144,6 @@ def of_yes_or_no(run: RunResult) -> RunResult:
 def judged_tasks_of(
     results: Sequence[TaskResult], planned: Sequence[Task] = (), controls: Sequence[Controlled] = ()
 ) -> dict[str, Judged]:
-    """Return what the gates of each task are decided from; of a planned task without result, every case is left out."""
     none = verdicts_of(())
     tasks = {task.id: Judged(shape=task.shape, coverage=_coverage(task, none)) for task in planned}
     tasks |= {

@@ -174,7 +174,6 @@ def decide_run(
 
 
 def failed_checks(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thresholds) -> list[Decision]:
-    """Return decisions about the model: inconclusive if a check is suspect, or if workers loaded different models."""
     decisions = []
     fingerprints = {one.fingerprint for one in cards}
     if len(fingerprints) > 1:

@@ -69,7 +69,6 @@ class RunOutcome:
 
     @property
     def test_failed(self) -> str:
-        """That a test besides the gates failed, in words; empty if none did."""
         problem = "a test that is not a gate fails" if self.tests == 1 else f"pytest ended with status {self.tests}"
         return problem if self.tests else ""
 

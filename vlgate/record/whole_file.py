@@ -19,7 +19,6 @@ _STALE = 3600  # seconds
 
 @contextmanager
 def whole_file(file: Path) -> Iterator[Path]:
-    """Give the body of a ``with`` statement a path to write to, which becomes ``file`` at its end."""
     # The content is on the disk before it gets its name, so neither a full disk nor a crash leaves half a file
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     _tidied(file.parent)  # cached: a set of cases writes thousands of files into one folder

@@ -24,8 +24,6 @@ _LEAST_WORDS = 24  # characters; fewer do not make a question
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ability:
-    """Whether the model can do what a task asks, with the figures that say so and the task's question."""
-
     task: str
     word: Word
     figures: str
@@ -39,7 +37,6 @@ class Ability:
 # be solved without the image shows no ability. It cannot if the interval is below the middle between chance and 1, or
 # if a known limit says so and holds. Anything else is unknown.
 def abilities(run: RunResult) -> list[Ability]:
-    """Return one ability per task with judged cases: those that the model lacks first, in the order of the run."""
     found = []
     for result in run.results:
         name = SHAPES[result.task.shape].headline
@@ -94,7 +91,6 @@ def ability(
 
 
 def unmeasured(metric: Metric, chance: float | None, *, tied: int, yes_or_no: bool, neither: tuple[int, int]) -> str:
-    """Return why the headline metric of a task says nothing about the model; empty if it does."""
     if first_word_doubt(*neither):
         return "not measured: its replies begin with neither yes nor no"
     # If every reply is a yes or a no, and with each tie counted as right it would be above the middle, ties decide.

@@ -99,7 +99,6 @@ def table_lines(found: ControlTable, seconds: float | None = None) -> list[str]:
 
 
 def brief_line(found: ControlTable, seconds: float) -> str:
-    """Return what a control found in a line, for one that the user did not name."""
     return f"control {found.name}: {found.brief}; the table is in summary.md ({found.asked}, {seconds:.2f}s)"
 
 

@@ -34,7 +34,6 @@ UNWRITTEN = "the run ended before report.html was written"
 
 
 def write_rows(run: RunResult, options: Options, tasks: Sequence[Task] = ()) -> list[str]:
-    """Write the files with the replies of a run; ``tasks`` are those of its plan, for the images of its finds."""
     folder = options.results
     problems: list[str] = []
     if run.shrunk:
@@ -93,7 +92,6 @@ def _page_saved(run: RecordedRun, tasks: Sequence[Task], outcome: RunOutcome) ->
 
 
 def saved(write: Callable[[], object]) -> list[str]:
-    """Call a function that writes a file; return a sentence if that fails, otherwise nothing."""
     try:
         write()
     except OSError as error:
@@ -105,7 +103,6 @@ COPIED = (CASES, "predictions.parquet", ENVIRONMENT, ANALYSES, CONTROLS)
 
 
 def figures_again(run: RecordedRun, judged: JudgedAgain, thresholds: Path) -> dict[str, Any]:
-    """Return the content of ``metrics.json`` with the new decisions, thresholds file and comparison."""
     again = {name: value for name, value in run.figures.items() if name not in {"baseline", "error_rates"}}
     again["run"] = {**run.figures["run"], "thresholds": str(thresholds)}
     again["gates"] = [json_files.gate_record(decision) for decision in judged.decisions]

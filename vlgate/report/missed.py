@@ -47,7 +47,6 @@ class MissedOfTask:
 
 
 def missed_cases(run: RecordedRun, pattern: str = "*", part: str = "") -> list[MissedOfTask]:
-    """Return the missed cases by task, the one with the largest share first; ``part`` is ``tag=value`` of a slice."""
     wanted = [task for task in run.figures["tasks"] if fnmatchcase(task, pattern)]
     if not wanted:
         raise UnknownNameError("task in --task", pattern, run.figures["tasks"])
@@ -82,7 +81,6 @@ def _of_task(task: str, headline: str, table: CaseTable) -> MissedOfTask:
 
 
 def missed_lines(found: Sequence[MissedOfTask], most: int | None) -> list[str]:
-    """Return the missed cases as lines: the counts, then each task with its cases; those left out are counted."""
     missed, judged = sum(len(task.missed) for task in found), sum(task.judged for task in found)
     others = {
         "not scored": sum(task.unscored for task in found),
@@ -157,7 +155,6 @@ def _asked(line: Line, *, colour: bool) -> str:
 
 
 def case_images(card: Card, row: Mapping[str, Any], case: Case | None) -> list[tuple[str, LazyImage | None]]:
-    """Return the different images of a case with their names; None for one that cannot be found again."""
     requests = () if case is None else case.requests
     same = [image_of(request) for request in requests] == list(row["images"])
     by_key = {image.key: image for request in requests for image in of_request(request)} if same else {}

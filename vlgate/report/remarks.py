@@ -25,15 +25,12 @@ FEW = Gate(task="", metric="").min_cases  # a figure over fewer cases than a gat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The metrics of a task, to set beside published ones."""
-
     task: str
     shape: Shape
     metrics: Mapping[str, Metric]
 
 
 def published_lines_of(shown: Shown) -> list[str]:
-    """Return the task's headline figure beside the published ones; without that, its other published metrics."""
     headline = SHAPES[shown.shape].headline
     lines = {name: line for name in shown.metrics if (line := _published(shown, name))}
     return [lines[headline]] if headline in lines else list(lines.values())
@@ -74,7 +71,6 @@ class PriorSplit:
 
 
 def recorded_splits(tasks: Mapping[str, Any]) -> list[PriorSplit]:
-    """Return the splits of the tasks of ``metrics.json``, each task followed by its slices."""
     parts = [(name, *part) for name, task in tasks.items() for part in (("", task["metrics"]), *task["slices"].items())]
     return [split for part in parts if (split := _split(*part)) is not None]
 
@@ -125,7 +121,6 @@ _LONGEST = 80  # characters of a quoted answer
 
 
 def average_lines(run: RunResult) -> list[str]:
-    """Return the averages and gaps of the benchmarks, with the number of tasks that they are over."""
     lines = []
     for name, mean in run.averages.items():
         place, _, metric = name.rpartition(":")
@@ -148,7 +143,6 @@ def variant_lines(run: RunResult) -> list[str]:
 
 
 def shortcut_lines(run: RunResult) -> list[str]:
-    """Return the tasks that a text-only rule solves, so that a score does not show that a model sees."""
     return [
         f"{result.task.id}: the text-only rule {best.name!r} reaches {best.value:.3f} without the image, so a model's "
         "score here does not show that it sees"
@@ -163,7 +157,6 @@ def flaw_lines(run: RunResult) -> list[str]:
 
 
 def fatal_lines(run: RunResult) -> list[str]:
-    """Return the flaws with which no model can be right in every case, those of the same kind in one line."""
     return grouped_flaws({r.task.id: [flaw for flaw in r.flaws if flaw.name in FATAL] for r in run.results})
 
 
@@ -187,7 +180,6 @@ def grouped_flaws(flaws: Mapping[str, Sequence[Flaw]]) -> list[str]:
 
 
 def unread_lines(run: RunResult) -> list[str]:
-    """Return how many cases of each task have an unread answer, with the first of these answers."""
     lines = []
     for result in (one for one in run.results if one.unread):
         found = ((v.case.id, r.answer or "") for v in result.verdicts if v.state == "judged" for r in unread(v))

@@ -29,7 +29,6 @@ class ResultRow:
 
 
 def rows(run: RunResult) -> list[ResultRow]:
-    """Return one row per task and metric: the gated metrics and the headline metric, ordered by capability."""
     result_rows = []
     for result in sorted(run.results, key=lambda result: CAPABILITIES.index(result.task.capability)):
         gated = [decision for decision in run.decisions if decision.gate.task == result.task.id]
@@ -51,7 +50,6 @@ def result_table(run: RunResult) -> Table:
 
 
 def coverage_line(result: TaskResult) -> str | None:
-    """Describe the cases of a task that were not judged, or are tied or cut; None if there is nothing to say."""
     coverage = result.coverage
     parts = [f"{count} {what}" for count, what in _parts(result)]
     note = f"; {result.task.note}" if result.task.note else ""
@@ -164,7 +162,6 @@ def outcome_lines(decisions: Iterable[Decision], outcome: Outcome) -> list[str]:
 
 
 def blind_line(run: RunResult, decision: Decision) -> str | None:
-    """Return a warning if a text-only model reaches a gate's ``min``, otherwise None."""
     gate = decision.gate
     blind = next((result.blind.get(gate.metric) for result in run.results if result.task.id == gate.task), None)
     if blind is None or gate.min is None or gate.min > blind.value:
@@ -174,7 +171,6 @@ def blind_line(run: RunResult, decision: Decision) -> str | None:
 
 
 def chance_line(run: RunResult, decision: Decision) -> str | None:
-    """Return a warning if a gate's ``min`` is not above chance, otherwise None."""
     gate = decision.gate
     if gate.metric in DIFFERENCES and gate.min is not None and gate.min <= 0:
         return f"{gate.id}: min = {gate.min:g} is not above 0, what a model gains that does not look"
@@ -185,7 +181,6 @@ def chance_line(run: RunResult, decision: Decision) -> str | None:
 
 
 def warning_lines(run: RunResult) -> list[str]:
-    """Return the warnings about gates that chance or a text-only model reaches."""
     lines = (say(run, decision) for decision in run.decisions for say in (chance_line, blind_line))
     return [line for line in lines if line is not None]
 
@@ -217,7 +212,6 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
 
 
 def difference_words(value: float, low: float, high: float) -> tuple[str, str]:
-    """Return the difference from an earlier run and its interval, with their signs."""
     return f"{value:+.3f}", f"{low:+.3f} to {high:+.3f}"
 
 
@@ -230,7 +224,6 @@ def threshold_words(kind: GateKind, least: float | None, most: float | None, bas
 
 
 def count_words(kind: GateKind, counted: int) -> str:
-    """Return the number that a gate on a count judges."""
     return f"{counted:,} {'broken' if kind == 'max_broken' else 'changed'}"
 
 

@@ -29,7 +29,6 @@ _COUNTED = {
 
 
 def shrunk_lines(searches: Sequence[Shrunk]) -> list[str]:
-    """Return one line per broken case, by task and the smallest change first, and lines that count all cases."""
     if not searches:
         return []
     broken = [search for search in searches if search.ending == "broken"]
@@ -49,7 +48,6 @@ def shrunk_lines(searches: Sequence[Shrunk]) -> list[str]:
 
 
 def write_shrunk(file: Path, searches: Sequence[Shrunk], tasks: Sequence[Task] = (), model: str = "") -> None:
-    """Write ``shrunk.jsonl``, with one line per search that found a change, and the images of these."""
     cases = {(task.id, case.id): case for task in tasks for case in task.cases}
     broken = [search for search in searches if search.ending == "broken"]
     folder = file.parent

@@ -15,21 +15,17 @@ _UNLIMITED = 10_000  # characters; wider than any line, so that nothing is cut o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows with a cell per heading; columns in ``numbers`` stand to the right, ``outcomes`` has a word for each row."""
-
     headings: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     numbers: Collection[str] = ()
     outcomes: Sequence[str] = ()
 
     def columns(self, headings: Sequence[str]) -> Table:
-        """Return the table with only these columns, in this order."""
         kept = [self.headings.index(heading) for heading in headings]
         rows = [tuple(row[number] for number in kept) for row in self.rows]
         return replace(self, headings=tuple(headings), rows=rows)
 
     def width(self) -> int:
-        """Return the length of the longest line of ``text``."""
         columns = zip(self.headings, *self.rows, strict=True)
         return sum(max(map(len, column)) + 2 for column in columns) - 2
 
@@ -50,7 +46,6 @@ class Table:
         return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
 
     def html(self, colours: Mapping[str, str]) -> str:
-        """Return a table of HTML, whose rows have the colours of their outcomes."""
         head = "".join(f"<th align='left'>{escape(printable(name))}</th>" for name in self.headings)
         body = "".join(
             f"<tr style='color:{colours.get(outcome, 'inherit')}'>"
@@ -61,7 +56,6 @@ class Table:
 
 
 def printed(parts: Sequence[object], *, colour: bool) -> list[str]:
-    """Return the lines that rich prints of some texts and tables, none of which is wrapped."""
     from rich.console import Console
 
     out = StringIO()

@@ -59,7 +59,6 @@ def closing_text(run: RunResult, found: Release, model: str, status: int, screen
 
 
 def terminal_table(run: RunResult, screen: Screen) -> str:
-    """Draw the result table; columns that a narrow screen has no room for are left out, and a line names them."""
     table = result_table(run)
     if not table.rows:
         return ""
@@ -74,7 +73,6 @@ def terminal_table(run: RunResult, screen: Screen) -> str:
 
 
 def cache_lines(cache: CacheUse, limit: int) -> list[str]:
-    """Return what the terminal says of the cache: nothing if there is none; ``limit`` is its limit in bytes."""
     lines = []
     if cache.cached:
         left = "" if cache.loaded else ", which was not loaded"
@@ -88,7 +86,6 @@ def cache_lines(cache: CacheUse, limit: int) -> list[str]:
 
 
 def results_line(options: Options) -> str:
-    """Return the line that names the thresholds file and the results folder."""
     named = options.thresholds is not None
     gates = f"gates from {options.thresholds}" if named else "no thresholds file: nothing is gated"
     return f"{gates}; results in {options.results}"

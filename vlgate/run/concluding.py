@@ -153,7 +153,6 @@ def examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskRes
 
 
 def without_copies(result: TaskResult, thresholds: Thresholds) -> TaskResult:
-    """Return the result of a task whose coverage counts copies of a case once, if a gate may need to know."""
     # The pixels of as many cases as the largest min_cases are compared, at least that of a gate that names none,
     # because other gates may be decided from the files of the run
     rules = [rule for rule in (*thresholds.rules, *thresholds.changes) if fnmatchcase(result.task.id, rule.task)]

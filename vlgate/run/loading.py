@@ -40,7 +40,7 @@ from vlgate.run.remembering import cache_use, keep_checks, kept_checks, remember
 from vlgate.sources.graphs.generated import GENERATED, find_graphs
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_tasks
-from vlgate.types import Answerer, Ask, Case, Compare, Comparer, Prepared, Request, Task
+from vlgate.types import Answerer, Ask, Compare, Comparer, Prepared, Request, Task
 
 # The batch size that fits a model on a device: found once, as memory runs out, and remembered for the next run.
 
@@ -161,7 +161,10 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
         return kept
     cache_of_run, remembers, predictor = predictor.cache, predictor.uncounted(), predictor.bare()
     cases = [task.cases[index] for index in range(CHECKED_CASES) for task in tasks if index < len(task.cases)]
-    about = [*cases, *_of_other_images(tasks)]
+    about = list(cases)
+    for first, *others in (task.cases for task in tasks if task.cases):
+        images = set(images_of_case(first))
+        about += islice((other for other in others if images.isdisjoint(images_of_case(other))), 1)
     anew: Anew = "texts" if gets_names(predictor.model) else "all"
     anew = "" if options.model.partition(":")[0] in registered() else anew
     requests = [request for case in cases for request in case.requests]
@@ -187,14 +190,6 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
             made.append(Check(name=name, outcome="failed", why=f"the model raised {described(error)}"))
     keep_checks(cache_of_run, tuple(made), tasks, options, plan)
     return tuple(made)
-
-
-def _of_other_images(tasks: Sequence[Task]) -> list[Case]:
-    cases: list[Case] = []
-    for first, *others in (task.cases for task in tasks if task.cases):
-        images = set(images_of_case(first))
-        cases += islice((other for other in others if images.isdisjoint(images_of_case(other))), 1)
-    return cases
 
 
 def _call_of_each_kind(tasks: Sequence[Task], size: int) -> list[Request]:
@@ -252,7 +247,6 @@ def merged(cards: Sequence[ModelCard], name: str) -> ModelCard:
 
 
 def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:
-    """Return the text-only model that every figure is compared with; it is the same in any order of requests."""
     return replace(predictor_of(load("blind", seed=options.seed, folder=options.folder), options, tasks), seed=None)
 
 

@@ -117,7 +117,6 @@ def _short(text: str) -> str:
 
 
 def without_controls(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
-    """Return the decisions; those on a control, which no part asks, say what decides them."""
     # A control is asked about a sample of the judged cases of the whole run, which no part knows
     made = []
     for decision in decisions:
@@ -138,7 +137,6 @@ _WORST = ("failed", "suspect", "ok", "not applicable")
 def join(
     parts: Sequence[RecordedPart], options: Options, earlier: FinishedRun | None = None, *, own_thresholds: bool = False
 ) -> EndedRun:
-    """Judge the replies of all parts and decide the gates, as one process would have with the same replies."""
     thresholds, first = read_gates(options), parts[0]
     if not own_thresholds:
         made = thresholds_digests(thresholds)
@@ -198,15 +196,12 @@ def _verdicts(parts: Sequence[RecordedPart], plan: Plan, options: Options) -> di
                 raise part.wrong(f"{REPLIES} has cases of {name!r} that are not of this part, or has them twice")
             left[name].difference_update(positions)
             batch = Batch(task=tasks[name], positions=positions, ties=options.ties)
-            verdicts[name].update(zip(positions, _judged(part, batch, columns), strict=True))
+            try:
+                judged = judge(batch, unpack(read_rows(columns, batch), batch))
+            except ValueError as error:
+                raise part.wrong(f"{REPLIES}: the case at {positions[0]} of {name}: {error}") from None
+            verdicts[name].update(zip(positions, judged, strict=True))
         lacking = sum(map(len, left.values()))
         if lacking:
             raise part.wrong(f"{REPLIES} lacks {lacking:,} of the cases of part {part.number} of {part.of}")
     return {name: [some[place] for place in sorted(some)] for name, some in verdicts.items()}
-
-
-def _judged(part: RecordedPart, batch: Batch, columns: Mapping[str, Any]) -> Sequence[Verdict]:
-    try:
-        return judge(batch, unpack(read_rows(columns, batch), batch))
-    except ValueError as error:
-        raise part.wrong(f"{REPLIES}: the case at {batch.positions[0]} of {batch.task.id}: {error}") from None

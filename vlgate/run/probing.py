@@ -130,7 +130,6 @@ def _asked(asked: Control, samples: Sequence[Sample], options: Options, predicto
 def explained(
     results: Sequence[TaskResult], most: int, predictor: ModelPredictor, tell: Callable[[str], None]
 ) -> Explained:
-    """Explain the worst missed cases of each task, the worst first; ``tell`` takes a line about the cost before."""
     chosen = [(result, missed) for result in results if (missed := worst_missed(result, most))]
     explanations: list[Explanation] = []
     try:

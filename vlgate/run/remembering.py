@@ -83,7 +83,6 @@ def model_key(loaded: LoadedModel, options: Options) -> bytes:
 
 
 def code_digest(*parts: str) -> bytes:
-    """Return 32 bytes of some texts, the versions of libraries, and the code of vlgate that a reply depends on."""
     return _digest(*parts, *_versions(_NETWORKS + _IMAGES), *_source("asking", "models", "images", "fixtures"))
 
 

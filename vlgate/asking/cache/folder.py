@@ -19,7 +19,6 @@ def default_folder() -> Path:
 
 
 def file_in_the_way(folder: Path) -> Path | None:
-    """The file that stands in the place of a folder or of one above it."""
     for place in (folder, *folder.parents):
         if os.path.exists(place):  # noqa: PTH110  # Path.exists raises if a folder above may not be read
             return None if place.is_dir() else place

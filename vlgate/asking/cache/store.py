@@ -70,7 +70,6 @@ def other_versions(folder: Path) -> list[Path]:
 
 
 def connect(file: Path) -> sqlite3.Connection:
-    """Open a file of replies, and make it and its tables if they are not there."""
     file.parent.mkdir(parents=True, exist_ok=True)
     # No transaction is begun by itself; a run may look up from another thread than the one that opened the file.
     opened = sqlite3.connect(file, timeout=_WAITING, isolation_level=None, check_same_thread=False)
@@ -109,8 +108,6 @@ def unsealed(key: bytes, record: object) -> bytes | None:
 
 
 class Store:
-    """The replies of one folder, whose records may take ``limit`` bytes."""
-
     # ``problems`` holds a sentence for each thing that was wrong, for the user; ``evicted`` counts the replies that
     # were removed to stay within the limit.
 
@@ -240,7 +237,6 @@ def damaged_by(error: sqlite3.Error, file: Path) -> bool:
 
 
 def shrink(opened: sqlite3.Connection, limit: int) -> int:
-    """Remove the oldest records until the rest takes less than ``limit`` bytes."""
     removed = 0
     while True:
         names = ("page_count", "freelist_count", "page_size")
@@ -273,7 +269,6 @@ def _why(error: BaseException) -> str:
 
 
 def peek(folder: Path, key: bytes) -> bytes | None:
-    """One value, read without opening the cache for a run; None if it is not there, or the file cannot be read."""
     if not (folder / NAME).is_file():
         return None
     try:
@@ -304,7 +299,6 @@ def is_cache(folder: Path) -> bool:
 
 
 def listed(folder: Path, begins: str = "") -> list[Kept]:
-    """What a cache holds of the models whose names begin so, the largest first."""
     if not (folder / NAME).is_file():
         return []
     asked = (
@@ -322,7 +316,6 @@ def listed(folder: Path, begins: str = "") -> list[Kept]:
 
 
 def unread_files(folder: Path) -> list[Kept]:
-    """The files that no run reads: those that were set aside as damaged, and those of other versions."""
     found = []
     for file in sorted({*other_versions(folder), *folder.glob(f"{_ASIDE}.sqlite")}):
         at = int(file.stat().st_mtime)
@@ -392,7 +385,6 @@ def packed(reply: Reply, *, cut: bool = False, neither: bool = False) -> bytes:
 
 
 def unpacked(value: bytes) -> tuple[Reply, bool]:
-    """The reply that ``packed`` made bytes of, and whether its text was cut."""
     kind, cut, content = value[:1], value[1:2] in (b"!", b"&"), value[2:]
     if kind == b"s":
         return content.decode(), cut
@@ -431,7 +423,6 @@ class Memory:
         return not self._recent.keys().isdisjoint(keys)
 
     def get(self, keys: Iterable[Key]) -> tuple[dict[Key, bytes], int]:
-        """The values of the keys that are known, and how many of them are from the disk."""
         recent = self._recent
         found: dict[Key, bytes] = {}
         others: list[Key] = []

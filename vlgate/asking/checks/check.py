@@ -61,7 +61,6 @@ def together(model: Predictor, requests: Sequence[Request]) -> Replies:
 def compare(
     name: str, rounds: Sequence[Replies], sentences: tuple[str, str], tolerance: float, cases: Sequence[Case] = ()
 ) -> Check:
-    """Compare the replies of several rounds to the same requests."""
     # ``sentences`` say how the requests were asked, and what to do if the replies differ by more than ``tolerance``:
     # the largest difference of two scores of one request that rounding explains, relative to the largest score if that
     # is above 1. Requests that failed in a round are left out: a service that is busy is not a model that changes its
@@ -114,7 +113,6 @@ def _problem(requests: Iterable[Request], rounds: Sequence[Replies]) -> str:
 
 
 def _could_change(case: Case, rounds: Sequence[Replies], largest: float) -> bool:
-    """Whether two scores of a case differ by no more than rounding, or a yes or no of it changes."""
     scores = [some for request in dict.fromkeys(case.requests) if (some := _scores(request, rounds))]
     gaps = (abs(a - b) for one, other in combinations(scores, 2) for a, b in zip(one, other, strict=False))
     return any(gap <= largest for gap in gaps) or any(_undecided(request, rounds) for request in case.requests)
@@ -169,8 +167,6 @@ class TouchedLoad:
 
 
 def renamed(request: Request) -> Request:
-    """The same request about images under names that have nothing in common with the old ones."""
-
     def other_name(image: LazyImage) -> LazyImage:
         digest = blake2b(image.key.encode(errors="surrogatepass"), digest_size=8).hexdigest()
         return replace(image, key=f"renamed-{digest}")
@@ -193,7 +189,6 @@ def near_copy(request: Request, number: int) -> Request:
 
 
 def asked_as(model: Predictor, requests: Sequence[Request], change: Change) -> dict[Request, Prediction]:
-    """Ask a model changed requests together; the predictions are by the requests as they were."""
     copies = {request: change(request) for request in requests}
     replies = model.predict(list(copies.values()))
     return {request: replies[copy] for request, copy in copies.items()}
@@ -228,8 +223,6 @@ def company(model: Predictor, cases: Sequence[Case], tolerance: float, anew: Ane
 
 
 class _Copies:
-    """The near-copies of requests: which of them has which turn is drawn for each image and for each text."""
-
     def __init__(self, requests: Sequence[Request], anew: Anew) -> None:
         self._anew: Anew = anew
         self._texts = {request: _permuted("text", index) for index, request in enumerate(requests)}
@@ -257,7 +250,6 @@ def _permuted(of: str, place: int) -> list[int]:
 
 
 def _twos(cases: Sequence[Case]) -> list[tuple[list[Request], list[Request]]]:
-    """Two cases about different images of each kind and number of requests."""
     chosen: dict[tuple[type, int], list[Case]] = {}
     for case in cases:
         chosen.setdefault((type(case.requests[0]), len(case.requests)), []).append(case)
@@ -291,7 +283,6 @@ def check_determinism(
     first: Replies | None = None,
     anew: Anew = "",
 ) -> Check:
-    """Whether replies change when the first ``REQUESTS`` distinct requests are asked again, in the same order."""
     # The model must not cache its replies. ``cases`` are those of the requests, to count the verdicts that rounding
     # could change; ``first`` is the round of ``together``, if the model was asked it already. With ``anew`` "all",
     # images get other names in the second round.
@@ -312,7 +303,6 @@ def check_batch_invariance(
     first: Replies | None = None,
     anew: Anew = "",
 ) -> Check:
-    """Whether replies depend on what else is asked in the same batch: every verdict then depends on it, too."""
     # The first ``REQUESTS`` distinct requests are asked three times: together; together in reverse order, with all
     # other requests behind them, which fill a call as the run fills it; and one at a time. ``anew`` is what of a
     # request the model has no memory of: images get other names in the third round ("all"), and near-copies are asked
@@ -346,7 +336,6 @@ _WORD = re.compile(r"\w+")
 
 
 def check_polarity(model: Predictor, tasks: Sequence[Task], seed: int) -> Check:
-    """Whether true texts score above texts that are true of another image."""
     # Two captions a and b of images A and B with few words in common give two comparisons: (A, a) with (A, b), and (B,
     # b) with (B, a). A model that uses the text only, or the image only, wins exactly half of them. ``CAPTIONS``
     # captions are asked, which the run asks anyway, and as many exchanged ones; more if replies are missing. Ties and
@@ -387,7 +376,6 @@ def two_sided(successes: int, n: int) -> float:
 def _scored(
     model: Predictor, tasks: Sequence[Task], seed: int
 ) -> tuple[dict[Match, float], dict[Request, Prediction], str | None]:
-    """Up to ``CAPTIONS`` captions of different images with their scores, all replies, and why one has no score."""
     found: dict[Match, float] = {}
     replies: dict[Request, Prediction] = {}
     drawn = _drawn(tasks, seed)

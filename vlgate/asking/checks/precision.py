@@ -25,7 +25,6 @@ NAME = "precision"
 def check_precision(
     model: Predictor, full: Predictor, batches: Sequence[Batch], asked: str, *, confidence: float = 0.95
 ) -> Check:
-    """Count the cases whose verdict differs between a model in half precision, or compiled, and plain float32."""
     # ``asked`` says how ``model`` runs (``bfloat16``, ``compiled float32``).
     requests = [request for batch in batches for case in batch.cases for request in case.requests]
     half_replies, full_replies = model.predict(requests), full.predict(requests)
@@ -61,7 +60,6 @@ def drawn(tasks: Sequence[Task], ties: Ties, seed: int) -> list[Batch]:
 
 
 def lacks_room(device: str, root: Path = Path("/")) -> str:
-    """Why the model cannot be loaded a second time, in float32; empty if there is enough memory."""
     # In half precision the model takes at most the memory that this process holds now, or holds on the GPU, so float32
     # takes at most twice as much. A model for a GPU is first loaded into the machine's own memory.
     pages = _first_number(root / "proc/self/statm", place=1)
@@ -85,7 +83,6 @@ def lacks_room(device: str, root: Path = Path("/")) -> str:
 
 
 def _free(root: Path) -> int | None:
-    """The bytes that are free both on the machine and in every control group that limits this process."""
     meminfo = _fields(root / "proc/meminfo")
     if "MemAvailable:" not in meminfo:
         return None

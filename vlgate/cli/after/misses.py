@@ -12,7 +12,7 @@ from dataclasses import asdict
 
 from vlgate.cli import say, say_json
 from vlgate.record.folder import read_run
-from vlgate.report.missed import MissedOfTask, missed_cases, missed_lines
+from vlgate.report.missed import missed_cases, missed_lines
 
 SHOWN = 10
 
@@ -22,23 +22,21 @@ def run(given: argparse.Namespace) -> int:
     found = missed_cases(recorded, given.task, given.slice)
     most = None if given.all else given.limit
     if given.json:
-        say_json({"run": str(given.run), "model": recorded.model, "tasks": _tasks(found, most)})
+        counts = ("task", "headline", "cases", "judged", "unscored", "skipped")
+        tasks = [
+            {
+                **{name: getattr(task, name) for name in counts},
+                "missed": len(task.missed),
+                "shown": [asdict(case) for case in task.missed[:most]],
+            }
+            for task in found
+        ]
+        say_json({"run": str(given.run), "model": recorded.model, "tasks": tasks})
         return 0
     if recorded.incomplete:
         say(f"incomplete: {recorded.incomplete}")
     say(*missed_lines(found, most))
     return 0
-
-
-def _tasks(missed_of_tasks: list[MissedOfTask], most: int | None) -> list[dict[str, object]]:
-    return [
-        {
-            **{name: getattr(one, name) for name in ("task", "headline", "cases", "judged", "unscored", "skipped")},
-            "missed": len(one.missed),
-            "shown": [asdict(case) for case in one.missed[:most]],
-        }
-        for one in missed_of_tasks
-    ]
 
 
 def _count(text: str) -> int:

@@ -85,7 +85,6 @@ class Asker:
     asked: list[int] = field(default_factory=list)
 
     def image(self, name: str, content: bytes | Pixels) -> LazyImage:
-        """Write a picture into the folder, as PNG if it is pixels, and return it; a file of that name is replaced."""
         file = self.folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content if isinstance(content, bytes) else as_png(content))
@@ -106,7 +105,6 @@ class Asker:
         return self.scores(images, [canary.texts() for canary in canaries])
 
     def cut(self, image: LazyImage, text: str) -> bool:
-        """Return whether the model says that it does not read a text to its end."""
         request = Match(image=image, text=text)
         said = replace(self.predictor.bare(), seed=None).predict([request])
         self.asked.append(1)
@@ -128,8 +126,6 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What the canaries say about a model."""
-
     # ``recognised`` has 1.0 for each canary whose own text leads, else 0.0, shape (n,); it is empty if there is no
     # reply. ``inapplicable`` says why nothing can be said.
 

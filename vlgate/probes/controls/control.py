@@ -13,8 +13,6 @@ from vlgate.types import Batch, Case, Metric, Prediction, Request, Task, Ties, V
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """The cases of one task that a control asks about, all of them judged."""
-
     # ``task`` has all cases that the run judged; what a control needs of other cases is among them. ``left_out`` counts
     # the cases of the run's task that are not in the sample, by the reason. ``blind`` and ``chance`` are the metrics of
     # the text-only model and of guessing.
@@ -38,8 +36,6 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """A control, as ``--controls`` names it."""
-
     # ``says`` is the head of its section in reports. ``figures``, ``beside`` and ``of_model`` say in a few words what
     # each figure of a task, each value of ``ControlledTask.beside`` and each figure about the model is; tables have
     # those that are ``shown``, the most important one first. ``requests`` and ``of_model_requests`` are the most that
@@ -59,8 +55,6 @@ class Control:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controlled:
-    """What one control found in a run."""
-
     # ``limit`` is the most cases of a task that it was asked about. A task without a judged case is not in ``tasks``;
     # ``model`` is what it measured about the model itself. ``lacking`` says why it could not be asked to its end.
 

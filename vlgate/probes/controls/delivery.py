@@ -34,8 +34,6 @@ Make = Callable[[Pixels, np.random.Generator], bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A file instead of an image; ``make`` returns None if it does not apply."""
-
     # ``family`` is the name of the family that it counts in, and ``reference`` the variant whose verdict its own is
     # compared with: that of the image itself, or of the one with the same pixels.
 
@@ -79,12 +77,10 @@ Verdicts = Mapping[str, Verdict]  # judged verdicts by the ids of their cases
 
 
 def requests(cases: Sequence[Case]) -> int:
-    """Return how many distinct requests are asked about some cases, at most: each once for each variant."""
     return len(VARIANTS) * len({request for request in requests_of(cases) if not isinstance(request, Read)})
 
 
 def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
-    """Ask the cases of a sample about every variant of their images, in a call for each variant."""
     with TemporaryDirectory(prefix="vlgate-variants-") as folder:
         files, left_out = _written(sample, Path(folder))
         judged: dict[str, Verdicts] = {OWN: {verdict.case.id: verdict for verdict in sample.verdicts}}
@@ -129,7 +125,6 @@ def _written(sample: Sample, folder: Path) -> tuple[dict[str, dict[LazyImage, La
 
 
 def _with(case: Case, shown: Mapping[LazyImage, LazyImage]) -> Case | None:
-    """Return a case with other images, or None if it has no image or one of them has no variant."""
     images = images_of_case(case)
     if not images or not shown.keys() >= set(images):
         return None
@@ -148,7 +143,8 @@ def _columns(sample: Sample, judged: Mapping[str, Verdicts]) -> dict[str, FloatA
             compared = [(name, variant.reference) for name, variant in VARIANTS.items() if variant.family == family]
             both = [(judged[reference].get(case.id), judged[name].get(case.id)) for name, reference in compared]
             pairs = [(one, other) for one, other in both if one is not None and other is not None]
-            flips = [_flips(one, other) for one, other in pairs]
+            # A reply that answers nothing agrees with none, so silence is not stable.
+            flips = [one.right != other.right or not (_answered(one) and _answered(other)) for one, other in pairs]
             columns[rate].append(_share(flips))
             flipped += flips
             changed += [any(map(differ, one.predictions, other.predictions)) for one, other in pairs]
@@ -156,11 +152,6 @@ def _columns(sample: Sample, judged: Mapping[str, Verdicts]) -> dict[str, FloatA
         columns["unstable"].append(float(any(flipped)) if flipped else np.nan)
         columns["replies_changed"].append(_share(changed))
     return {name: np.array(values, dtype=np.float64) for name, values in columns.items()}
-
-
-def _flips(verdict: Verdict, other: Verdict) -> bool:
-    """Whether a verdict changes; a reply that answers nothing agrees with none, so silence is not stable."""
-    return verdict.right != other.right or not (_answered(verdict) and _answered(other))
 
 
 def _answered(verdict: Verdict) -> bool:
@@ -174,7 +165,6 @@ def _share(happened: Sequence[bool]) -> float:
 
 
 def differ(reply: Prediction, other: Prediction) -> bool:
-    """Return whether a reply is another answer, or a score that differs by more than rounding."""
     if reply.score is None or other.score is None:
         return reply.answer != other.answer or (reply.score is None) != (other.score is None)
     return abs(reply.score - other.score) > ROUNDING["float32"] * max(1.0, abs(reply.score))
@@ -233,7 +223,6 @@ def _diagnosed(asker: Asker) -> Diagnosis:
 
 
 def about_model(predictor: ModelPredictor, _: int) -> ControlledTask | None:
-    """Ask the model about the canaries; what they say of its pipeline stands in the notes."""
     found = diagnose(predictor)
     n = len(found.recognised)
     names = tuple(f"{canary.colour} {canary.kind}" for canary in CANARIES[:n])

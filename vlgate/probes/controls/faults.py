@@ -41,7 +41,6 @@ def alone(asker: Asker, name: str = "alone/{}.png", most: int = len(FOR_ARRIVAL)
 
 
 def lost(apart: FloatArray) -> Finding | None:
-    """Return a finding if all pictures have the same replies, up to rounding."""
     if float(np.ptp(apart, axis=0).max()) > _SAME * max(1.0, float(np.abs(apart).max())):
         return None
     why = f"{len(apart)} different pictures get the same scores, so no picture arrives, or the same one each time"
@@ -53,7 +52,6 @@ def by_name(asker: Asker, apart: FloatArray) -> bool:
 
 
 def misplaced(asker: Asker, apart: FloatArray) -> Finding | None:
-    """Return a finding if pictures that are asked together get the replies of other ones of the call."""
     images = [asker.image(f"together/{index}.png", one.pixels) for index, one in enumerate(FOR_ARRIVAL)]
     together = asker.scores(images, [TEXTS] * len(images))
     near = LEAST * spread(apart)
@@ -73,7 +71,6 @@ def misplaced(asker: Asker, apart: FloatArray) -> Finding | None:
 
 
 def kept(asker: Asker, apart: FloatArray) -> Iterator[Finding]:
-    """Yield a finding if a file with new content, or another file of the same name, gets the old reply."""
     asker.scores([asker.image("kept/first/same.png", FOR_ARRIVAL[0].pixels)], [TEXTS])
     content = "a file that got new content keeps the reply to the old content"
     folder = "a file gets the reply to a file of the same name in another folder"
@@ -122,7 +119,6 @@ REPEATED = (0, 1, 2)  # how many times these words stand before the words that d
 
 
 def truncated(asker: Asker) -> Finding | None:
-    """Return a finding if texts that differ only in their end get the same scores."""
     # If the model says that it cut a text, there is no finding.
     for times in REPEATED:
         texts = [tuple(" ".join([*[_BEFORE] * times, text]) for text in one.texts()) for one in FOR_WORDING]
@@ -172,7 +168,6 @@ def frame(asker: Asker) -> str:
 
 
 def wrong_frame(found: str, declared: str) -> Finding | None:
-    """Return a finding if a picture is not seen in the frame that the model says."""
     if not declared or found in {"", declared} or (declared, found) == ("kept", "padded"):
         return None  # a border changes no aspect
     bug = "stretched aspect" if found == "stretched" else "wrong aspect"
@@ -260,7 +255,6 @@ _BY_WORDS = 2.5  # intact models may like one wording better: up to 1.2 times th
 
 
 def repaired(asker: Asker, plain: FloatArray) -> Finding | None:
-    """Return the fault that the most helpful change undoes, if a change helps; ``plain`` as for ``opened``."""
     best: tuple[float, Finding] | None = None
     for name, bug, says, change in _REPAIRS:
         view = asker.views(name, CANARIES, lambda one, change=change: np.ascontiguousarray(change(one.pixels)))  # type: ignore[misc]

@@ -31,14 +31,11 @@ TOLD = "There is no image with this question. Answer it as well as you can."
 
 @runtime_checkable
 class ImagelessAnswerer(Protocol):
-    """A model that answers questions as text alone."""
-
     def answer_without_image(self, questions: Sequence[Ask]) -> Sequence[str]:
         """Return n answers as ``Answerer.answer`` does; the images of the questions are not looked at."""
 
 
 def answers_without_image(predictor: ModelPredictor, questions: Sequence[Ask]) -> dict[Request, Prediction]:
-    """Ask a model some questions without an image, in batches and through its memory; each distinct one once."""
     model = predictor.model
     if not isinstance(model, ImagelessAnswerer):
         return {}
@@ -57,7 +54,6 @@ _TRIED = 64  # cases; a task in which so many share an image or a true text with
 
 
 def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping[LazyImage, LazyImage]]:
-    """Choose for each case the images of another case of its task; cases without one are absent."""
     # The cases of the task are put in a random order, and each is shown the images of the next one that shares neither
     # an image nor a true text nor a question with its answer. So a case never sees its own image, a part of it or a
     # perturbed copy, and what is true of it is not known to be true of what it sees. It may still be true by chance.
@@ -76,7 +72,6 @@ def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping
 
 
 def _known(case: Case) -> set[tuple[str, ...]]:
-    """The photographs of a case, and its true texts, and questions with their answers."""
     pairs = zip(case.requests, case.truths, strict=True)
     true = ((text_of(request), str(truth)) for request, truth in pairs if truth is not False)
     return {*((photograph(image.key),) for image in images_of_case(case)), *true}
@@ -98,7 +93,6 @@ WITHOUT = ("grey", "blank", "other", TELLS)
 
 
 def changed(condition: str, sample: Sample) -> dict[str, Case]:
-    """Return the cases of a sample under a condition, by their ids; a case that it does not apply to is absent."""
     cases = [case for case in sample.cases if images_of_case(case)]
     if condition == TELLS:
         return {case.id: _told(case) for case in cases if all(isinstance(request, Ask) for request in case.requests)}
@@ -123,7 +117,6 @@ _SHOWN = 80  # characters of an answer in a note
 
 
 def about_model(predictor: ModelPredictor, seed: int) -> ControlledTask | None:  # noqa: ARG001  # the list is fixed
-    """Return the share of answers without an image that describe one; None if the model cannot be asked so."""
     # an empty answer, or one that was not given, counts neither way
     asked = [Ask(image=uniform("blank"), question=question) for question in QUESTIONS]
     replies = answers_without_image(predictor, asked)
@@ -172,13 +165,11 @@ _NOTHING_READ = "most answers without the image could not be read, so there is n
 
 
 def requests(cases: Sequence[Case]) -> int:
-    """Return how many distinct requests the control asks about some cases, at most: those of each condition."""
     distinct = {request for request in requests_of(cases) if not isinstance(request, Read)}
     return len(SHOWN) * len(distinct) + sum(isinstance(one, Ask) for one in distinct)
 
 
 def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
-    """Ask the cases of a sample under each condition, and judge them by the task's own metric."""
     metric = SHAPES[sample.task.shape].headline
     names = [name for name in CONDITIONS if name != TELLS or isinstance(predictor.model, ImagelessAnswerer)]
     asked = {name: cases for name in names if (cases := changed(name, sample)) or name != TELLS}
@@ -221,13 +212,11 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
 
 
 def _silent(sample: Sample, verdicts: Sequence[Verdict]) -> NDArray[np.bool_]:
-    """Which cases of a sample are judged and have an answer that could not be read, shape (n,)."""
     silent = {verdict.case.id for verdict in verdicts if verdict.state == "judged" and unread(verdict)}
     return np.array([case.id in silent for case in sample.cases], dtype=np.bool_)
 
 
 def _figures(columns: Mapping[str, FloatArray], silent: Mapping[str, int], *, several: bool) -> dict[str, Figure]:
-    """The metric under each condition, the gain over each, and the gain over the one in which the model keeps most."""
     # A model could gain by refusing to answer without the image. So such a case counts for ``visual_gain`` as it does
     # with the image. A condition in which a model that otherwise speaks leaves most answers unread cannot be compared.
     names = [name for name in columns if not name.endswith(_IF_READ)]

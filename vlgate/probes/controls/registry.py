@@ -30,7 +30,6 @@ def known_controls() -> dict[str, str]:
 
 
 def chosen(named: Iterable[str]) -> tuple[str, ...]:
-    """Return the controls that ``--controls`` names, each once; none of them for ``none``."""
     names = tuple(dict.fromkeys(named))
     if NONE in names and len(names) > 1:
         raise OptionError(f"--controls={','.join(names)}: leave out {NONE}, or the others")

@@ -26,14 +26,11 @@ _Truth = bool | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deciding:
-    """The boxes of the objects of an image, and whether each of them decides."""
-
     boxes: tuple[Box, ...]
     decides: tuple[bool, ...]
 
 
 def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
-    """Return which objects of an image decide a case; None if it is not drawn or read, or no single object decides."""
     # An object decides if one of the case's texts about this image is true with it and false without it, or the other
     # way round, or if a question has another answer without it.
     # None decides in "There are no dogs", and none of two cups "There is a cup".
@@ -48,7 +45,6 @@ def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
 
 
 def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: Reading) -> Deciding | None:
-    """Return in which places an exchange with another image of a case decides."""
     # The places are those of the things of both images. An exchange in a place gives the image those things of the
     # other image that have their middle there, for its own. It decides if one of the case's texts about the image is
     # then true in place of false, or false in place of true, or if a question has another answer.
@@ -65,7 +61,6 @@ def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: R
 def _deciding(
     scene: SceneGraph, edited: Iterable[SceneGraph], boxes: Sequence[GraphBox], texts: Sequence[str], reading: Reading
 ) -> Deciding | None:
-    """Which of some edits of a scene, one for each box, decide what the texts say of it; None if none does."""
     width, height = scene.width, scene.height
     if not width or not height:
         return None
@@ -124,7 +119,6 @@ def _said(scene: SceneGraph, texts: Sequence[str], reading: Reading) -> list[_Tr
 
 
 def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
-    """Yield each method of an explanation with whether it points at what decides, for each image, or for the texts."""
     # Maps of attention count for texts that are true, or for the first text of an image about which none is.
     images = images_of_case(case)
     for which, image in enumerate(images):
@@ -141,7 +135,6 @@ def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iter
 
 
 def _words(explanation: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
-    """Whether the exchange of words with the largest effect is one that changes what the texts say."""
     # A case counts if its exchanged texts can be read, and some of them say something else and some do not.
     swapped = [finding for finding in explanation.findings if finding.method == "exchange between texts"]
     effects = {one.word: one.effect for finding in swapped for one in finding.measured if one.effect is not None}

@@ -45,25 +45,21 @@ class Swap:
 
 
 def words_of(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the different words of some texts in lower case, by first appearance, at most ``MOST_WORDS``."""
     found = (word.lower() for text in texts for word in _WORD.findall(text))
     return tuple(dict.fromkeys(found))[:MOST_WORDS]
 
 
 def left_out(text: str, word: str) -> str | None:
-    """Return the text without a word, wherever it stands; None if it has no such word, or none but it."""
     changed = re.sub(r"\s+([.,;:?!])", r"\1", " ".join(_changed(text, word, "").split()))
     return changed if changed != text and _WORD.search(changed) else None
 
 
 def exchanged(text: str, word: str) -> str | None:
-    """Return the text with ``NEUTRAL`` for a word, wherever it stands; None if it has no such word."""
     changed = _changed(text, word, NEUTRAL)
     return None if changed == text else changed
 
 
 def swaps(one: str, other: str) -> tuple[Swap, ...]:
-    """Return two texts with their words exchanged in each place in which they differ, at most ``MOST_PLACES``."""
     # There are none if they differ in fewer than two: the exchange would only change the roles of the texts.
     mine, yours = one.split(), other.split()
     apart = [code for code in SequenceMatcher(None, mine, yours, autojunk=False).get_opcodes() if code[0] != "equal"]
@@ -87,8 +83,6 @@ Boxes = Mapping[LazyImage, Sequence[Box]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A changed copy of a case: its margin, and the part that was changed, whose effect is not known yet."""
-
     method: Method
     part: Part
     margin: Margin
@@ -96,8 +90,6 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A case to explain, with its margin and all of its changes."""
-
     task: str
     case: Case
     margin: Margin
@@ -127,7 +119,6 @@ def texts_of(case: Case) -> tuple[str, ...]:
 
 
 def text_swaps(case: Case, shape: Shape) -> Iterator[tuple[tuple[int, int], Swap]]:
-    """Yield the exchanges between a true text of a case and the false one beside it, with their places in the case."""
     for one, other in SHAPES[shape].word_pairs:
         for swap in swaps(*texts_at(case, (one, other))):
             yield (one, other), swap
@@ -180,7 +171,6 @@ def _saying(case: Case, instead: Mapping[str, str]) -> Case:
 
 
 def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Attended, ...], ...], str]:
-    """Return what a model attends to in the pairs of each case, and why there are no maps, if the model raised."""
     # one map per method and different pair of a case; an error must not cost the interventions, which are worth more
     pairs = [tuple(dict.fromkeys(request for request in case.requests if isinstance(request, Match))) for case in cases]
     asked = list(dict.fromkeys(pair for some in pairs for pair in some))
@@ -222,7 +212,6 @@ _SAID = {
 
 
 def says(found: Explanation) -> str:
-    """Return what turns the verdict of a case, or else what moves its margin most."""
     outcome = "missed" if found.right else "right"
     turning = ((finding, part) for finding in found.findings for part in finding.turning[:_NAMED])
     turns = list(dict.fromkeys(_said(found, *one) for one in turning))
@@ -240,7 +229,6 @@ def says(found: Explanation) -> str:
 
 
 def place_of(box: Box) -> str:
-    """Return the place of the middle of a box in words."""
     across, down = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
     row = "top" if down < 1 / 3 else "bottom" if down > 2 / 3 else ""
     column = "left" if across < 1 / 3 else "right" if across > 2 / 3 else ""
@@ -261,7 +249,6 @@ Told = tuple[str, Shape, Verdict]  # A verdict to explain, with the id and the s
 
 
 def subjects(told: Sequence[Told], model: object) -> tuple[Subject, ...]:
-    """Return what to ask about each verdict; those that have no margin are left out."""
     # The images are decoded here, for their segments, and a model with boxes is asked for those of the unchanged
     # images.
     images = dict.fromkeys(image for _, _, verdict in told for image in images_of_case(verdict.case))
@@ -276,7 +263,6 @@ def number_of_requests(asked: Sequence[Subject]) -> int:
 
 
 def explain(asked: Sequence[Subject], predictor: Predictor, model: object) -> tuple[Explanation, ...]:
-    """Explain cases that have a reply to their own requests; ``model`` is asked what it attends to."""
     said = predictor.predict(request for subject in asked for request in subject.requests)
     maps, unseen = attended_in([subject.case for subject in asked], model)
     found = []

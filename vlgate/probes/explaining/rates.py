@@ -21,8 +21,6 @@ _FILE = Path(__file__).with_name("rates.toml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """Whether the most important part of an image is on an object that decides."""
-
     # ``touches`` says whether they overlap, ``points`` whether its middle is on the object, and ``leads`` whether the
     # object with the largest mean effect is one that decides. The others are the chances of a part, or object, that is
     # drawn at random.
@@ -93,8 +91,6 @@ def hit(parts: Sequence[Box], effects: FloatArray, objects: Sequence[Box], decid
 
 
 def rate(model: str, method: str, hits: Sequence[Hit]) -> Rate:
-    """Return the mean of some hits, of which there must be at least one, and Wilson's interval of ``leads``."""
-
     def mean(name: str) -> float:
         return round(float(np.mean([getattr(one, name) for one in hits])), 4)
 
@@ -105,7 +101,6 @@ def rate(model: str, method: str, hits: Sequence[Hit]) -> Rate:
 
 @lru_cache(maxsize=1)
 def measured() -> tuple[Rate, ...]:
-    """Return the rates that ``scripts/write_explanations.py`` measured for the embedded models."""
     return tuple(Rate(**row) for row in tomllib.loads(_FILE.read_text(encoding="utf-8"))["rate"])
 
 

@@ -28,14 +28,11 @@ ATTENDS = "what the model attends to; it hardly predicts whether an answer is ri
 
 
 def of_the_true_text(method: Method) -> str:
-    """Return the name of what a method measures on the score of the true text alone."""
     return f"{method}: the true text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of an image, or a word, with the effect of hiding it."""
-
     # ``effect`` is how much the margin falls: above 0 if the part speaks for the right answer, below 0 if it speaks for
     # the wrong one. It is None if the model gave no reply. ``support`` is how much the score of the true text falls,
     # the mean if there are several; it is None for a word, and for a model that gives no scores. ``turns`` is true if
@@ -61,7 +58,6 @@ class Finding:
 
     @property
     def turning(self) -> tuple[Part, ...]:
-        """The parts that turn the verdict, those with the greatest effect first."""
         parts = (part for part in self.measured if part.turns)
         return tuple(sorted(parts, key=lambda part: -abs(part.effect or 0.0)))
 
@@ -70,7 +66,6 @@ class Finding:
         return tuple(part for part in self.parts if part.effect is not None)
 
     def of_image(self, image: int) -> Iterator[tuple[str, tuple[Box, ...], FloatArray]]:
-        """Yield what the method measured about the parts of an image: its name, n boxes, and n numbers."""
         parts = [part for part in self.measured if part.image == image and part.box is not None]
         boxes = tuple(part.box for part in parts if part.box is not None)
         if parts:
@@ -81,8 +76,6 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Why one case was missed, or right."""
-
     # ``images`` are the keys of its images, ``margin`` is the smallest lead of a right text or choice (the share of
     # right answers if ``graded`` is false), and ``requests`` the number that the model was asked. ``unseen`` says why
     # there are no maps of attention, if the model raised.
@@ -103,8 +96,6 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """The explanations of a run, and why some are lacking; empty if none is."""
-
     explanations: tuple[Explanation, ...] = ()
     lacking: str = ""
 
@@ -134,7 +125,6 @@ class Margin:
         return bool(self.compared)
 
     def of(self, said: Mapping[Request, Prediction]) -> float | None:
-        """Return the margin for these replies to ``requests``; None if one of them is missing."""
         if any(said[request].problem is not None for request in self.requests):
             return None
         if self.compared:
@@ -153,7 +143,6 @@ class Margin:
 
 
 def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
-    """Return the margin of a case; None if it has a ``Read`` request, or no false text."""
     # Questions are compared by the scores of their choices if the model answers by matching, so that the margin tells
     # more than whether the answer is right.
     asked = case.requests
@@ -196,7 +185,6 @@ def _right(reply: Prediction, truth: str) -> bool:
 
 
 def margin(verdict: Verdict, shape: Shape) -> float | None:
-    """Return how far a case is from another verdict, None if it cannot be told from its own replies."""
     # It is the smallest lead of a true text over the false ones that the rule of the shape compares it with, and for
     # questions the share of right answers.
     if shape == "single":

@@ -35,7 +35,6 @@ class Decoded:
 
     @cached_property
     def small(self) -> Pixels:
-        """The image with at most ``SIDE`` pixels on each side."""
         return _shrunk(self.pixels, SIDE)
 
     @cached_property
@@ -45,7 +44,6 @@ class Decoded:
 
 
 def _with_box(decoded: Decoded, box: Box, other: Decoded | None = None) -> Image:
-    """The image with a box painted over, or with what another image, stretched to its size, shows there."""
     from PIL import Image
 
     pixels = decoded.pixels.copy()
@@ -76,7 +74,6 @@ def painted(decoded: Decoded, box: Box) -> Pixels:
 
 
 def resized(pixels: Pixels, height: int, width: int) -> Pixels:
-    """Return pixels of shape (h, w, 3) at another size, the same ones if it is theirs."""
     import cv2
 
     if pixels.shape[:2] == (height, width):
@@ -93,7 +90,6 @@ def _shrunk(pixels: Pixels, side: int) -> Pixels:
 
 
 def places(box: Box, height: int, width: int) -> tuple[slice, slice]:
-    """Return the rows and columns of a box in an image of this size: at least one of each."""
     return _span(box[1], box[3], height), _span(box[0], box[2], width)
 
 
@@ -112,8 +108,6 @@ MOST_BOXES = 49
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A box of an image, and the image with another content of the box."""
-
     box: Box
     changed: LazyImage = field(repr=False)
 
@@ -125,7 +119,6 @@ def hidden(image: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ..
 
 
 def from_another(image: LazyImage, other: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ...]:
-    """Return a copy of an image for each box, with what another image shows there; nothing is decoded yet."""
     decoded, source = Decoded(image), Decoded(other)
     load = partial(_with_box, decoded, other=source)
     return tuple(_region(image, box, f"from-{other.key}", partial(load, box)) for box in boxes[:MOST_BOXES])
@@ -164,7 +157,6 @@ _ROUNDS = 10
 
 
 def segments(pixels: Pixels) -> tuple[Box, ...]:
-    """Return the boxes of the parts of an image of shape (h, w, 3), the largest first, at most ``MOST_SEGMENTS``."""
     # A part is a connected area that stands out from the image's median colour, at one of three thresholds, or a
     # connected area of one of a few colours, which are found by k-means (Lloyd 1982). So things, and their parts, are
     # likely among the boxes, whatever the image shows.

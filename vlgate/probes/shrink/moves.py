@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A caption, or a question with its choices."""
-
     words: str
     choices: tuple[str, ...] = ()
 
@@ -42,8 +40,6 @@ def text_of(request: Request) -> Text:
 
 
 class Truth:
-    """Decides the truth of each text of a case by itself: it reads the text and looks at the graph of the image."""
-
     def __init__(self) -> None:
         self._reader = Reader()
 
@@ -65,7 +61,6 @@ class Truth:
 
 
 def graph_of(image: LazyImage) -> Graph | None:
-    """Return the graph that an image is drawn from; None for another image, or one that is perturbed."""
     load = image.load
     if isinstance(load, Drawing):
         return load.graph
@@ -75,8 +70,6 @@ def graph_of(image: LazyImage) -> Graph | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One change of one strength."""
-
     # ``kind`` and ``strength`` identify it ("blur", 1.3), and ``says`` describes it. ``distance``, above 0 and at most
     # 1, says how large it is: the strength of an image change as a share of the largest one, or the share of words that
     # a wording changes. A move changes every image of the case with ``alter``, or only the image with the key ``of``;
@@ -184,7 +177,6 @@ UNKNOWN = "the data has no boxes of what the texts name"
 
 
 def region_moves(case: Case) -> tuple[tuple[tuple[Move, ...], ...], str]:
-    """Return directions of regions that may be covered, the smallest region first, and why there are none."""
     # What the texts name is known from ``Case.named``, or from a perturbation of the image that the case itself has. A
     # drawn scene has none: covering a thing would say nothing that removing it does not say better.
     images = {image.key: image for request in case.requests for image in images_of(request)}
@@ -211,7 +203,6 @@ def _original(image: LazyImage) -> LazyImage:
 def _known(
     case: Case, image: LazyImage, images: Iterable[LazyImage]
 ) -> tuple[tuple[Box, ...], tuple[int, int] | None] | None:
-    """The boxes of what the texts name on an image, and the size of the image that they belong to."""
     if image.key in case.named:
         return tuple(Box(x=x, y=y, w=w, h=h) for x, y, w, h in case.named[image.key]), None
     for other in images:

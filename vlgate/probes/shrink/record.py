@@ -26,8 +26,6 @@ SEVERAL = "several"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """What a find has in common with others."""
-
     # ``edit`` is the kind of edit ("moved", "blur"), ``what`` that which was edited ("a thing that the texts name"),
     # and ``faculty`` what the case asks of the model, the last part of its task ("relations").
 
@@ -46,7 +44,6 @@ def cause_of(moves: Sequence[Move], task: str) -> Cause:
 
 
 def clusters(causes: Sequence[Cause]) -> list[tuple[Cause, int]]:
-    """Return the causes with the number of finds of each, the most frequent first, equal ones by name."""
     counted = Counter(causes)
     return sorted(counted.items(), key=lambda found: (-found[1], found[0].edit, found[0].what, found[0].faculty))
 
@@ -93,7 +90,6 @@ class Shrunk:
 
 
 def recorded(batch: Batch, search: Search) -> Shrunk:
-    """Turn the search of a batch's one case into plain values."""
     original, find, shape = search.original, search.find, batch.task.shape
     same = ("ending", "calls", "budget", "changes", "note", "seed", "no_parts")
     shrunk = Shrunk(

@@ -50,7 +50,6 @@ class SceneEdit:
 
 
 def scene_edits(graph: Graph) -> Iterator[tuple[SceneEdit, ...]]:
-    """Yield the edits of a scene in directions, each from the smallest to the largest."""
     # A thing on, in or under another one, in front of it, or worn or held by somebody, is only recoloured, because what
     # the texts may say of the two follows from both places.
     # Sizes: a move counts its pixels as a share of ``FARTHEST``, a resizing the logarithm to base 2 of its factor, a
@@ -63,7 +62,6 @@ def scene_edits(graph: Graph) -> Iterator[tuple[SceneEdit, ...]]:
 
 
 def called(thing: GqaObject) -> str:
-    """Return what a thing is called: its colour, if it has one, and its kind."""
     colours = [word for word in thing["attributes"] if word in ALL_COLOURS]
     return " ".join((*colours[:1], thing["name"]))
 
@@ -113,7 +111,6 @@ def _of_thing(graph: Graph, name: str) -> Iterator[tuple[SceneEdit, ...]]:
 
 
 def _tied(graph: Graph) -> set[str]:
-    """The things that something else than their places relates to another one."""
     found: set[str] = set()
     for name, thing in graph["objects"].items():
         others = [link["object"] for link in thing["relations"] if link["name"] not in _PLACES]
@@ -123,7 +120,6 @@ def _tied(graph: Graph) -> set[str]:
 
 
 def _possible(graph: Graph, edit: SceneEdit) -> bool:
-    """Whether the thing is whole and apart from the others, and still of the class of size that it has."""
     thing = edit.redraw(graph)["objects"].get(edit.name)
     if thing is None or edit.act == "recolour":
         return True
@@ -148,7 +144,6 @@ def _apart(gqa_object: GqaObject, other: GqaObject) -> bool:
 
 
 def _other_colours(thing: GqaObject) -> list[tuple[str, float]]:
-    """The other colours that a thing may have, the nearest first; none for one whose colour something covers."""
     own = next((word for word in thing["attributes"] if word in ALL_COLOURS), None)
     known = CATALOGUE.get(thing["name"])
     if own is None or known is None or not {*MATERIALS, *COVERINGS}.isdisjoint(thing["attributes"]):
@@ -197,7 +192,6 @@ def _without(graph: Graph, *, name: str) -> Graph:
 
 
 def _with(graph: Graph, name: str, thing: object) -> Graph:
-    """The graph with another thing of that name, and the relations of places that are clear now."""
     objects: dict[str, GqaObject] = {**graph["objects"], name: thing}  # type: ignore[dict-item]
     found = {one: {**other, "relations": _relations(objects, one, name)} for one, other in objects.items()}
     return {**graph, "objects": found}  # type: ignore[typeddict-item]
@@ -229,7 +223,6 @@ _LOST = 0.1  # the share of a thing's width or height that a crop or a turn may 
 
 
 def scene_moves(case: Case, truth: Truth) -> tuple[tuple[Move, ...], ...]:
-    """Return the edits of each drawn image of a case, in directions, each from the smallest to the largest."""
     texts = " ".join(text_of(request).words for request in case.requests).lower()
     fixed = _COMPARED.search(texts) is not None
     images = {image.key: image for request in case.requests for image in images_of(request)}

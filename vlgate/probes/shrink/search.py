@@ -81,8 +81,6 @@ Ending = Literal["broken", "whole", "wrong", "unscored", "skipped"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Find:
-    """A change that breaks a case: its moves and the verdict of the changed case."""
-
     moves: tuple[Move, ...]
     verdict: Verdict
 
@@ -92,14 +90,11 @@ class Find:
 
     @property
     def distance(self) -> float:
-        """The size of the change: the sum of its moves' distances, each at most 1."""
         return sum(move.distance for move in self.moves)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """The result of a search."""
-
     # ``ending`` is ``broken`` if a change was found and ``whole`` if none was. It is ``wrong``, ``unscored`` or
     # ``skipped`` if the unchanged case is not right, so that it was not searched; it is also ``skipped`` if no changed
     # case has a reply. ``calls`` counts the requests that the model was asked, out of ``budget``, and ``changes`` the
@@ -118,8 +113,6 @@ class Search:
 
 
 class Findings(Protocol):
-    """The settings of a test's search, and the object that the test gives the search to."""
-
     budget: int
     seed: int
     families: tuple[Family, ...]
@@ -131,7 +124,6 @@ class Findings(Protocol):
 def smallest_change(
     batch: Batch, model: Predictor, *, budget: int, seed: int = 0, families: Collection[Family] = FAMILIES
 ) -> Search:
-    """Look for the smallest change of a case that keeps its truths and makes the model get it wrong."""
     # The search tries every change of the image at full strength, then every other wording of one of the texts, the
     # nearest first. Hypothesis shrinks each image change that breaks the case while it is smaller than the smallest so
     # far. Edits of a drawn scene and regions of a photograph are tried at full strength, then at a half, a quarter and
@@ -189,8 +181,6 @@ class _BudgetSpent(BaseException):
 
 @dataclass(slots=True, kw_only=True)
 class _Asking:
-    """Asks a model about changed cases, each request once, and keeps the smallest change that breaks the case."""
-
     batch: Batch
     model: Predictor
     budget: int
@@ -243,20 +233,17 @@ class _Asking:
         )
 
     def least_margin(self, moves: Sequence[Move]) -> float:
-        """The least margin of the tried changes of a direction; infinite if none has a margin."""
         tried = [self.seen[key] for move in moves if (key := frozenset((move,))) in self.seen]
         known = [margin(verdict, self.batch.task.shape) for verdict in tried if verdict.state == "judged"]
         return min((one for one in known if one is not None), default=inf)
 
     def ending(self) -> Ending:
-        """How the search of the changes ended; ``skipped`` if there were changes, but none could be judged."""
         if self.best is not None:
             return "broken"
         changed = [verdict for moves, verdict in self.seen.items() if moves]
         return "skipped" if changed and all(verdict.state != "judged" for verdict in changed) else "whole"
 
     def unjudged(self) -> str:
-        """How many changes have no verdict, and why the first one has none; empty if all have one."""
         lacking = [verdict for verdict in self.seen.values() if verdict.state != "judged"]
         return f"{len(lacking)} changes have no verdict: {lacking[0].why}" if lacking else ""
 
@@ -269,7 +256,6 @@ def _size(find: Find) -> tuple[int, float]:
 
 
 def _search_parts(asking: _Asking, parts: Sequence[Sequence[Move]]) -> None:
-    """Look for the smallest single edit of a scene, or region of a photograph."""
     # Of directions whose strongest change does not break the case, those that bring it nearest to that come first.
     for moves in sorted(parts, key=lambda moves: moves[-1].distance):
         _halved(asking, moves)

@@ -35,7 +35,6 @@ def parsed(text: str) -> Parsed | str:
 
 @cache  # one pipeline
 def pipeline() -> Parser | str:
-    """Return the parser, or what is missing and how to get it."""
     from vlgate.perturb.text.spacy_parser import spacy_parser
 
     try:
@@ -102,8 +101,6 @@ WORDS = "the texts speak of numbers or edges"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The changes of one case: directions of changes, each from the smallest to the largest."""
-
     # ``images`` change whole images, ``parts`` a thing of a drawn scene or a region of a photograph, and ``wordings`` a
     # text. ``left_out`` says which wordings are missing, and why; empty if none are. ``no_parts`` says why there are no
     # parts. ``truth`` decides about edited scenes, None if nothing is drawn.
@@ -117,12 +114,10 @@ class Space:
 
     @property
     def directions(self) -> tuple[tuple[Move, ...], ...]:
-        """All directions; the wordings are one direction, because they exclude each other."""
         return (*((self.wordings,) if self.wordings else ()), *self.images, *self.parts)
 
 
 def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
-    """Return the changes of a case that keep its truths."""
     # In a drawn scene, one thing is moved, resized, recoloured or removed if the reader of the drawn world, which looks
     # at the edited graph, finds every text as true as before. In a photograph, a region is covered that touches no box
     # of what the texts name.
@@ -156,7 +151,6 @@ def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
 
 
 def _wordings(case: Case, truth: Truth | None) -> tuple[tuple[Move, ...], str]:
-    """Other wordings of each text, the nearest first, and what is missing among them."""
     # Of a drawn scene, only those are kept that the reader finds as true as before.
     texts = dict.fromkeys(text_of(request) for request in case.requests)
     parses = [parsed(text.words) for text in texts]
@@ -205,7 +199,6 @@ def _share(text: Text, other: Text) -> float:
 
 
 def _in_words(text: str, other: str) -> str:
-    """Describe which words become which, without the words that both texts begin and end with."""
     a, b = text.split(), other.split()
     start = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     left = min(len(a), len(b)) - start

@@ -29,7 +29,6 @@ Moments = Mapping[tuple[str, str], Moment]  # when a case was asked, by the ids 
 # If the run has more than ``MOST_CASES`` cases, there is a result for each task, and for a sample of its missed cases:
 # the worst two, then a seeded sample. The images of at most ``MOST_PICTURED`` missed cases are shown.
 def case_results(run: RunResult, moments: Moments, start: int) -> Iterator[Result]:
-    """Yield a result for each case of a run."""
     all_shown = sum(len(result.verdicts) for result in run.results) <= MOST_CASES
     missed = sum(_missed(verdict) for result in run.results for verdict in result.verdicts)
     room = missed if missed <= MOST_PICTURED else max(SAMPLE, MOST_PICTURED // len(run.results))
@@ -108,7 +107,6 @@ _STATUS: dict[str, Status] = {"broken": "failed", "unscored": "broken", "skipped
 
 
 def search_result(name: str, batch: Batch, search: Search, at: Moment) -> Result:
-    """Return the result of a search; a case that a small change breaks is a failure of the model."""
     task, pictures = batch.task, Pictures()
     found = search.find
     page = case(search.original, task.shape, pictures if found is not None else None)

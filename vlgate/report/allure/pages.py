@@ -35,8 +35,6 @@ _SMALL = 160  # images up to this side are PNG, because one pixel may be a whole
 
 
 class Pictures:
-    """Loads each image once for the cases of one task, and encodes it."""
-
     def __init__(self) -> None:
         self._loaded: dict[LazyImage, Image | str] = {}
         self._encoded: dict[LazyImage, str] = {}
@@ -48,7 +46,6 @@ class Pictures:
         return self._encoded[image]
 
     def problem(self, image: LazyImage) -> str:
-        """Return why an image cannot be loaded; empty if it can."""
         small = self._small(image)
         return small if isinstance(small, str) else ""
 
@@ -118,7 +115,6 @@ _COLUMNS = ("decision", "task", "metric", "value", "interval", "threshold", "n",
 
 
 def table(run: RunResult, model: ModelCard) -> str:
-    """Return the table of a run as HTML, with the name of its model and what stops it from passing."""
     said = stops(run, model) + [line for result in run.results if (line := coverage_line(result)) is not None]
     notes = "".join(f"<li>{text(line)}</li>" for line in said)
     title = f"{text(titled(model.name, model.weights))}: {text(headline(run, model))}"
@@ -132,7 +128,6 @@ def stops(run: RunResult, model: ModelCard) -> list[str]:
 
 
 def case(verdict: Verdict, shape: Shape, pictures: Pictures | None) -> str:
-    """Return a case as HTML: its images, then its texts with the words that differ marked, and the replies."""
     images = images_of(verdict)
     shown = ""
     if pictures is not None:

@@ -10,8 +10,6 @@ from allure_commons.model2 import TestResult, TestResultContainer
 
 
 class Quiet:
-    """Stands before the object that writes the files of allure-pytest, and passes on what is not held back."""
-
     def __init__(self, files: AllureFileLogger) -> None:
         self.files = files
         self.silent = False  # holds back the result of the running test, with its fixtures, up to its end
@@ -27,7 +25,6 @@ class Quiet:
 
     @allure_commons.hookimpl
     def report_container(self, container: TestResultContainer) -> None:
-        """Write the fixtures of tests, unless all of these tests are held back."""
         if not self.silent and not self._held.issuperset(container.children):
             self.files.report_container(container)
 
@@ -51,7 +48,6 @@ class Quiet:
 
 
 def quieted() -> Quiet | None:
-    """Stand before the object that writes the files of allure-pytest; None if there is none."""
     manager = allure_commons.plugin_manager
     files = next((plugin for plugin in manager.get_plugins() if isinstance(plugin, AllureFileLogger)), None)
     if files is None:

@@ -55,24 +55,6 @@ class Result:
 def write_result(folder: Path, result: Result) -> None:
     attachments = enumerate(result.attachments)
     attached = [write_attachment(folder, f"{result.id} {number}", one, result.at) for number, one in attachments]
-    content = json.dumps(_content(result, attached), ensure_ascii=False)
-    write_file(folder / f"{_unique(result.id, result.at)}-result.json", content.encode("utf-8", "replace"))
-
-
-def write_attachment(folder: Path, key: str, attachment: Attachment, at: Moment) -> dict[str, object]:
-    name = f"{_unique(key, at)}-attachment.{attachment.ending}"
-    write_file(folder / name, attachment.data)
-    return {"name": attachment.name, "source": name, "type": attachment.kind}
-
-
-def write_file(file: Path, data: bytes) -> None:
-    """Write a file that appears whole; unlike the figures of a run it need not survive a power failure."""
-    part = file.with_name(f".{file.name}.part")
-    part.write_bytes(data)
-    part.replace(file)
-
-
-def _content(result: Result, attached: list[dict[str, object]]) -> dict[str, object]:
     labels = [(name, part) for pair, part in zip(_LABELS, result.path, strict=False) for name in pair]
     labels += [("severity", result.severity), ("layer", result.layer), ("framework", "pytest"), ("language", "python")]
     labels += [("thread", result.at.worker)] if result.at.worker else []
@@ -85,7 +67,7 @@ def _content(result: Result, attached: list[dict[str, object]]) -> dict[str, obj
         "attachments": attached,
     }
     key = md5(result.id.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
-    return {
+    content = {
         "uuid": _unique(result.id, result.at),
         "historyId": key,
         "testCaseId": key,
@@ -99,6 +81,21 @@ def _content(result: Result, attached: list[dict[str, object]]) -> dict[str, obj
         "labels": [{"name": name, "value": value} for name, value in labels],
         **{name: value for name, value in optional.items() if value},
     }
+    data = json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
+    write_file(folder / f"{_unique(result.id, result.at)}-result.json", data)
+
+
+def write_attachment(folder: Path, key: str, attachment: Attachment, at: Moment) -> dict[str, object]:
+    name = f"{_unique(key, at)}-attachment.{attachment.ending}"
+    write_file(folder / name, attachment.data)
+    return {"name": attachment.name, "source": name, "type": attachment.kind}
+
+
+def write_file(file: Path, data: bytes) -> None:
+    """Write a file that appears whole; unlike the figures of a run it need not survive a power failure."""
+    part = file.with_name(f".{file.name}.part")
+    part.write_bytes(data)
+    part.replace(file)
 
 
 def _unique(key: str, at: Moment) -> str:

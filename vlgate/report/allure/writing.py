@@ -37,7 +37,6 @@ _KEPT = ("value", "interval", "n", "threshold", "chance", "blind")
 
 # It passes if the run does, so a report without it, or in which it did not pass, is that of a run that may not ship.
 def run_result(run: RunResult, model: ModelCard, at: Moment, attached: tuple[Attachment, ...]) -> Result:
-    """Return the result of a whole run: its table, and the page as an attachment."""
     return Result(
         id="vlgate: the run",
         name=f"results of {titled(model.name, model.weights)}",
@@ -99,7 +98,6 @@ _OURS = "vlgate"
 
 
 def write_overview(folder: Path, run: RunResult, model: ModelCard, options: Options, at: Moment) -> None:
-    """Write the files that describe a run as a whole, in place of those of an earlier run in the folder."""
     name = titled(model.name, model.weights)
     environment = environment_content(options, 1, model.cache)
     write_file(folder / "environment.properties", properties(model, environment).encode("latin-1", "backslashreplace"))
@@ -119,7 +117,6 @@ def write_overview(folder: Path, run: RunResult, model: ModelCard, options: Opti
 
 
 def write_globals(folder: Path, run: RunResult, model: ModelCard, pages: tuple[Attachment, ...], at: Moment) -> None:
-    """Write what Allure 3 shows beside all results: what stops the run from passing, and its pages."""
     shown = [{**write_attachment(folder, f"global {page.name}", page, at), "timestamp": at.stop} for page in pages]
     errors = [{"message": line, "timestamp": at.stop} for line in stops(run, model)]
     _write_json(_new(folder, "globals", at), {"attachments": shown, "errors": errors})

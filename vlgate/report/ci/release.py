@@ -18,8 +18,6 @@ from vlgate.report.rows import NOT_PASSED, outcome_lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """The verdict on a run in capitals, and why, in a few words."""
-
     word: str
     why: str
 

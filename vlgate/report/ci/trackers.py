@@ -35,7 +35,6 @@ class Tracked:
 
 
 def check_trackers(names: Sequence[str]) -> None:
-    """Check that trackers are known, and that their packages are installed; none is imported."""
     for name in names:
         if name not in TRACKERS:
             raise UnknownNameError("tracker in --log-to", name, TRACKERS)

@@ -24,7 +24,6 @@ _UNDIRECTED = frozenset(metric for spec in SHAPES.values() for metric in spec.un
 
 
 def files(run: Exported) -> Iterator[tuple[str, str]]:
-    """Yield the paths and the contents of the files: for each benchmark its figures, then its cases."""
     tasks = run.run.figures["tasks"]
     developer, _, model = run.model_id.rpartition("/")
     for benchmark in dict.fromkeys(name.partition("/")[0] for name in tasks):

@@ -41,12 +41,10 @@ class Exported:
 
     @property
     def model_id(self) -> str:
-        """The name of the model, as the Hugging Face Hub writes it if it comes from there."""
         weights = str(self.run.figures["model"]["weights"])
         return weights if re.fullmatch(r"[\w.-]+/[\w.-]+", weights) else self.run.model
 
     def rows(self, task: str = "") -> Iterator[dict[str, Any]]:
-        """Yield the rows of a task, or all of them, in the order of the file."""
         # ``facts`` holds those that the case has, in place of their columns; ``unread``: an answer could not be read.
         names = fact_names(self.table)
         table = self.tasks[task].rows if task else self.table
@@ -76,7 +74,6 @@ _QUOTED = ("=", "+", "-", "@", "\t", "\r", "'")
 
 # Lists and tags are cells of JSON. Control characters in texts are escapes; ``json_lines`` has the texts as they are.
 def csv_lines(run: Exported) -> Iterator[str]:
-    """Yield the lines of a CSV file, the first with the names of the columns."""
     facts = fact_names(run.table)
     yield _row(["task", "case", "state", "right", "unread", *map(_text, facts), *LISTS, "tags", "origin", "why"])
     for row in run.rows():

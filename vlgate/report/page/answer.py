@@ -45,16 +45,21 @@ def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
 
 
 def urgency(gate: Mapping[str, Any]) -> int:
-    """Return the place of a decision in a list that begins with what stops a release."""
     return (*NOT_PASSED, gate["decision"]).index(gate["decision"])
 
 
 def decided(gate: Mapping[str, Any], tasks: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a gate of ``metrics.json`` with the other cells of its row; ``tasks`` are the figures there."""
     task, metric = judged_by(gate)
     value, interval, n, counts = _changed(gate)
     words = threshold_words(gate["kind"], gate["min"], gate["max"], gate["basis"])
-    warning = _warning(gate["min"], tasks[task]["metrics"].get(metric, {})) if task in tasks else ""
+    figures = tasks[task]["metrics"].get(metric, {}) if task in tasks else {}
+    blind = {"chance": figures.get("chance"), "a text-only model": figures.get("blind", {}).get("value")}
+    reached = [
+        f"{name} reaches {figure:.3f}"
+        for name, figure in blind.items()
+        if gate["min"] is not None and figure is not None and figure >= gate["min"]
+    ]
+    warning = f"{' and '.join(reached)}, so this gate can be reached without the image" if reached else ""
     named = {"gate": gate["gate"].removeprefix("limit:"), "anchor": anchor(task) if task in tasks else ""}
     cells = {"cells": {"value": value, "interval": interval, "n": n}, "counts": counts, "warning": warning}
     return {**gate, **named, **cells, "threshold": words.replace(">=", "≥").replace("<=", "≤")}
@@ -68,17 +73,6 @@ def judged_by(gate: Mapping[str, Any]) -> tuple[str, str]:
     """
     task, _, metric = gate["gate"].removeprefix("limit:").removesuffix(f":{gate['kind']}").rpartition(":")
     return task, metric
-
-
-def _warning(least: float | None, metric: Mapping[str, Any]) -> str:
-    # What reaches a gate without the image; empty if nothing does
-    values = {"chance": metric.get("chance"), "a text-only model": metric.get("blind", {}).get("value")}
-    reached = [
-        f"{name} reaches {value:.3f}"
-        for name, value in values.items()
-        if least is not None and value is not None and value >= least
-    ]
-    return f"{' and '.join(reached)}, so this gate can be reached without the image" if reached else ""
 
 
 def _count(gates: Sequence[object], one: str, several: str) -> str:
@@ -133,7 +127,6 @@ def changes(
 
 
 def value_before(comparison: Mapping[str, Any] | None, task: str, metric: str, now: Mapping[str, Any]) -> float | None:
-    """Return the value of a metric in the earlier run; None if the runs judged different cases of the task."""
     change = {} if comparison is None else comparison["tasks"].get(task, {}).get("differences", {}).get(metric, {})
     return float(now["value"] - change["value"]) if change and change["n"] == now["n"] else None
 

@@ -29,8 +29,6 @@ _DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, Arithme
 
 
 def explained(folder: Path, cards: Collection[str]) -> str:
-    """Return the section on why cases were missed, with links to the ``cards`` of the page; empty without one."""
-
     def section(file: Path) -> str:
         content = json.loads(file.read_text(encoding="utf-8"))
         if content["schema"] != SCHEMA or not content["explanations"]:
@@ -42,8 +40,6 @@ def explained(folder: Path, cards: Collection[str]) -> str:
 
 
 def finds(folder: Path) -> str:
-    """Return the section with the smallest changes that break the model; empty if the run found none."""
-
     def thumb(name: str | None) -> str:
         try:
             return encoded_file(folder / SHRUNK_FOLDER / Path(name).name, THUMB) if name else ""
@@ -61,8 +57,6 @@ def finds(folder: Path) -> str:
 
 
 def analyses(folder: Path) -> str:
-    """Return the section with the analyses of the benchmarks' papers; empty if the run has none."""
-
     def section(file: Path) -> str:
         content = json.loads(file.read_text(encoding="utf-8"))
         if content["schema"] != _SCHEMA_OF_ANALYSES:

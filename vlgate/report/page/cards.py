@@ -75,8 +75,6 @@ _QUALITY = 78
 
 
 class Pictures:
-    """Turns the images of cases into data URIs, until the budget is spent; each image is loaded once."""
-
     def __init__(self) -> None:
         self.left_out = 0
         self._bytes = 0
@@ -85,7 +83,6 @@ class Pictures:
     def of(
         self, keys: Sequence[str | None], case: Case | None, *, kept: bool
     ) -> tuple[list[Picture], list[tuple[int, ...]]]:
-        """Return the different images of a case, and which of them each request shows, in order."""
         requests = () if case is None else case.requests
         if [image_of(request) for request in requests] != list(keys):
             several = [() if key is None else tuple(key.split(BETWEEN)) for key in keys]
@@ -120,7 +117,6 @@ class Pictures:
 
 
 def encoded(image: Image, side: int) -> str:
-    """Return an image as a data URI, with at most ``side`` pixels on its longer side."""
     import cv2
     from PIL import Image
 
@@ -140,8 +136,6 @@ _FACTS_OF_ANSWERS = (("acc_original", "acc_normal"), ("acc_perturbed", "acc_coun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardMaker:
-    """Makes the cards of one task."""
-
     task: str
     capability: str
     headline: str
@@ -209,7 +203,6 @@ def anchor(name: str) -> str:
 
 
 def command(task: str, case: str, capability: str, options: Mapping[str, Any]) -> str:
-    """Return the command that asks a case again, with the options of its run that decide what is asked."""
     item = plain_id(f"{task}:{case}")
     words = ["pytest", "--pyargs", f"tests_vl.test_{capability}::test_{capability}[{item}]", "--items=pair"]
     words += [f"--suite={task}", f"--model={options.get('model', '')}"]

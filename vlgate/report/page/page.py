@@ -38,7 +38,6 @@ _CENTRE, _RADIUS = 320, 180  # of the radar, which is 640 wide
 def write_page(
     run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), outcome: RunOutcome | None = None
 ) -> dict[str, Any]:
-    """Write ``report.html`` into the folder of a run and return what the template is filled with."""
     # A case that is not among ``tasks`` is shown without images. ``earlier`` are folders of runs, the oldest first, by
     # default the baseline alone; ``outcome`` is None for what the files of the folder say.
     content = page_content(run, tasks, earlier, outcome)
@@ -167,7 +166,6 @@ def chart(sections: Sequence[Section]) -> Markup:
 
 
 def radar(sections: Sequence[Section]) -> Markup:
-    """Return an axis for each task; empty for too few or too many tasks."""
     if not FEWEST_AXES <= len(sections) <= MOST_AXES:
         return Markup()
     values = ((one.figure.get("chance"), one.blind, one.baseline, one.figure["value"]) for one in sections)

@@ -44,7 +44,6 @@ def margins_of(headline: str, missed: CaseTable) -> FloatArray:
 
 
 def missed_rows(table: CaseTable) -> NDArray[np.intp]:
-    """Return the rows of the cases that were judged and are not right."""
     states = enumerate(zip(table.states, table.right, strict=True))
     return np.array([row for row, (state, right) in states if state == "judged" and not right], dtype=np.intp)
 
@@ -96,7 +95,6 @@ class Wanted:
 
 
 def task_rows(tables: Mapping[str, CaseTable], headlines: Mapping[str, str], wanted: Wanted) -> dict[str, TaskRows]:
-    """Choose the rows that a page shows, by task, from the cases and the headline metric of each."""
     judged = {name: table for name, table in tables.items() if len(table)}
     return {name: _of_task(name, table, headlines.get(name, ""), wanted) for name, table in judged.items()}
 
@@ -133,29 +131,23 @@ Rows = Mapping[tuple[str, str], Row]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """An earlier run: its name on the page, and some of its rows by task and case."""
-
     name: str
     rows: Rows = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What earlier runs replied: what is newly broken, and how long a case has been missed."""
-
     baseline: Release | None = None  # the run that this one is compared with, if its rows can be read
     broken: Mapping[str, frozenset[str]] = field(default_factory=dict)  # ids by task
     releases: tuple[Release, ...] = ()  # earlier runs, the oldest first
 
     def change(self, row: Row) -> str:
-        """Return what became of a missed case since the baseline; empty if that is unknown."""
         if row["case"] in self.broken.get(row["task"], ()):
             return BROKEN
         before = self.before(row)
         return STILL_WRONG if _missed(row) and before is not None and _missed(before) else ""
 
     def before(self, row: Row) -> Row | None:
-        """Return the row of the baseline for the same case; None if there is none, or if it asks something else."""
         return None if self.baseline is None else _same(self.baseline, row)
 
     def age(self, row: Row) -> str:

@@ -31,8 +31,6 @@ _HEADLINES = headlines()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A task of ``metrics.json``, and what else the page says of it."""
-
     task: str
     figures: TaskFigures
     headline: str
@@ -79,12 +77,10 @@ class Section:
 
 
 def headline_of(task: TaskFigures) -> str:
-    """Return the headline metric of a task of ``metrics.json``; empty if none of its cases was judged."""
     return next((name for name in _HEADLINES if name in task["metrics"]), "")
 
 
 def section(name: str, figures: Mapping[str, Any], maker: CardMaker | None) -> Section:
-    """Return the section of a task; ``figures`` is ``metrics.json``, and ``maker`` None without ``cases.parquet``."""
     task = figures["tasks"][name]
     headline = headline_of(task)
     own = [gate for gate in figures["gates"] if judged_by(gate)[0] == name]
@@ -168,15 +164,12 @@ def _health(name: str, task: TaskFigures) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCases:
-    """What makes the cards of a page: one maker per task that has rows."""
-
     makers: Mapping[str, CardMaker]
     pictures: Pictures
     baseline: str = ""  # the name of the run that this one is compared with
     problem: str = ""  # why its replies cannot be shown
 
     def broken(self) -> dict[str, tuple[Card, ...]]:
-        """Return the cards of newly broken cases that stand at the top, by task."""
         rows = {name: (maker, maker.rows.broken) for name, maker in self.makers.items()}
         return {name: tuple(maker.card(row, kept=True) for row in broken) for name, (maker, broken) in rows.items()}
 

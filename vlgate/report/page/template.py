@@ -12,7 +12,6 @@ _OBEYED = {0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEF
 
 
 def html(template: str, content: object) -> str:
-    """Return a template of this folder as HTML; ``content`` is its ``page``."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 

@@ -63,7 +63,6 @@ def _chart(acuity: Acuity) -> dict[str, object]:
 
 
 def read_release(place: Path) -> ChartRun:
-    """Read the charts of an earlier release from its file, or the folder that it is in."""
     file = place / FILE if place.is_dir() else place
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
@@ -100,7 +99,6 @@ CSS = Path(__file__).with_name("chart.css").read_text(encoding="utf-8")
 
 
 def panel(faculty: Faculty, releases: Sequence[ChartRun]) -> Markup:
-    """Return the chart of one faculty as an SVG element: the first release, and perhaps an earlier one."""
     both = zip(STYLES, releases, strict=False)
     drawn = [(style, one.model, chart) for style, one in both if (chart := one.chart(faculty.name))]
     start = Markup(
@@ -230,7 +228,6 @@ def cells(release: ChartRun, earlier: ChartRun | None) -> Iterator[tuple[str, ..
 
 
 def lines(release: ChartRun, earlier: ChartRun | None, decisions: Sequence[AcuityDecision]) -> Iterator[str]:
-    """Yield the lines of the table, then one per gate."""
     most = len(_HEAD) if earlier else 4
     rows = [_HEAD[:most], *(row[:most] for row in cells(release, earlier))]
     widths = [max(len(row[column]) for row in rows) for column in range(most)]
@@ -268,7 +265,6 @@ class Drawn:
 
 
 def gates_of(file: Path) -> tuple[AcuityGate, ...]:
-    """Return the gates in the section ``[acuity]`` of a thresholds file; its other sections belong to runs."""
     _, content = toml_of(file)
     ours = {name: value for name, value in content.items() if name not in {"gate", "limit", "defaults", "checks"}}
     return checked_thresholds(file, ours, {}).acuity
@@ -281,7 +277,6 @@ def draw(
     limit: int | None,
     say: Callable[[str], None],
 ) -> Drawn:
-    """Say what charts cost within ``limit`` calls, ask the model, and decide the gates of these faculties."""
     price = cost(faculties, limit)
     try:
         loaded, predictor = load_model(options, ())
@@ -298,7 +293,6 @@ def draw(
 
 
 def written(drawn: Drawn, earlier: ChartRun | None, folder: Path) -> list[str]:
-    """Write ``acuity.json``, ``acuity.svg`` and ``acuity.html`` into a folder; return the lines of the table."""
     folder.mkdir(parents=True, exist_ok=True)
     release = drawn.release
     both = [release, *([earlier] if earlier else [])]

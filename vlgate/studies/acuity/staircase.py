@@ -65,7 +65,6 @@ class Staircase:
 
     @property
     def decided(self) -> bool:
-        """Whether more trials would tell nothing: the threshold is outside the range, or the model is at chance."""
         if int(self.asked.sum()) < LEAST:
             return False
         fit = self.fit()
@@ -79,14 +78,11 @@ _LEAST_FIT = 0.01  # the least p-value of a fit that a threshold is given with
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """The most ``calls`` that charts need, and the ``trials`` of each chart."""
-
     calls: int
     trials: int
 
 
 def chosen(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the faculties of these names, in their usual order; all of them for no name."""
     for name in names:
         if name not in FACULTIES:
             raise UnknownNameError("faculty", name, FACULTIES)
@@ -94,7 +90,6 @@ def chosen(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def cost(faculties: Sequence[str], limit: int | None = None) -> Cost:
-    """Return what charts of these faculties cost at most, within a limit of calls."""
     pace = 2 * PACE * CALLS
     trials = TRIALS if limit is None else min(TRIALS, (limit - pace) // (CALLS * len(faculties)))
     if trials < LEAST:
@@ -121,8 +116,6 @@ def seconds_per_call(predictor: Predictor, faculties: Sequence[str], seed: int) 
 
 @dataclass(slots=True, kw_only=True)
 class _Chart:
-    """One chart while it is asked: ``made`` counts its trials, with those that have no reply."""
-
     faculty: str
     staircase: Staircase
     seed: int

@@ -82,7 +82,6 @@ def two_of(chance: Chance, words: Collection[str]) -> tuple[str, str]:
 def placed(
     looks: Sequence[str], side: float, centre: Point, measure: Callable[[float, float], float] = max
 ) -> GqaObject:
-    """Return a thing around a centre, moved into the image if it would not be inside."""
     kind, *attributes = looks
     left, top, right, bottom = extent(CATALOGUE[kind].look(attributes))
     scale = side / measure(right - left, bottom - top)

@@ -42,8 +42,6 @@ _STOP = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """What the linear model may use besides lengths, voices and verbs."""
-
     # ``concreteness`` are the ratings of words, from 1 to 5, and ``frequency`` their counts. ``given`` are numbers of
     # sentences by name, by (image, text), or by ("", text) for any image, and ``names`` the names of these numbers.
 
@@ -63,7 +61,6 @@ class Features:
         return tuple(f"linear model: without {name}; give {option}" for name, option, of in sources if of is None)
 
     def of(self, image: str | None, text: str) -> dict[str, float]:
-        """Return the numbers of a sentence by name; NaN for a number that is not known."""
         numbers = {}
         if self.concreteness is not None:
             numbers["avg_concreteness"] = average(text, self.concreteness)
@@ -82,7 +79,6 @@ def average(text: str, table: WordTable, *, logarithm: bool = False) -> float:
 
 
 def read_features(file: Path) -> tuple[dict[tuple[str, str], dict[str, float]], tuple[str, ...]]:
-    """Read numbers of sentences by image and text, and their names, from a file with commas between cells."""
     rows = csv.reader(read_text(file, _REMEDY).splitlines())
     titles = next(rows, [])
     names = tuple(title for title in titles if title not in _KEYS)
@@ -137,7 +133,6 @@ def sentences(cases: CaseTable, known: Features) -> tuple[FloatArray, dict[str, 
 
 
 def fitted(scores: FloatArray, columns: Mapping[str, FloatArray], images: FloatArray) -> list[Row]:
-    """Fit n scores by least squares; return a row per predictor, with a value only if it has a coefficient."""
     kept = independent(columns)
     n, count = len(scores), len(np.unique(images))
     numbers: dict[str, list[float | None]] = {}
@@ -164,7 +159,6 @@ def fitted(scores: FloatArray, columns: Mapping[str, FloatArray], images: FloatA
 
 
 def independent(columns: Mapping[str, FloatArray]) -> list[str]:
-    """Return the names of the columns that are neither constant nor follow from those before them."""
     kept: list[str] = []
     design: list[FloatArray] = []
     for name, values in columns.items():
@@ -183,7 +177,6 @@ _PAPER = ("CLIP", "ViLBERT", "LXMERT", "GPT2")
 def analyse(
     runs: Sequence[Run], features: Features | None = None, reader: Run | None = None, tasks: str | None = None
 ) -> Analysis:
-    """Analyse the sets of four sentences of some runs; ``tasks`` is a pattern of ids, None for those of BLA."""
     pattern = pattern_of(runs, "bla", HEADLINE, tasks)
     known = features or Features()
     sets = named(runs, pattern, HEADLINE)
@@ -209,7 +202,6 @@ def preferences(cases: CaseTable) -> tuple[str, ...]:
 
 
 def passive_preference(cases: CaseTable) -> FloatArray | None:
-    """Return in what share of its pairs of two voices each set prefers the passive; None if it has no two voices."""
     if "ta_tp" not in cases.case_metrics:
         return None
     active_true, passive_true, active_false, passive_false = cases.scores.T
@@ -218,7 +210,6 @@ def passive_preference(cases: CaseTable) -> FloatArray | None:
 
 
 def noun_orders(cases: CaseTable) -> FloatArray | None:
-    """Return whether each set prefers the same order of the two nouns in both voices; None if it has no two voices."""
     # A model that goes by the order of the nouns prefers the true active to the false one, and the false passive to the
     # true one, or the other way round. A model that knows who does what never does so.
     if "ta_tp" not in cases.case_metrics:

@@ -22,7 +22,6 @@ _FULL = frozenset({"8", "9", "10", "11", "12"})  # the tables with all metrics o
 
 
 def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
-    """Analyse the pairs of questions of some runs; ``tasks`` is a pattern of ids, None for those of CARETS."""
     pattern = pattern_of(runs, "carets", HEADLINE, tasks)
     pairs = named(runs, pattern, HEADLINE)
     tables = [table("carets-gaps", _gaps(pairs)), table("carets-models", _across(runs, pattern))]
@@ -39,7 +38,6 @@ def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
 
 
 def change_of(cases: CaseTable, row: int) -> str:
-    """Name what happens to the verdict and the answer of a pair, from its original to its perturbed question."""
     first, second = (cases.case_metrics[f"acc_{name}"][row] == 1.0 for name in _ORDER)
     if first and second:
         return "right, right"
@@ -103,5 +101,4 @@ def _replies_of(labels: tuple[str, str, str], cases: CaseTable) -> Iterator[Row]
 
 
 def _said(answer: str | None) -> str:
-    """The choice of a question of yes or no that an answer names, or the answer itself."""
     return "" if answer is None else normal_answer(read_answer(answer, ("yes", "no")) or answer)

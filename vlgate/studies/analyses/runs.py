@@ -23,8 +23,6 @@ from vlgate.studies.analyses.tables import DRAWN, Analysis, Row, Table, kappa, m
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A finished run: the name that the tables give it, the content of its ``metrics.json``, and its judged cases."""
-
     name: str
     figures: Mapping[str, Any] = field(repr=False)
     tasks: Mapping[str, CaseTable] = field(repr=False)
@@ -45,7 +43,6 @@ def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
 
 
 def part_of(run: RecordedRun, table: Any, benchmark: str) -> Run:
-    """Return the tasks of a benchmark in a run, with its rows as ``read_cases`` returns them."""
     names = table.column("task").to_pylist()
     places = np.array([index for index, name in enumerate(names) if name.startswith(f"{benchmark}/")], dtype=np.int64)
     return Run(name=run.model, figures=run.figures, tasks=_judged(run, rows_at(table, places)))
@@ -56,7 +53,6 @@ def headline_of(cases: CaseTable) -> str | None:
 
 
 def chosen(run: Run, pattern: str, headline: str) -> dict[str, CaseTable]:
-    """Return the tasks of a run that fit a pattern and have a headline metric, by id."""
     there = ((task, cases) for task, cases in run.tasks.items() if fnmatchcase(task, pattern))
     return {task: cases for task, cases in there if headline_of(cases) == headline}
 
@@ -73,12 +69,10 @@ def chosen_of(runs: Sequence[Run], pattern: str, headline: str) -> Iterator[tupl
 
 
 def keys_of(cases: CaseTable) -> tuple[tuple[str, str], ...]:
-    """Return what identifies each case in another run: its id, and a digest of what it asks."""
     return tuple(zip(cases.ids, cases.asked, strict=True))
 
 
 def pattern_of(runs: Sequence[Run], benchmark: str, headline: str, given: str | None) -> str:
-    """Return the pattern of the tasks to analyse: the given one, that of the benchmark, or that of the drawn scenes."""
     patterns = (given,) if given else (f"{benchmark}/*", DRAWN)
     for pattern in patterns:
         if any(chosen(run, pattern, headline) for run in runs):
@@ -95,7 +89,6 @@ def analysis_of(
 
 
 def shared(first: CaseTable, second: CaseTable) -> tuple[CaseTable, CaseTable]:
-    """Return the cases that are in both runs and ask the same, in the order of the first."""
     places = {key: row for row, key in enumerate(keys_of(second))}
     rows = [(row, places[key]) for row, key in enumerate(keys_of(first)) if key in places]
     return first.take([row for row, _ in rows]), second.take([row for _, row in rows])
@@ -111,14 +104,12 @@ FEWEST = 20  # sets of a verb that has a row of its own; those of the others are
 
 
 def verbs_of(cases: CaseTable, fewest: int = FEWEST) -> list[str]:
-    """Return the verb of each set: ``other`` if fewer than ``fewest`` sets have it, and empty if it has no tag."""
     verbs = [tags.get("verb", "") for tags in cases.tags]
     counts = Counter(verbs)
     return [verb if counts[verb] >= fewest or not verb else "other" for verb in verbs]
 
 
 def perplexities(reader: Run) -> dict[str, float]:
-    """Return the perplexity of each text that the run of a language model scored."""
     if "minus the perplexity" not in reader.figures["model"].get("adapters", {}).get("Match", ""):
         model = f"{reader.name} does not score texts by their perplexity"
         raise OptionError(f"--perplexity: {model}; name the run of a language model, such as --model=gpt2")
@@ -164,7 +155,6 @@ def _both(run: Run, other: Run, pattern: str, headline: str) -> Iterator[tuple[s
 
 
 def blind_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Sequence[str]) -> Table:
-    """Put the figures of the text-only model, which a run trains on the texts of its tasks, beside those of the run."""
     rows: list[Row] = []
     for run, task, _ in chosen_of(runs, pattern, headline):
         found = run.figures["tasks"][task]["metrics"]
@@ -181,7 +171,6 @@ def blind_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Seque
 
 
 def reader_table(runs: Sequence[Run], reader: Run, pattern: str, headline: str, source: str) -> Table:
-    """Compare runs with that of a language model on the same cases: how much more the models have right."""
     rows: list[Row] = []
     there = chosen(reader, pattern, headline)
     for run, task, cases in chosen_of(runs, pattern, headline):

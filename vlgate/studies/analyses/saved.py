@@ -27,7 +27,6 @@ PAPERS = ("winoground", "carets", "bla", "vl-checklist", "valse")
 
 
 def papers_of(figures: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the benchmarks that a run is analysed by when it ends, from the content of ``metrics.json``."""
     judged: Counter[str] = Counter()
     for name, task in figures["tasks"].items():
         judged[name.partition("/")[0]] += task["judged"]
@@ -35,7 +34,6 @@ def papers_of(figures: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def analyse_run(run: RecordedRun) -> None:
-    """Analyse a run as the papers of its benchmarks do, and write ``analyses.json`` if it has such a benchmark."""
     from vlgate.studies.analyses.runs import part_of
     from vlgate.studies.analyses.tables import record
 
@@ -54,7 +52,6 @@ def analyse_run(run: RecordedRun) -> None:
 
 
 def analysed(run: RecordedRun) -> list[str]:
-    """Analyse a run when it ends; return why the analyses are not there, in a sentence, if they are not."""
     # They change no decision, so a mistake in them must not cost the run.
     try:
         analyse_run(run)
@@ -66,7 +63,6 @@ def analysed(run: RecordedRun) -> list[str]:
 
 
 def save(folder: Path, analysed: Mapping[str, Any]) -> None:
-    """Put the record of an analysis into ``analyses.json``, in place of an earlier one of the same name."""
     try:
         known = json.loads((folder / ANALYSES).read_text(encoding="utf-8"))
         others = [one for one in known["analyses"] if one["analysis"] != analysed["analysis"]]

@@ -29,7 +29,6 @@ _SUBSETS = ("all cases", "no probe solves it", "no probe is sure of it")
 
 
 def text_tables(tasks: Sequence[Task], found: Mapping[str, Shortcuts], luck: Mapping[str, float]) -> tuple[Table, ...]:
-    """Return what text alone solves of each task, also of random truths, and what each probe gets right."""
     run = [task for task in tasks if not found[task.id].note]
     solved: list[Row] = []
     for task in run:
@@ -46,7 +45,6 @@ def text_tables(tasks: Sequence[Task], found: Mapping[str, Shortcuts], luck: Map
 
 
 def notes(tasks: Sequence[Task], found: Mapping[str, Shortcuts]) -> tuple[str, ...]:
-    """Return how to read the tables, and which tasks no probe was run on."""
     left_out = (f"{task.id}: {found[task.id].note}" for task in tasks if found[task.id].note)
     solves = "a probe solves a case if, trained on other images, it holds the truth to be at least 0.75 likely"
     return solves, _CHOSEN, *left_out
@@ -55,7 +53,6 @@ def notes(tasks: Sequence[Task], found: Mapping[str, Shortcuts]) -> tuple[str, .
 def run_table(
     run: RecordedRun, rows: Any, tasks: Sequence[Task], found: Mapping[str, Shortcuts]
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the headline metric of each task of a run over the cases that no probe solves, beside the whole."""
     # ``rows`` are those of ``read_cases``; OptionError if they are not those of the figures. ``found`` is what the
     # probes reach on the tasks, which are read again. The notes are on judged cases that the data do not hold as the
     # run asked.
@@ -69,7 +66,11 @@ def run_table(
         if one.note or task.id not in judged or name not in judged[task.id].metrics:
             continue
         own = [row for row, pair in enumerate(asked) if pair == (task.id, "judged")]
-        places = _places(rows_at(rows, np.array(own, dtype=np.int64)), task)
+        own_rows = rows_at(rows, np.array(own, dtype=np.int64))
+        known = {(case.id, asked_of(case.requests, case.truths)): index for index, case in enumerate(task.cases)}
+        parts = (own_rows.column(part).to_pylist() for part in ("case", "images", "texts", "truths"))
+        indices = [known.get((case, digest_of(*requests)), -1) for case, *requests in zip(*parts, strict=True)]
+        places = np.array(indices, dtype=np.int64)
         kept = places[places >= 0]
         if lost := len(places) - len(kept):
             share = f"{lost:,} of {len(places):,} judged cases"
@@ -90,19 +91,10 @@ def run_table(
 
 
 def analysis(tables: Sequence[Table], said: Sequence[str], tasks: Sequence[Task], run: str = TEXT_ALONE) -> Analysis:
-    """Return the tables as an analysis; ``run`` names the model, if there is one."""
     benchmarks = ", ".join(dict.fromkeys(f"{task.benchmark}/*" for task in tasks))
     return Analysis(name=NAME, tasks=f"the tasks {benchmarks}", runs=(run,), tables=tuple(tables), notes=tuple(said))
 
 
-def _places(rows: Any, task: Task) -> NDArray[np.int64]:
-    known = {(case.id, asked_of(case.requests, case.truths)): index for index, case in enumerate(task.cases)}
-    columns = (rows.column(name).to_pylist() for name in ("case", "images", "texts", "truths"))
-    places = [known.get((case, digest_of(*asked)), -1) for case, *asked in zip(*columns, strict=True)]
-    return np.array(places, dtype=np.int64)
-
-
 def chance_of(task: Task, rows: NDArray[np.int64] | None = None) -> float | None:
-    """Return the chance level of the headline metric of a task, or of the cases at some places; None if unknown."""
     cases = task.cases if rows is None else tuple(task.cases[int(row)] for row in rows)
     return chance(task.shape, task.capability, cases).get(SHAPES[task.shape].headline) if cases else None

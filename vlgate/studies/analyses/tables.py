@@ -31,8 +31,6 @@ Detail = float | int | str | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A number of a table, from ``n`` cases, sentences, pairs or models; ``more`` stands beside it by name."""
-
     # ``value`` is None if the number is not defined, for example the correlation of a constant.
 
     labels: tuple[str, ...]
@@ -49,8 +47,6 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table of an analysis."""
-
     # ``about`` says what is measured, of what ``n`` counts, and where the paper has it. ``labels`` head the labels of
     # the rows, ``value`` heads the number, and ``more`` the further numbers.
 
@@ -64,8 +60,6 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """The analysis of a paper: the pattern of its tasks, its tables, and notes on what is left out and why."""
-
     name: str
     tasks: str
     runs: tuple[str, ...]
@@ -87,7 +81,6 @@ def table(name: str, rows: Iterable[Row], **given: object) -> Table:
 
 
 def number_in(file: Path, line: int, name: str, cell: str | None, remedy: str) -> float:
-    """The finite number in a cell of a file."""
     try:
         value = float(cell or "")
     except ValueError:
@@ -107,7 +100,6 @@ def measured(
 
 
 def markdown(analysis: Analysis, most: int | None = None) -> str:
-    """Return the analysis as Markdown, a section per table with at most so many rows, and the notes."""
     tasks = analysis.tasks
     if tasks == DRAWN:  # said, because the figures are not the benchmark's either
         tasks = f"{DRAWN}, the drawn scenes, because no run has {analysis.name}/*"
@@ -124,7 +116,6 @@ def markdown(analysis: Analysis, most: int | None = None) -> str:
 
 
 def record(analysis: Analysis) -> dict[str, Any]:
-    """Return the analysis for JSON: each row with its labels, value, interval, n, and whether n is small."""
     tables = []
     for table in analysis.tables:
         rows = []
@@ -194,7 +185,6 @@ def library(name: str) -> Any:
 def correlate(
     x: FloatArray, y: FloatArray, groups: Clusters | None = None, *, rank: bool = False, seed: int = 0
 ) -> Correlation:
-    """Compute Pearson's correlation of n pairs, or Spearman's with ``rank``, with its 95 % interval."""
     # It has no value if there are fewer than four pairs or one side is constant. The interval is that of Fisher's z if
     # the pairs are independent. If images repeat, and for ranks, it is the percentile interval of a bootstrap of whole
     # images.
@@ -225,7 +215,6 @@ def correlated(labels: tuple[str, ...], found: Correlation, more: Mapping[str, D
 
 
 def kappa(first: NDArray[np.bool_], second: NDArray[np.bool_], groups: Clusters, *, seed: int = 0) -> Correlation:
-    """Compute Cohen's kappa of two models' verdicts on the same cases, with the interval of a bootstrap of images."""
     # It has no value if the verdicts of one of the models are all equal.
     a, b = first.astype(np.float64), second.astype(np.float64)
     parts = np.stack([np.ones(len(a)), a, b, a * b], axis=1)

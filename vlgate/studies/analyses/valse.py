@@ -30,7 +30,6 @@ _READERS = ("GPT1", "GPT2")
 
 
 def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = None) -> Analysis:
-    """Analyse the pairs of some runs; ``tasks`` is a pattern of ids, None for those of VALSE."""
     pattern = pattern_of(runs, "valse", HEADLINE, tasks)
     pairs = named(runs, pattern, HEADLINE)
     notes: list[str] = []

@@ -33,7 +33,6 @@ Placed = Mapping[tuple[str, str], Mapping[str, str]]
 
 
 def read_boxes(file: Path) -> dict[tuple[str, str], dict[str, str]]:
-    """Read the box of each case's object, in pixels of its image, and class it by place and by area."""
     # The first line has the titles ``task,case,x,y,w,h,width,height``: the box's upper left corner, its width and
     # height, and those of the image. Up to a third of half the diagonal from the image's centre an object is in the
     # ``center``, up to two thirds ``mid``, else at the ``margin``; up to 1,024 square pixels it is ``small``, up to
@@ -52,7 +51,6 @@ def read_boxes(file: Path) -> dict[tuple[str, str], dict[str, str]]:
 
 
 def classes_of(task: str, tags: Mapping[str, str]) -> dict[str, str]:
-    """Return the location or size of a case's object as its task or its tags say it; empty if they do not."""
     named = _OF_TASK.search(task)
     if named is None:
         return {}
@@ -66,7 +64,6 @@ _KINDS: Mapping[str, tuple[str, ...]] = {"location": LOCATIONS, "size": SIZES}
 
 
 def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None = None) -> Analysis:
-    """Analyse the pairs of some runs; ``tasks`` is a pattern of ids, None for those of VL-CheckList."""
     pattern = pattern_of(runs, BENCHMARK, HEADLINE, tasks)
     found = [(run, chosen(run, pattern, HEADLINE)) for run in runs]
     classes = table("checklist-classes", _class_rows(found, placed or {}))
@@ -80,7 +77,6 @@ def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None
 
 
 def by_class(tasks: Mapping[str, CaseTable], kind: str, placed: Placed) -> dict[str, Metric]:
-    """Return the share of right pairs for each class of the objects' locations or sizes, over some tasks."""
     by_name: dict[str, list[tuple[float, str]]] = {}
     for (name, _), values in _classed(tasks, kind, placed).items():
         by_name.setdefault(name, []).extend(values)

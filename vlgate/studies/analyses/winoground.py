@@ -74,7 +74,6 @@ _PRINTED = "data with the scores of n models of Thrush et al. 2022, Tables 2, 3 
 def analyse(
     runs: Sequence[Run], reader: Run | None = None, given: Mapping[str, Size] | None = None, tasks: str | None = None
 ) -> Analysis:
-    """Analyse the quads of some runs; ``tasks`` is a pattern of ids, None for those of Winoground."""
     pattern, known = pattern_of(runs, "winoground", HEADLINE, tasks), given or {}
     quads = named(runs, pattern, HEADLINE)
     notes: list[str] = []

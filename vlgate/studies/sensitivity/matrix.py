@@ -39,7 +39,6 @@ class Claims:
     some: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def claimed(self, task: str, defect: str) -> bool | None:
-        """Return whether a task claims to catch a defect; None if it claims neither this nor the opposite."""
         faculty = self.faculties[defect]
         if task not in self.needs or faculty in self.some.get(task, ()):
             return None
@@ -75,8 +74,6 @@ GUESS = 0.5  # the score of a text that says the same as one of the other truth;
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """The main metric of a task for a model with a defect of reading, and the share of cases that it has to guess."""
-
     metric: Metric
     guessed: float
 
@@ -112,8 +109,6 @@ _BATCH = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """The main metric of a task for a model with a defect, and the figure of the ``intact`` model."""
-
     # ``claimed`` is whether the task claims to catch the defect; None if it claims neither that it does nor that it
     # does not. ``guessed`` is the share of cases in which a true and a false text say the same to the model, so that it
     # guesses; None if the model was asked, as about drawn scenes.
@@ -146,8 +141,6 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """The cells by task and defect, in the order of ``tasks`` and ``defects``; without those that have no reply."""
-
     tasks: tuple[str, ...]
     defects: tuple[str, ...]
     cells: Mapping[tuple[str, str], Cell]
@@ -170,7 +163,6 @@ def matrix(
     *,
     seed: int = 0,
 ) -> Matrix:
-    """Ask every model with a defect, and the intact reader, all tasks; a task without a reply has no cell."""
     # The reader sees no photographs. On tasks about them, a model with a defect of reading knows what the labels say,
     # and guesses between texts that say the same to it. ``lessons`` are what the text-only model learns from.
     reading = Reading()
@@ -221,7 +213,6 @@ _PAGE = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
 
 
 def lines(matrix: Matrix) -> Iterator[str]:
-    """Yield the lines of the table, the interval of each cell below the intact figure, and what is wrong."""
     yield from table(matrix)
     yield ""
     below = [cell for cell in matrix.cells.values() if not _is_intact(cell)]
@@ -235,7 +226,6 @@ def lines(matrix: Matrix) -> Iterator[str]:
 
 
 def table(matrix: Matrix) -> Iterator[str]:
-    """Yield one row per defect, with one numbered column per task, and the names of the tasks."""
     # "." is a figure that is not below the intact model's, "?" marks one that is, with an interval that reaches above
     # ``STAYS`` of it, and "!" marks a cell that is not as claimed.
     width = max(map(len, (*matrix.defects, "defect")))
@@ -256,7 +246,6 @@ def table(matrix: Matrix) -> Iterator[str]:
 
 
 def counted(matrix: Matrix) -> Iterator[str]:
-    """Yield the number of unclear cells, that of the cells that are not as claimed, and what is wrong with these."""
     if matrix.unclear:
         yield f"{matrix.unclear} unclear (?): below the intact figure, the interval reaches above {STAYS} of it"
     wrong = matrix.problems
@@ -277,7 +266,6 @@ def needs(matrix: Matrix) -> Iterator[str]:
 
 
 def page(*matrices: Matrix) -> str:
-    """Return the heat map of each seed as a page in HTML that needs no other file."""
     tables = []
     for matrix in matrices:
         title = f"<h2>Seed {matrix.seed}</h2>\n" if len(matrices) > 1 else ""
@@ -293,7 +281,6 @@ def page(*matrices: Matrix) -> str:
 
 
 def record(*matrices: Matrix) -> dict[str, object]:
-    """Return the matrices of one or several seeds as a JSON object: the cells, and what is wrong."""
     cells = []
     for matrix in matrices:
         for cell in matrix.cells.values():

@@ -47,7 +47,6 @@ _CACHED = 65_536
 
 @functools.lru_cache(maxsize=_CACHED)
 def said(text: str) -> Words:
-    """Return the words of a text in lower case and in a base form, without articles: what an intact model reads."""
     # Forms of one word are the same word, because a foil with another number has other forms of its verb, too.
     return tuple(_base(word) for word in raw(text) if word not in _ARTICLES)
 
@@ -80,7 +79,6 @@ def named(text: str) -> Iterator[tuple[str, bool]]:
 
 @functools.lru_cache(maxsize=_CACHED)
 def is_noun(word: str) -> bool:
-    """Return whether a word names things: the ontology knows it, or the dictionary has it as nothing but a noun."""
     if word in AMOUNTS:
         return False
     if default_ontology().knows(word):
@@ -90,7 +88,6 @@ def is_noun(word: str) -> bool:
 
 @functools.lru_cache(maxsize=_CACHED)
 def describes(word: str) -> bool:
-    """Return whether a word may stand between an article and a noun: an adjective, a number, a possessive."""
     adjective = bool(lemmas(word, "ADJ")) and word not in _PREPOSITIONS
     return adjective or is_number(word) or word in _OF_A_THING or word in default_ontology().attributes
 

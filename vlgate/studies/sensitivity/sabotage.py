@@ -21,8 +21,6 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sabotage:
-    """A broken model as ``--model`` takes it, what is broken in a sentence, and what is expected to show it."""
-
     # ``thresholds`` is the file of the gates, None for the shipped ones. ``claimed`` are the tasks that claim to catch
     # the defect; empty if nothing is claimed.
 
@@ -33,7 +31,6 @@ class Sabotage:
 
 
 def sabotages() -> Mapping[str, Sabotage]:
-    """Return all sabotages by name: defects of the reading oracle, then those of weights."""
     # A defect that no drawn task claims to catch is left out, because the default suite cannot show it.
     known = claims()
     named = {}
@@ -52,8 +49,6 @@ _SHOWN = 5  # gates in a line
 
 
 def stopped_by(figures: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the gates of ``metrics.json`` that stop a release: those that fail, the furthest first, then others."""
-
     def order(gate: Mapping[str, Any]) -> tuple[bool, float]:
         distance = float("inf") if gate["value"] is None else gate["value"] - (gate["min"] or 0.0)
         return gate["decision"] != "fail", distance
@@ -62,7 +57,6 @@ def stopped_by(figures: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def place_of(stops: Sequence[Mapping[str, Any]]) -> str:
-    """Return the place in the page of what broke most; empty if nothing did."""
     return anchor(judged_by(stops[0])[0]) if stops else ""
 
 
