@@ -161,6 +161,10 @@ _CHILDREN = frozenset("child baby infant toddler boy girl kid daughter son newbo
     "male child",
     "female child",
 }
+# Whose colleague is a colleague too
+_RECIPROCAL = frozenset(
+    "classmate colleague companion competitor coworker friend neighbor neighbour partner peer roommate teammate".split()
+)
 _ANYBODY = frozenset(
     "man woman person people boy girl child adult male female lady kid teenager opponent opposition rival".split()
 ) | {"male child", "female child", "young man", "young woman", "old man", "old woman"}
@@ -180,7 +184,7 @@ def actant_swap(frame: Frame, things: WordRelations) -> Perturbed:
         (verb.base in _CARRYING, "a vehicle carries or lets off whoever is aboard"),
         (verb.rest in _MEANS, "the second role is a means and takes no part"),
         (verb.base in _UNCLEAR, "the verb does not tell who does it to whom"),
-        (is_mutual(verb), BOTH_WAYS),
+        (is_mutual(verb) or not _RECIPROCAL.isdisjoint((frame.agent, frame.other)), BOTH_WAYS),
     )
     if why:
         return Perturbed.of(why)

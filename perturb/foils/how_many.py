@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from vlgate.perturb.foils.balance import assigned_within, capped, even_within, spread
+from vlgate.perturb.foils.balance import assigned_within, capped, spread
 from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.noun_phrases import number
 from vlgate.perturb.foils.how_many_frames import Form, Frame, framed
 from vlgate.perturb.foils.how_many_questions import KINDS, asked, in_plural, written
 from vlgate.perturb.text.fitness import first
-from vlgate.perturb.text.grammar import capitalised_like, plural, with_article
+from vlgate.perturb.text.grammar import capitalised_like, with_article
 from vlgate.perturb.text.parsed import Parsed
 
 
@@ -105,23 +105,6 @@ def existence(question: Parsed, answer: str, *, singular: bool = False) -> Pertu
     classes = _WORDS if zero else _WORDS[::-1]
     tags = {"provenance": "zero_to_something" if zero else "something_to_zero"}
     return Perturbed.of(Foil(caption=caption, foil=foil, classes=classes, why=why, tags=tags))
-
-
-def selected_existence(candidates: Sequence[Foil], *, seed: int) -> tuple[int, ...]:
-    """Choose positions: half come from zero, and no noun is much more often there than not."""
-    ways = [candidate.tags["provenance"] for candidate in candidates]
-    nouns = [_first_noun(candidate) for candidate in candidates]
-    return even_within(ways, nouns, ("zero_to_something", "something_to_zero"), seed=seed)
-
-
-_QUANTIFIED = re.compile(r"(?:there (?:is|are) )?(?:no |an? )?(?P<word>[\w-]+)", re.IGNORECASE)
-
-
-def _first_noun(made: Foil) -> str:
-    """Return the first word behind the quantifier, in the plural if it has one: the noun, or an adjective of it."""
-    match = _QUANTIFIED.match(min(made.caption, made.foil, key=len))
-    word = match["word"].lower() if match else made.caption
-    return plural(word) or word
 
 
 def _something(made: Statement, *, one: bool) -> str | None:

@@ -55,8 +55,16 @@ def asked(question: Parsed) -> Asked | str:
         (len(indexes) > 1 or stops, "more than one clause"),
         (any(one.lower == two.lower for one, two in pairwise(words)), "a word twice"),
         (any(word.lower in {"n't", "n\u2019t"} for word in words), "negated"),
+        (_is_said_twice(words), "two verbs"),
     )
     return first(*checks) or _parts(front, words)
+
+
+def _is_said_twice(words: Sequence[Token]) -> bool:
+    """Return whether a question has two finite verbs and no clause for the second: "people are pictured are there"."""
+    finite = [token for token in words if token.tag in {"VBP", "VBZ", "VBD", "MD"}]
+    joined = any(token.tag in {"WDT", "WP", "WRB", "CC"} or token.lower == "that" for token in words)
+    return len(finite) > 1 and not joined and finite[-1].lower in BE
 
 
 _APPROXIMATE = frozenset({"about", "around", "like"})

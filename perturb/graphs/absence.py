@@ -145,7 +145,16 @@ def has_many(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
     names = ontology.certain(noun)
     shown = frozenset(thing.name for thing in graph.objects.values())
     traffic = not names.isdisjoint(_names("traffic")) and not shown.isdisjoint(_names("ways"))
-    return not graph.complete and (are_many(noun, ontology) or traffic or ontology.nouns[noun].other in shown)
+    worn = sum(thing.name == noun for thing in graph.objects.values())
+    dressed = "clothing" in names and _persons(graph, ontology) > worn
+    many = are_many(noun, ontology) or traffic or dressed or ontology.nouns[noun].other in shown
+    return not graph.complete and many
+
+
+def _persons(graph: SceneGraph, ontology: Ontology) -> int:
+    """Count the persons of a graph, several as two: who wears which of their shirts may not be annotated."""
+    kinds = [ontology.certain(thing.name) for thing in graph.objects.values() if ontology.knows(thing.name)]
+    return sum(2 if "people" in names else "person" in names for names in kinds)
 
 
 def is_place(noun: str, ontology: Ontology) -> bool:

@@ -148,6 +148,7 @@ def one_of(
 
 
 NO_VERB = "the relation has no verb in the active voice"
+SHARED = "others may be in the same place"
 UNLISTED = "the verb is not in the list of features"
 BODY_PART = "the thing is a part of the body"
 PERSON = "the thing is a person"
@@ -155,7 +156,11 @@ SMALL_THING = "the thing covers too little of the image"
 NUMBER = "the number of a noun is not certain"
 
 _BODY_PARTS = words("body part")
-_HALVES = frozenset(("eyeglass", "goggle", "jean", "pant", "short", "ski"))  # nobody wears one of them
+# nobody wears one of them
+_HALVES = frozenset(
+    "boot cleat eyeglass flip-flop flop glove goggle heel jean mitten pant sandal".split()
+    + "shoe short skate ski slipper sneaker sock".split()
+)
 _SEATS = words("seat")
 
 
@@ -191,6 +196,7 @@ def features_of(
             (is_body_part(thing.name), BODY_PART),
             (rules.sure and tools.is_person(thing.name), PERSON),
             (rules.sure and thing.name.rpartition(" ")[2] in _HALVES, NUMBER),
+            (rules.sure and verb.rest in _SHARED and not _holds_one(thing.name, tools.ontology), SHARED),
             (share(thing.box, size) < rules.feature_share, SMALL_THING),
             (number is None, NUMBER),
         )
@@ -209,6 +215,7 @@ _SEWN = frozenset(
     ("badge", "button", "collar", "logo", "number", "pocket", "sleeve", "strap")
 )  # to a garment, not worn
 _WEAR, _HAVE = Verb(base="wear"), Verb(base="have")
+_SHARED = frozenset(("at", "by", "in", "inside", "near", "next to", "on", "on top of", "under"))  # where others may be
 
 
 def _done(
@@ -229,7 +236,7 @@ def _done(
                 verb = _WEAR
             elif sure and name == "with":
                 verb = _HAVE
-            elif sure and name in {"in", "on"} and _holds_persons(thing.name, ontology):
+            elif sure and name in {"in", "on"} and _holds_one(thing.name, ontology):
                 verb = Verb(base="be", rest=name)
             yield verb, thing
     for thing in graph.objects.values() if sure else ():
@@ -245,8 +252,8 @@ def is_worn(name: str) -> bool:
     return slot_of(name) is not None and name.rpartition(" ")[2] not in _SEWN
 
 
-def _holds_persons(name: str, ontology: Ontology) -> bool:
-    """Whether somebody who is in or on a thing is there alone or with few others: a bench, and no beach."""
+def _holds_one(name: str, ontology: Ontology) -> bool:
+    """Whether somebody who is in or on a thing is there alone: a chair, and neither a bench nor a beach."""
     noun = known_form(name, ontology)
     return noun is not None and not ontology.certain(noun).isdisjoint(_SEATS)
 
@@ -259,6 +266,8 @@ def is_body_part(name: str) -> bool:
 def _attribute(thing: SceneObject, rules: BlaRules, ontology: Ontology) -> str:
     """The first attribute that may stand before the thing's name; the thesis puts any there."""
     words = set(thing.name.split())
+    if rules.sure and any(word in ontology.attributes for word in thing.name.split()[:-1]):
+        return ""  # "a red blue shirt" lacks an "and"
     for attribute in thing.attributes:
         if not rules.sure or (_before(attribute, thing.name, ontology) and words.isdisjoint(attribute.split())):
             return attribute

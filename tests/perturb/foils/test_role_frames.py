@@ -34,6 +34,7 @@ TEMPLATES = {
     "confronting": "the AGENT confronts the VICTIM at the PLACE",
     "helping": "the AGENT helps the VICTIM at the PLACE",
     "holding": "the AGENT holds an ITEM at a PLACE",
+    "training": "the AGENT trains the TRAINEE at the PLACE",
 }
 VERBS = {name: role_verb(name, template) for name, template in TEMPLATES.items()}
 

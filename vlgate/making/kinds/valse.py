@@ -98,14 +98,7 @@ def _coreference_release(items: Sequence[Item]) -> Mapping[str, str]:
     return files
 
 
-def _half_zero(items: Sequence[Item], seed: int) -> Selected:
-    foils = [item.candidate for item in items if isinstance(item.candidate, Foil)]
-    chosen = how_many.selected_existence(foils, seed=seed)
-    dropped = +Counter({UNPAIRED: len(items) - len(chosen)})
-    return Selected(items=tuple(items[place] for place in chosen), dropped=dropped)
-
-
-EXISTENCE = kind_of("existence", _existence, valse("existence.json", "existence"), _half_zero)
+EXISTENCE = kind_of("existence", _existence, valse("existence.json", "existence"), both_ways)
 
 _rings = partial(both_ways, rings=True)
 COUNTING_BALANCED, COUNTING_SMALL, COUNTING_ADVERSARIAL = (
