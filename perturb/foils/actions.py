@@ -147,7 +147,7 @@ _MUTUAL = words("mutual action")
 # "A car drives a woman", "a ship boards a soldier", "an airplane taxis water": the object may be the passenger.
 _CARRYING = frozenset("board disembark drive commute taxi fly ferry sail carry transport".split())
 # A soldier camouflages leaves with himself as little as leaves camouflage themselves, but leaves do it to a soldier.
-_UNCLEAR = frozenset("camouflage disguise conceal hide mask decorate adorn surround shelter".split())
+_UNCLEAR = frozenset("camouflage disguise conceal hide mask decorate adorn surround shelter overflow".split())
 _MEANS = frozenset(("by", "via", "using", "by means of"))
 _MUTUAL_BEFORE = frozenset(
     ("beside", "next to", "near", "alongside", "close to", "around", "against", "with", "along with")
