@@ -45,7 +45,7 @@ from vlgate.types import Task
 
 if TYPE_CHECKING:
     from vlgate.asking.predictor import ModelPredictor
-    from vlgate.plugin.run import Run
+    from vlgate.plugin.state import SessionState
 
 
 def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, object]]:
@@ -84,7 +84,7 @@ def _tell(config: pytest.Config, line: str) -> None:
 
 
 class Closing:
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: SessionState) -> None:
         self.run = run
         self.correction = ""
         self.problems: list[str] = []

@@ -12,11 +12,11 @@ import pytest
 
 from vlgate.errors import ClusterEndedError, VlgateError, printable
 from vlgate.plugin import parse_options
-from vlgate.plugin.allure_link import AllureLink
-from vlgate.plugin.asked import SHRINK, Asked
-from vlgate.plugin.collected import VERDICTS, Collected, ItemLedger, ItemSearch, batch_name, count_cases, rows_of
-from vlgate.plugin.ending import NO_MODEL, Ending, ExitGuard, escape_crash, flagged
+from vlgate.plugin.asked import SHRINK
+from vlgate.plugin.collected import VERDICTS, ItemLedger, ItemSearch, batch_name, count_cases, rows_of
+from vlgate.plugin.ending import NO_MODEL, escape_crash, flagged
 from vlgate.plugin.progress import Estimate, Progress
+from vlgate.plugin.state import SessionState
 from vlgate.record.replies import pack
 from vlgate.record.results_folder import nothing_run
 from vlgate.record.verdict import OK_STATUSES
@@ -24,11 +24,8 @@ from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
 if TYPE_CHECKING:
-    from vlgate.asking.predictor import ModelPredictor, Pace
+    from vlgate.asking.predictor import ModelPredictor
     from vlgate.plugin.closing import Closing
-    from vlgate.probes.shrink.record import Shrunk
-    from vlgate.record.model_card import ModelCard
-    from vlgate.record.results import RunResult
     from vlgate.run.probing import Cost
 
 PACE = "vlgate_pace"
@@ -38,26 +35,7 @@ _REQUIRED = (
 )
 
 
-class Run(Asked):
-    def __init__(self, config: pytest.Config) -> None:
-        super().__init__(config)
-        self.collected = Collected()
-        self.shrunk: dict[str, Shrunk] = {}
-        self.cards: list[ModelCard] = []
-        self.result: RunResult | None = None
-        self.progress: Progress | None = None
-        self.announcing = False
-        self.searched = 0  # how many cases are searched for the smallest change that breaks them
-        self.costs_said = False  # what the controls and the searches cost
-        self.pace: Pace | None = None  # of the model, until a report has taken it to the user's process
-        self.estimate: Estimate | None = None
-        self.ending = Ending()
-        self.exits = ExitGuard(config.pluginmanager)
-        self.refusal = 0  # the exit status of a run that did not pass
-        self.offered = False  # whether tests of the suite were collected, before -k and others deselect some
-        self.predictor: Predictor | None = None  # what the fixture 'model' gives the tests
-        self.allure = AllureLink(config) if config.getoption("allure_report_dir", None) else None
-
+class Run(SessionState):
     def start(self) -> None:
         if self.allure is not None:
             self.allure.start()
