@@ -57,7 +57,7 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
 
     With basis ``lower`` the unfavourable end of the interval decides: a ``min`` passes if ``low`` reaches it, fails if
     even ``high`` does not reach it, and is inconclusive otherwise. Near 0 and 1 intervals miss too often on that side,
-    so a share fails only if the exact binomial test says so, too; see ``tails``. With basis ``value`` the value alone
+    so a share fails only if the exact binomial test says so, too. With basis ``value`` the value alone
     decides. A gate cannot pass if cases are unscored or deselected, if the share of skipped cases, including those lost
     to records that cannot be read, is above ``max_skipped``, if that of disputed ones is above ``max_disputed``, if
     there are fewer than ``min_cases`` different cases, or for an ``auroc`` of statements cases of the rarer truth, if
