@@ -60,8 +60,8 @@ class Decision:
 
     # A gate that compares with an earlier run has the ``difference`` instead; one on a count has also what is
     # ``counted``, and of how many cases. ``p`` is the p-value of a failed gate that judges an interval; see
-    # ``p_values.tail``. ``part`` is by how much the cases that changed did so, as a root mean square: 1 if they are right
-    # or wrong, less if they can be half right.
+    # ``p_values.tail``. ``part`` is by how much the cases that changed did so, as a root mean square: 1 if they are
+    # right or wrong, less if they can be half right.
 
     gate: Gate
     outcome: Outcome
