@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import sqrt
-from random import Random
 from typing import Any, TypeVar
 
 import numpy as np
 
+from vlgate.errors import OptionError
 from vlgate.perturb.foils.candidates import Foil
 from vlgate.seeds import generator, quick_generator
 
@@ -30,32 +29,6 @@ def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
     return tuple(_taken(classes, dict.fromkeys(classes, cap), f"{seed}/capped"))
 
 
-def even(classes: Sequence[T], wanted: Sequence[T], *, seed: int) -> tuple[int, ...]:
-    counts = Counter(classes)
-    each = min((counts[one] for one in wanted), default=0)
-    if not each:
-        return ()
-    among = [index for index, one in enumerate(classes) if one in set(wanted)]
-    return tuple(among[n] for n in capped([classes[index] for index in among], each, seed=seed))
-
-
-def even_within(classes: Sequence[T], groups: Sequence[Hashable], wanted: Sequence[T], *, seed: int) -> tuple[int, ...]:
-    """Keep equally many candidates of each class that is wanted, in all and as far as possible within each group."""
-    # A group is whatever may give the class away to a model that sees no image: of the VisDial questions whether the
-    # image is in colour, nine in ten are answered with yes. In a group each class is kept as often as the rarest one,
-    # or once more if that would leave fewer than ``ENOUGH``.
-    if len(groups) != len(classes):
-        raise ValueError(f"len(groups)={len(groups)!r} must be len(classes)={len(classes)!r}")
-    counts = Counter(zip(groups, classes, strict=True))
-    for more in (0, 1):
-        room = {key: min(counts[key[0], one] for one in wanted) + more for key in counts if key[1] in wanted}
-        kept = _taken(list(zip(groups, classes, strict=True)), room, f"{seed}/even_within")
-        chosen = even([classes[index] for index in kept], wanted, seed=seed)
-        if len(chosen) >= ENOUGH:
-            break
-    return tuple(kept[n] for n in chosen)
-
-
 def _taken(keys: Sequence[T], room: dict[T, int], name: str) -> list[int]:
     kept = []
     for index in _shuffled(len(keys), name):
@@ -63,70 +36,6 @@ def _taken(keys: Sequence[T], room: dict[T, int], name: str) -> list[int]:
             room[keys[index]] -= 1
             kept.append(index)
     return sorted(kept)
-
-
-def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int | str) -> Mapping[int, T]:
-    """Choose foils' classes by position so that captions and foils have the same distribution of classes."""
-    # ``options`` are the classes that each candidate's foil may take. Candidates that cannot be given one are dropped,
-    # until the foils of those that are left have exactly the classes of their captions. What is left is the most that
-    # one round of matching after another leaves.
-    if len(options) != len(classes):
-        raise ValueError(f"len(options)={len(options)!r} must be len(classes)={len(classes)!r}")
-    random = quick_generator(f"{seed}/assigned")
-    left = _shuffled(len(classes), f"{seed}/assigned order")
-    while True:
-        room = Counter(classes[index] for index in left)
-        open_to = {index: [one for one in dict.fromkeys(options[index]) if one != classes[index]] for index in left}
-        chosen = _matched(left, open_to, room, random)
-        if len(chosen) == len(left):
-            return dict(sorted(chosen.items()))
-        left = [index for index in left if index in chosen]
-
-
-def assigned_within(
-    classes: Sequence[T], options: Sequence[Sequence[T]], groups: Sequence[Hashable], *, seed: int, smallest: int = 1
-) -> Mapping[int, T]:
-    """Choose foils' classes as ``assigned`` does, within each group first and then among those that are left."""
-    # Groups with fewer than ``smallest`` candidates are not balanced: in the rest of a small group, what is true of one
-    # candidate is always false more often, and a classifier that is tested on one after training on the rest learns it.
-    # A group is whatever may give the class away to a model that sees no image: people are counted in images without
-    # people, but nobody counts the zebras in images without zebras.
-    chosen = _in_groups(classes, options, groups, seed, smallest)
-    left = [index for index in range(len(classes)) if index not in chosen]
-    return dict(sorted((chosen | _of(classes, options, left, seed)).items()))
-
-
-def _in_groups(
-    classes: Sequence[T], options: Sequence[Sequence[T]], groups: Sequence[Hashable], seed: int, smallest: int
-) -> dict[int, T]:
-    members: dict[Hashable, list[int]] = defaultdict(list)
-    for index, group in enumerate(groups):
-        members[group].append(index)
-    chosen: dict[int, T] = {}
-    for group, part in members.items():
-        if len(part) >= smallest:  # with one seed for all, equal groups would put the same number for each number
-            chosen |= _of(classes, options, part, f"{seed}/{group}")
-    return chosen
-
-
-def _of(classes: Sequence[T], options: Sequence[Sequence[T]], indexes: Sequence[int], seed: int | str) -> dict[int, T]:
-    some = assigned([classes[index] for index in indexes], [options[index] for index in indexes], seed=seed)
-    return {indexes[n]: one for n, one in some.items()}
-
-
-def near_within(
-    classes: Sequence[T], options: Sequence[Sequence[T]], groups: Sequence[Hashable], *, seed: int
-) -> Mapping[int, T]:
-    """Choose foils' classes as ``assigned`` does within each group, and nearly so among those that are left."""
-    # Among these, a class is given to at most ``n + sqrt(n)`` foils if n captions have it, as a random draw may give
-    # it. That keeps far more candidates than an exact balance of rare classes does, and a classifier that learns from a
-    # part of the set finds no class more often true in it because the rest of the set has it false.
-    chosen = _in_groups(classes, options, groups, seed, smallest=1)
-    left = [index for index in _shuffled(len(classes), f"{seed}/near order") if index not in chosen]
-    room = {one: n + round(sqrt(n)) for one, n in Counter(classes[index] for index in left).items()}
-    open_to = {index: [one for one in dict.fromkeys(options[index]) if one != classes[index]] for index in left}
-    chosen |= _matched(left, open_to, room, quick_generator(f"{seed}/near"))
-    return dict(sorted(chosen.items()))
 
 
 def spread(options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
@@ -149,60 +58,6 @@ def _shuffled(count: int, name: str) -> list[int]:
     return indexes
 
 
-def _matched(
-    indexes: Sequence[int], options: Mapping[int, Sequence[T]], room: Mapping[T, int], random: Random
-) -> dict[int, T]:
-    """Match as many candidates to classes as have room, by augmenting paths between classes (Kuhn 1955)."""
-    free = Counter(room)
-    chosen: dict[int, T] = {}
-    # Who holds a class and may move to another; dictionaries, since the order of a set of strings changes by process.
-    movable: dict[tuple[T, T], dict[int, None]] = defaultdict(dict)
-    reach: dict[T, dict[T, None]] = defaultdict(dict)
-
-    def hold(index: int, one: T) -> None:
-        chosen[index] = one
-        for other in options[index]:
-            movable[one, other][index] = None
-            reach[one][other] = None
-
-    for index in indexes:
-        path = _path(random.sample(list(options[index]), len(options[index])), free, movable, reach)
-        if path is None:
-            continue
-        free[path[-1]] -= 1
-        for held, into in reversed(list(pairwise(path))):
-            mover = next(iter(movable[held, into]))
-            one = chosen.pop(mover)
-            for other in options[mover]:
-                del movable[one, other][mover]
-            hold(mover, into)
-        hold(index, path[0])
-    return chosen
-
-
-def _path(
-    starts: Sequence[T],
-    free: Mapping[T, int],
-    movable: Mapping[tuple[T, T], Mapping[int, None]],
-    reach: Mapping[T, Mapping[T, None]],
-) -> list[T] | None:
-    # Classes from one of ``starts`` to one with room; each can hand a candidate to the next.
-    came: dict[T, T | None] = dict.fromkeys(starts)
-    todo = deque(starts)
-    while todo:
-        one = todo.popleft()
-        if free.get(one, 0) > 0:
-            path = [one]
-            while (before := came[path[-1]]) is not None:
-                path.append(before)
-            return path[::-1]
-        for other in reach.get(one, ()):
-            if other not in came and movable.get((one, other)):
-                came[other] = one
-                todo.append(other)
-    return None
-
-
 Row = Mapping[int, float]
 """The coefficients of a linear constraint, by the position of what may be chosen."""
 
@@ -214,8 +69,11 @@ def most(likes: Sequence[float], at_most: Sequence[tuple[Row, float]], zero: Seq
     count = len(likes)
     if not count:
         return ()
-    from scipy.optimize import Bounds, LinearConstraint, linprog, milp  # takes half a second
-    from scipy.sparse import csr_array
+    try:
+        from scipy.optimize import Bounds, LinearConstraint, linprog, milp  # takes half a second
+        from scipy.sparse import csr_array
+    except ImportError as error:
+        raise OptionError(f"a balanced set needs {error.name}, which is not installed; pip install scipy") from None
 
     def matrix(rows: Sequence[Row]) -> Any:
         places = [(number, place) for number, row in enumerate(rows) for place in row]
@@ -275,9 +133,9 @@ def exchanged(
     chosen = most(likes, [*once, *half_likelier(leads), *_pairs_of_words(foils, sources)], zero)
     if len(chosen) >= _ENOUGH_TO_TELL:
         return chosen
-    # of so few, plausibility tells little: it does not cost more than half of them
+    # of so few, plausibility tells little: it costs neither a case that a gate needs nor more than half of them
     plain = most(likes, once, zero)
-    return chosen if 2 * len(chosen) >= len(plain) else plain
+    return chosen if len(chosen) >= ENOUGH and 2 * len(chosen) >= len(plain) else plain
 
 
 def one_of_each(sources: Sequence[Hashable]) -> list[tuple[Row, float]]:

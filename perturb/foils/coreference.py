@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from vlgate.perturb.foils.balance import even_within
+from vlgate.perturb.foils.balance import ENOUGH, most
 from vlgate.perturb.foils.candidates import Dialog, Foil, Perturbed
 from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.parsed import Parsed, Token
 from vlgate.perturb.word_lists import words
-from vlgate.seeds import quick_generator
+from vlgate.seeds import generator
 
 # Whether a pronoun of a question about an image has what it stands for in the image's caption.
 # A check by number and gender, not a resolution. "she" needs one person in the caption who may be female, "they" one
@@ -205,22 +205,23 @@ def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *,
 
 def selected(candidates: Sequence[Foil], *, seed: int, image_share: float = IMAGE_SHARE) -> tuple[int, ...]:
     """Choose candidates of which half say yes, and so, as far as possible, of each question of several dialogs."""
-    # At most ``image_share`` of the chosen ones ask about the image as a whole: their "it" needs no antecedent.
-    answers = [candidate.classes[0] for candidate in candidates]
-    questions = [candidate.caption.rpartition("? ")[0].rpartition(". ")[2] for candidate in candidates]
-    left = list(range(len(candidates)))
-    while True:
-        some, asked = [answers[index] for index in left], [questions[index] for index in left]
-        chosen = [left[n] for n in even_within(some, asked, ("yes", "no"), seed=seed)]
-        whole = [index for index in chosen if candidates[index].tags["antecedent"] == "image"]
-        if len(whole) <= image_share * len(chosen):
-            return tuple(chosen)
-        room = int(image_share / (1 - image_share) * (len(chosen) - len(whole)) + 1e-9)  # 1/3 is not exact
-        rest = [index for index in left if candidates[index].tags["antecedent"] != "image"]
-        more = sum(1 if answers[index] == "no" else -1 for index in rest)
-        quick_generator(f"{seed}/whole images").shuffle(whole)
-        # ``more`` times "yes" than "no" of them, as far as there are so many
-        room = min(room, len(whole) - 1)
-        says_yes, says_no = ([index for index in whole if answers[index] == answer] for answer in ("yes", "no"))
-        yes = min(len(says_yes), max(room - len(says_no), (room + more) // 2, 0), room)
-        left = sorted((*rest, *says_yes[:yes], *says_no[: room - yes]))
+    # At most ``image_share`` of the chosen ones ask about the image as a whole: their "it" needs no antecedent. Nine in
+    # ten questions whether the image is in colour are answered with yes, which a model that sees no image learns. So a
+    # question says yes as often as no, or once more if that would leave fewer than ``ENOUGH``.
+    says_yes = {index: 1 if made.classes[0] == "yes" else -1 for index, made in enumerate(candidates)}
+    questions: dict[str, dict[int, float]] = {}
+    for index, made in enumerate(candidates):
+        question = made.caption.rpartition("? ")[0].rpartition(". ")[2]
+        questions.setdefault(question, {})[index] = says_yes[index]
+    images = [made.tags["antecedent"] == "image" for made in candidates]
+    whole = ({index: 1 - image_share if of_image else -image_share for index, of_image in enumerate(images)}, 0)
+    likes = generator(f"{seed}/coreference").random(len(candidates)).tolist()
+    chosen: tuple[int, ...] = ()
+    for more in (0, 1):
+        ways = [
+            ({index: way * sign for index, sign in row.items()}, more) for row in questions.values() for way in (1, -1)
+        ]
+        chosen = most(likes, [whole, *ways], [says_yes])
+        if len(chosen) >= ENOUGH:
+            break
+    return chosen

@@ -8,8 +8,8 @@ import pytest
 from builders import read_lines
 
 from vlgate.cli import main
-from vlgate.making.kinds.graphs import ANOTHER, NOTHING, OBJECT, UNBALANCED, balanced
-from vlgate.making.kinds.kind import Item
+from vlgate.making.kinds.graphs import NOTHING, OBJECT, balanced
+from vlgate.making.kinds.kind import UNPAIRED, Item
 from vlgate.perturb.foils.candidates import Foil
 from vlgate.sources.benchmarks.bla import BLA
 from vlgate.sources.benchmarks.vl_checklist import VL_CHECKLIST
@@ -26,7 +26,7 @@ COUPLE = [
     ("7", "bike", [500, 500, 300, 400], [], {}),
     ("8", "shirt", [30, 550, 100, 90], ["green"], {}),
 ]
-FARM = [("1", "horse", [0, 0, 90, 90], ["brown"], {"on": "2"}), ("2", "truck", [0, 60, 500, 400], [], {})]
+FARM = [("1", "horse", [0, 0, 90, 90], ["brown"], {"on": "2"}), ("2", "train", [0, 60, 500, 400], [], {})]
 ZOO = [("1", "cow", [0, 0, 90, 90], ["white"], {"on": "2"}), ("2", "boat", [0, 60, 500, 400], [], {})]
 FRAMES = [{"agent": "man", "vehicle": "horse"}, {"agent": "woman", "vehicle": "motorcycle"}]
 
@@ -94,8 +94,8 @@ def test_the_verb_of_a_released_set_is_its_slice(make, graphs) -> None:
 @pytest.mark.parametrize(
     ("kind", "task", "pair"),
     [
-        ("object", "location/margin/vg_subj", ("a horse on a truck", "a cow on a truck")),
-        ("object", "size/large/vg_obj", ("a horse on a truck", "a horse on a boat")),
+        ("object", "location/margin/vg_subj", ("a horse on a train", "a cow on a train")),
+        ("object", "size/large/vg_obj", ("a horse on a train", "a horse on a boat")),
         ("attribute", "color/vg", None),
         ("relation", "spatial/vg", None),
     ],
@@ -215,7 +215,7 @@ def _items(*changes):
 def test_an_attribute_is_put_in_as_often_as_it_is_true() -> None:
     found = balanced(_items(("1", "white", "black red"), ("2", "white", "black"), ("3", "black", "white")), 0)
     assert sorted(item.candidate.classes for item in found.items) == [("black", "white"), ("white", "black")]
-    assert (dict(found.dropped), found.note) == ({UNBALANCED: 1, ANOTHER: 1}, "")
+    assert (dict(found.dropped), found.note) == ({UNPAIRED: 2}, "")
 
 
 def test_if_nothing_is_balanced_all_stay_and_the_report_says_so(make, graphs) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 from vlgate.making.inputs.records import Frame, Interactions
 from vlgate.making.kinds.kind import Item, Made, MakeSome, Release, Selected, Start, Work, both_ways, kind_of
 from vlgate.making.word_tables import more_words, persons
-from vlgate.perturb.foils.balance import near_within
 from vlgate.perturb.foils.candidates import Foil, Perturbed, SentenceSet
 from vlgate.perturb.graphs.attributes import attribute_foils
 from vlgate.perturb.graphs.checklist import Likeness, Words, vocabulary_of
@@ -126,7 +125,6 @@ _NOUNS = 30
 _EACH = 3
 """Cases of one caption in a set that cannot be balanced."""
 
-UNBALANCED = "what the foil puts in is false more often than true"
 ANOTHER = "another foil of the caption is taken"
 NOTHING = "no candidate's words are true in one caption and false of another, and the set is not balanced"
 
@@ -183,25 +181,14 @@ def _object_places(foil: Foil, graph_input: GraphInput) -> Iterator[str]:
 
 
 def balanced(items: Sequence[Item], seed: int) -> Selected:
-    """Take one foil of each caption, so that what foils put in is about as often true: p for q as often as q for p."""
-    # The balance is exact within captions that differ in one word only, such as "a white sheep" and "a black sheep".
-    places: dict[tuple[str, str, str], dict[str, Item]] = {}
-    for item in items:
-        if isinstance(made := item.candidate, Foil):
-            places.setdefault((item.origin, made.caption, made.classes[0]), {})[made.classes[1]] = item
-    options = [list(one) for one in places.values()]
-    frames = []
-    for _, caption, word in places:  # without the word that is replaced and without the article before it
-        before, _, after = f" {caption} ".partition(f" {word} ")
-        frames.append(f"{before.removesuffix(' an').removesuffix(' a')} _ {after}")
-    chosen = near_within([word for *_, word in places], options, frames, seed=seed)
-    if not chosen:
-        return _few(items)
-    groups = list(places.values())
-    kept = {groups[place][word].id for place, word in chosen.items()}
-    dropped = {UNBALANCED: len(places) - len(kept), ANOTHER: len(items) - len(places)}
-    left = tuple(item for item in items if item.id in kept)
-    return Selected(items=left, dropped={reason: number for reason, number in dropped.items() if number})
+    """Take one foil of each place of a caption, so that each word is as often true as false; few if none can be so."""
+    selected = both_ways(items, seed, rings=True, source=_place)
+    return selected if selected.items else _few(items)
+
+
+def _place(item: Item) -> tuple[str, ...]:
+    made = item.candidate
+    return (item.origin, made.caption, made.classes[0]) if isinstance(made, Foil) else (item.id,)
 
 
 def _few(items: Sequence[Item]) -> Selected:
@@ -214,12 +201,6 @@ def _few(items: Sequence[Item]) -> Selected:
             left.append(item)
     dropped = {ANOTHER: len(items) - len(left)} if len(left) < len(items) else {}
     return Selected(items=tuple(left), dropped=dropped, note=NOTHING)
-
-
-def relations_both_ways(items: Sequence[Item], seed: int) -> Selected:
-    """Take "riding" for "pushing" as often as "pushing" for "riding"; if nothing can be balanced, as ``balanced``."""
-    selected = both_ways(items, seed)
-    return selected if selected.items else balanced(items, seed)
 
 
 def release(items: Sequence[Item]) -> dict[str, str]:
@@ -249,5 +230,5 @@ RELATION = kind_of(
     "relation",
     _start_foils(relation_foils, lambda foil, one: (f"Relation/{foil.tags['kind']}/{release_of(one)}",), _MOST),
     release,
-    relations_both_ways,
+    balanced,
 )

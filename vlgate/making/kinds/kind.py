@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -118,12 +118,20 @@ UNPAIRED = "a word of it is false more often than true"
 """The reason for which a candidate is dropped by a balance of classes."""
 
 
-def both_ways(items: Sequence[Item], seed: int, *, rings: bool = False) -> Selected:
-    """Keep one foil of a caption, each word as often in captions as in foils, and half of the captions likelier."""
-    # With ``rings``, a word need not be replaced by those that it replaces.
+def both_ways(
+    items: Sequence[Item],
+    seed: int,
+    *,
+    rings: bool = False,
+    source: Callable[[Item], Hashable] = lambda item: item.origin,
+) -> Selected:
+    """Keep one foil of a source, each word as often in captions as in foils, and half of the captions likelier.
+
+    With ``rings``, a word need not be replaced by those that it replaces.
+    """
     foils = [item.candidate for item in items if isinstance(item.candidate, Foil)]
     leads = [item.lead or 0.0 for item in items]
-    chosen = exchanged(foils, [item.origin for item in items], seed, leads, rings=rings)
+    chosen = exchanged(foils, [source(item) for item in items], seed, leads, rings=rings)
     return Selected(
         items=tuple(items[place] for place in chosen), dropped=+Counter({UNPAIRED: len(items) - len(chosen)})
     )

@@ -52,15 +52,13 @@ def _counting(name: str) -> Callable[[Work], MakeSome]:
             counted = [countable(question, input_.answer) for input_, question in zip(inputs, parsed, strict=True)]
             places = [index for index, said in enumerate(counted) if not isinstance(said, str)]
             foils = INSTRUMENTS[name]([said for said in counted if not isinstance(said, str)], seed=work.seed)
-            made = {places[number]: foil for number, foil in foils.items()}
+            made = {places[number]: of_one for number, of_one in foils.items()}
             for index, input_ in enumerate(inputs):
-                said, foil = counted[index], made.get(index)
-                if foil is None:
-                    yield _made(input_, Perturbed.of(said if isinstance(said, str) else _NOT_NEEDED))
-                else:
-                    right, wrong = map(int, foil.classes)
-                    extra = {"answer": right, "classes": right, "classes_foil": wrong}
-                    yield _made(input_, Perturbed.of(foil), extra)
+                said = counted[index]
+                of_one = made.get(index, (said if isinstance(said, str) else _NOT_NEEDED,))
+                numbers = [tuple(map(int, foil.classes)) for foil in of_one if isinstance(foil, Foil)]
+                extra = tuple({"answer": right, "classes": right, "classes_foil": wrong} for right, wrong in numbers)
+                yield Made(image=input_.image, origin=input_.origin, found=Perturbed.of(*of_one), extra=extra)
 
         return make_some
 

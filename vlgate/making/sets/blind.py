@@ -152,7 +152,7 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
         words = np.array([len(text.split()) for text in texts])
         sums = logs[: len(pairs)] * words[: len(pairs)] - logs[len(pairs) :] * words[len(pairs) :]
         means = (means + 2 * sums / words.reshape(2, -1).mean(axis=0)) / 3
-    each = iter(means)
+    each = iter(np.round(means, 9))  # less is rounding, and a tie
     with_leads = []
     for item in items:
         lead = float(np.mean([next(each) for _ in contrasts(item.candidate)]))
