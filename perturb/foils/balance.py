@@ -98,7 +98,7 @@ _UNEVEN = 0.05  # by which share of its texts a pair of words may be more often 
 _FEW = 2  # and by how many texts more, so that rare pairs do not decide
 _COMMON = 30  # the captions that must have a pair of words before it counts
 _ENOUGH_TO_TELL = 100  # with fewer cases, a share cannot be told from chance
-_SLACK = 0.02  # the share of cases by which the captions may be the likelier texts more often than the foils
+_LIKELIER = {1: 0.02, -1: 0.1}  # the share of cases by which captions, or foils, may be the likelier texts more often
 
 
 def exchange(foil: Foil) -> tuple[str, str]:
@@ -114,7 +114,7 @@ def exchanged(
 
     Each exchange, p for q, is made as often as q for p (VALSE, A.4), rare ones first. With ``rings``, each class
     replaces others as often as others replace it (A.5): "ride" by "push", "push" by "pull" and "pull" by "ride".
-    ``leads`` say by how much each caption is the likelier text: half of the selected captions are. Pairs of
+    ``leads`` say by how much each caption is the likelier text: about half of the selected captions are. Pairs of
     neighbouring words are about as often in captions as in foils.
     """
     if len(foils) != len(sources):
@@ -146,10 +146,11 @@ def one_of_each(sources: Sequence[Hashable]) -> list[tuple[Row, float]]:
 
 
 def half_likelier(leads: Sequence[float]) -> list[tuple[Row, float]]:
-    """The constraints that the caption is the likelier text in half of what is chosen; none without any lead."""
+    """The constraints that the caption is the likelier text in 45 to 51 of 100; none without any lead."""
     if not any(leads):
         return []
-    return [({index: way * sign - _SLACK for index, sign in enumerate(np.sign(leads))}, 0) for way in (1, -1)]
+    signs = np.sign(leads).tolist()
+    return [({n: way * sign - slack for n, sign in enumerate(signs)}, 0) for way, slack in _LIKELIER.items()]
 
 
 def _pairs_of_words(foils: Sequence[Foil], sources: Sequence[Hashable]) -> Iterator[tuple[Row, float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from vlgate.making.inputs.records import Caption
@@ -74,7 +74,7 @@ def _relations(work: Work) -> MakeSome:
     return make_some
 
 
-RELATIONS = kind_of("relations", _relations, valse("relations.json", "relations"), both_ways)
+RELATIONS = kind_of("relations", _relations, valse("relations.json", "relations"), partial(both_ways, rings=True))
 
 
 FILE, IMAGES = "winoground/data/examples.jsonl", "winoground/data/images.jsonl"
