@@ -268,11 +268,19 @@ class WordRelations:
         for sense in self._wordnet.synsets(word, pos=part):
             synsets, todo = {sense}, [sense]
             while todo:
-                more = [up for up in todo.pop().hypernyms() if up not in synsets]
+                more = [up for up in self._hypernyms(todo.pop()) if up not in synsets]
                 synsets.update(more)
                 todo += more
-            found.append(frozenset(lemma for synset in synsets for lemma in synset.lemmas()))
+            found.append(frozenset().union(*map(self._lemmas, synsets)))
         return tuple(found)
+
+    @kept
+    def _lemmas(self, synset: Synset) -> tuple[str, ...]:
+        return tuple(synset.lemmas())
+
+    @kept
+    def _hypernyms(self, synset: Synset) -> tuple[Synset, ...]:
+        return tuple(synset.hypernyms())
 
     @kept
     def _above(self, word: str, part: str) -> frozenset[str]:

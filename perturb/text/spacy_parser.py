@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -40,7 +42,8 @@ class SpacyParser:
 def spacy_parser(name: str = DEFAULT) -> SpacyParser:
     """Load a spaCy pipeline for English by its package or folder; ModelLoadError says how to get one."""
     try:
-        import spacy
+        with _no_torch(name):
+            import spacy
     except ImportError:
         raise ModelLoadError("parsing needs spaCy; run pip install 'vlgate[text]'") from None
     with warnings.catch_warnings(record=True) as said:
@@ -53,6 +56,20 @@ def spacy_parser(name: str = DEFAULT) -> SpacyParser:
     # Old pipelines were made for an older spaCy, which W095 says; anything else is not about the pipeline.
     note = " ".join(str(one.message) for one in said if "[W095]" in str(one.message))
     return SpacyParser(pipeline, note=note)
+
+
+@contextmanager
+def _no_torch(name: str) -> Iterator[None]:
+    # spaCy's thinc imports torch if it can, for pipelines that need it. The default one does not, and importing torch
+    # takes 2 s and 550 MB. So thinc does not find it, unless it is loaded already; others that import it later do.
+    if name != DEFAULT or "torch" in sys.modules or "thinc" in sys.modules:
+        yield
+        return
+    sys.modules["torch"] = None  # type: ignore[assignment]  # Python's mark of a module that cannot be imported
+    try:
+        yield
+    finally:
+        del sys.modules["torch"]
 
 
 def _loaded(spacy: Any, name: str) -> Any:
