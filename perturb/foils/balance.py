@@ -155,14 +155,25 @@ def half_likelier(leads: Sequence[float]) -> list[tuple[Row, float]]:
 
 def _pairs_of_words(foils: Sequence[Foil], sources: Sequence[Hashable]) -> Iterator[tuple[Row, float]]:
     # A classifier of single words and pairs of neighbours, such as the blind baseline, learns these.
-    surplus: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
+    # Only what stands between the words that a foil and its caption begin and end with can be uneven. The pairs keep
+    # the order in which they appear, which decides between equally good choices.
+    words = {text: re.findall(r"[\w']+", text.lower()) for foil in foils for text in (foil.caption, foil.foil)}
+    surplus: dict[tuple[str, str], dict[int, float]] = {pair: {} for some in words.values() for pair in pairwise(some)}
     for index, foil in enumerate(foils):
-        for text, sign in ((foil.caption, 1), (foil.foil, -1)):
-            words = re.findall(r"[\w']+", text.lower())
-            for pair in pairwise(words):
-                surplus[pair][index] = surplus[pair].get(index, 0) + sign
+        for pair, value in _differences(words[foil.caption], words[foil.foil]).items():
+            surplus[pair][index] = value
     for row in surplus.values():
-        uneven = {index: value for index, value in row.items() if value}
-        if len({sources[index] for index in uneven}) >= _COMMON:
+        if len(row) >= _COMMON and len({sources[index] for index in row}) >= _COMMON:
             for way in (1, -1):
-                yield {index: way * value - _UNEVEN * abs(value) for index, value in uneven.items()}, _FEW
+                yield {index: way * value - _UNEVEN * abs(value) for index, value in row.items()}, _FEW
+
+
+def _differences(caption: Sequence[str], foil: Sequence[str]) -> dict[tuple[str, str], float]:
+    fewest = min(len(caption), len(foil))
+    start = next((at for at in range(fewest) if caption[at] != foil[at]), fewest)
+    end = next((at for at in range(fewest - start) if caption[-1 - at] != foil[-1 - at]), fewest - start)
+    surplus: dict[tuple[str, str], float] = {}
+    for words, sign in ((caption, 1), (foil, -1)):
+        for pair in pairwise(words[max(start - 1, 0) : len(words) - max(end - 1, 0)]):
+            surplus[pair] = surplus.get(pair, 0) + sign
+    return {pair: value for pair, value in surplus.items() if value}

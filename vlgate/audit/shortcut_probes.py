@@ -202,10 +202,10 @@ class Trigrams:
             owners += [-1, -1, *[row] * (len(own) + 1)]
         words, rows, self._size = np.array(numbers, dtype=np.int64), np.array(owners, dtype=np.int64), len(known) + 2
         inside = rows[2:] >= 0
-        before = _numbered(words[:-2] * self._size + words[1:-1])
-        ends = [words[2:], words[1:-1] * self._size + words[2:], before * self._size + words[2:]]
-        contexts = [np.zeros(len(before), dtype=np.int64), words[1:-1], before]
-        self._keys = [_numbered(keys[inside]) for keys in (*ends, *contexts)]
+        pairs = _numbered(words[:-1] * self._size + words[1:])
+        ends = [words[2:], pairs[1:], _numbered(pairs[:-1] * self._size + words[2:])]
+        contexts = [np.zeros_like(words[2:]), words[1:-1], pairs[:-1]]
+        self._keys = [keys[inside] for keys in (*ends, *contexts)]
         self._rows = rows[2:][inside]
         self.lengths = np.bincount(self._rows, minlength=len(texts)).astype(np.float64)
 

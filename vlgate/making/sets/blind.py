@@ -140,11 +140,17 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
     texts = [true for true, _ in pairs] + [false for _, false in pairs]
     if lm is None:
         known = list(captions) or list(zip(owners, texts, strict=False))
+        folds = {image: fold_of(image) for image in (*(image for image, _ in known), *owners)}
         if len({image for image, _ in known}) < FOLDS:
             return list(items)
-        folds = np.array([fold_of(image) for image in (*(image for image, _ in known), *owners, *owners)])
-        trained = np.arange(len(folds)) < len(known)
-        logs = Trigrams([*(text for _, text in known), *texts]).mean_logs(trained, folds)[len(known) :]
+        trained = [(folds[image], text) for image, text in known]
+        asked = [(folds[image], text) for image, text in zip(owners * 2, texts, strict=True)]
+        once = set(trained)  # each text is scored once in its fold
+        every = [*trained, *dict.fromkeys(key for key in asked if key not in once)]
+        rows = {key: row for row, key in enumerate(every)}
+        fold, each = zip(*every, strict=True)
+        logs = Trigrams(each).mean_logs(np.arange(len(every)) < len(trained), np.array(fold))
+        logs = logs[[rows[key] for key in asked]]
     else:
         logs = mean_logs(texts, lm)
     means = logs[: len(pairs)] - logs[len(pairs) :]
@@ -152,12 +158,8 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
         words = np.array([len(text.split()) for text in texts])
         sums = logs[: len(pairs)] * words[: len(pairs)] - logs[len(pairs) :] * words[len(pairs) :]
         means = (means + 2 * sums / words.reshape(2, -1).mean(axis=0)) / 3
-    each = iter(np.round(means, 9))  # less is rounding, and a tie
-    with_leads = []
-    for item in items:
-        lead = float(np.mean([next(each) for _ in contrasts(item.candidate)]))
-        with_leads.append(replace(item, lead=None if isnan(lead) else lead))
-    return with_leads
+    leads = np.round(means, 9).reshape(len(items), -1).mean(axis=1).tolist()  # less is rounding, and a tie
+    return [replace(item, lead=None if isnan(lead) else lead) for item, lead in zip(items, leads, strict=True)]
 
 
 def _measured(margins: FloatArray) -> Blind:
