@@ -119,12 +119,13 @@ def takes_one(relation: str) -> bool:
 
 def _drawn(pool: Mapping[str, int], name: str, fits: Callable[[str], bool], most: int) -> Sequence[str]:
     # Of a large pool most draws fit, so few nouns are looked at.
-    names = [one for one in pool if fits(one)] if len(pool) <= _FEW else list(pool)
+    few = len(pool) <= _FEW
+    names = [one for one in pool if fits(one)] if few else list(pool)
     if not names:
         return ()
     random = quick_generator(name)
     drawn = dict.fromkeys(random.choices(names, [pool[one] for one in names], k=_DRAWS * most))
-    found = list(islice((one for one in drawn if fits(one)), most))
+    found = list(islice(drawn if few else filter(fits, drawn), most))
     if found:
         return found
     fitting = [one for one in names if one not in drawn and fits(one)]

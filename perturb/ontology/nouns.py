@@ -169,7 +169,7 @@ class Closures:
                 links[source][target] = None
             object.__setattr__(self, setting, {source: tuple(targets) for source, targets in links.items()})
         for known in (self.senses, self.parts, self.wholes, self._sharing, self._also):
-            for name in (*known, *(name for names in known.values() for name in names)):
+            for name in dict.fromkeys(chain(known, chain.from_iterable(known.values()))):
                 self._noun(name)
 
     @kept

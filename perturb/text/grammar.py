@@ -271,9 +271,9 @@ def regular_plural(noun: str) -> str:
     >>> [regular_plural(noun) for noun in ("axolotl", "box", "berry", "woman")]
     ['axolotls', 'boxes', 'berries', 'womans']
     """
-    if re.search(r"(?:s|x|z|ch|sh)$", noun):
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
         return noun + "es"
-    return re.sub(r"(?<=[^aeiou])y$", "ie", noun) + "s"
+    return noun[:-1] + "ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else noun + "s"
 
 
 def regular_singular(noun: str) -> str | None:
