@@ -383,9 +383,9 @@ def test_images_that_a_folder_lacks_are_counted(made, captions_file, tmp_path):
 
 def test_nothing_is_left_if_no_case_is_made(made, captions_file, tmp_path):
     with pytest.raises(
-        OptionError, match=r"gives no case of sides \(5 x no left or right\); how many captions a gate of "
+        OptionError, match=r"gives no case of sides \(12 x no left or right\); how many captions a gate of "
     ):
-        made(files=(captions_file(0, ["a cup"] * 5),))
+        made(files=(captions_file(0, ["a cup"] * 12),))
     assert not (tmp_path / "set").exists()
 
 

@@ -135,6 +135,8 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
     Without ``lm`` it is one of trigrams (Jelinek and Mercer 1980) of the ``captions`` (image, text), or of the true
     texts of the items if there are none, in ten folds by image, so that it knows no caption of the item's own image.
     """
+    if not items:
+        return []
     pairs = [pair for item in items for pair in contrasts(item.candidate)]
     owners = [images(item)[0] for item in items for _ in contrasts(item.candidate)]
     texts = [true for true, _ in pairs] + [false for _, false in pairs]
