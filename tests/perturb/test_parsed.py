@@ -1,5 +1,8 @@
 """Parsing with a real spaCy pipeline; the spans of a parsed text, and edits by token."""
 
+import subprocess
+import sys
+
 import pytest
 
 from vlgate.errors import ModelLoadError
@@ -82,6 +85,15 @@ def test_a_text_that_is_no_caption_keeps_its_text_but_has_no_tokens(parser, text
     other, found, last = parser.parse(["a cat", text, "a cup"])
     assert (found.text, found.tokens) == (text, ())
     assert (other.tokens[1].text, last.tokens[1].text) == ("cat", "cup")
+
+
+def test_parsing_loads_no_torch_and_leaves_it_to_others():
+    pytest.importorskip("torch")
+    program = (
+        "import sys; from vlgate.perturb.text.spacy_parser import spacy_parser; next(spacy_parser().parse(['a cat']));"
+        "assert 'torch' not in sys.modules; import torch; torch.zeros(1)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize("name", ["en_core_web_none", "no/such/folder", "json"])
