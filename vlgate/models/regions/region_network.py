@@ -211,7 +211,7 @@ def build_network(settings: Settings) -> Any:
     layers: list[nn.Module] = []
     before = 3
     for width, stride in zip(settings.channels, settings.strides, strict=True):
-        layers += [nn.Conv2d(before, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU()]
+        layers += [nn.Conv2d(before, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
         before = width
     side = settings.crop // int(np.prod(settings.strides))
     return nn.ModuleDict(
@@ -251,7 +251,7 @@ def crops_of(pixels: Pixels, boxes: Boxes, side: int) -> tuple[Pixels, Boxes]:
     return crops, places.astype(np.float32)
 
 
-AT_ONCE = 16  # images whose crops go through the network together
+AT_ONCE = 4  # images whose crops go through the network together: what it computes fits a processor's cache
 VERSION = "1"  # changes with the way that boxes are proposed and chosen, on which the features depend
 
 
