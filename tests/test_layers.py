@@ -1,6 +1,7 @@
 """What must never be: the layers of ARCHITECTURE.md, held against the imports of the tree."""
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -375,16 +376,36 @@ atexit.register(lambda: pathlib.Path(__file__).with_name("loaded").write_text("\
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--collect-only", "-q", "--limit=1"]])
-def test_asking_for_help_or_for_a_list_of_the_tests_loads_no_framework(arguments, tmp_path):
-    (tmp_path / "note_what_is_loaded.py").write_text(NOTE)
+def loaded_by(arguments, folder, cwd=ROOT):
+    (folder / "note_what_is_loaded.py").write_text(NOTE)
     command = [sys.executable, "-m", "pytest", *arguments, "-p", "no:cacheprovider", "-p", "note_what_is_loaded"]
-    command += ["--model=open_clip:ViT-B-32/laion2b_s34b_b79k"]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
     environment.pop("VLGATE_DATA", None)
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    ended = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    loaded = set((tmp_path / "loaded").read_text().splitlines())
+    loaded = set((folder / "loaded").read_text().splitlines())
     assert "vlgate.plugin.run" in loaded
     assert {name for name in loaded if name.partition(".")[0] in HEAVY} == set()
+    return loaded
+
+
+def test_a_run_of_a_model_that_needs_no_torch_loads_none_nor_the_drawn_world(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    def match(self, pairs):\n        return [len(pair.text) for pair in pairs]\n\n\n"
+        "def build(device):\n    return Mine()\n"
+    )
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "1.ppm").write_bytes(b"P6 1 1 255\n" + bytes(3))
+    case = {"task": "mine/spatial", "image": "1.ppm", "caption": "a dog left of a cat", "foil": "a cat"}
+    (tmp_path / "cases.jsonl").write_text(json.dumps(case))
+    run = ["--pyargs", "tests_vl", "--model=mine:build", "--device=cpu", "--data=.", "--results=run", "--cache=off"]
+    loaded = loaded_by([*run, "--no-require-gates"], tmp_path, tmp_path)
+    assert "vlgate.report.page.page" in loaded
+    drawn = ("scipy", "vlgate.fixtures.scenes.objects", "vlgate.fixtures.reader", "vlgate.probes.shrink.moves")
+    assert {name for name in loaded if name.startswith(drawn)} == set()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--collect-only", "-q", "--limit=1"]])
+def test_asking_for_help_or_for_a_list_of_the_tests_loads_no_framework(arguments, tmp_path):
+    loaded = loaded_by([*arguments, "--model=open_clip:ViT-B-32/laion2b_s34b_b79k"], tmp_path)
     assert "vlgate.plugin.closing" not in loaded, "the end of a run is imported only if a model is loaded"

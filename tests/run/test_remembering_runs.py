@@ -20,7 +20,7 @@ from vlgate.record.options import DEFAULT_BATCH, Options
 from vlgate.run import loading
 from vlgate.run import remembering as module
 from vlgate.run.loading import FILE, card_of, predictor_of
-from vlgate.run.remembering import cache_use, device_of, face_key, listed_as, model_key, remembering, why_not
+from vlgate.run.remembering import cache_use, face_key, listed_as, model_key, remembering, why_not
 from vlgate.types import Answerer, LazyImage, Match, Matcher, TextKeys
 
 
@@ -137,16 +137,6 @@ def test_a_model_that_must_be_built_to_be_known_has_no_key_nor_has_one_with_an_o
     (tmp_path / "own" / "config.json").write_text("{}")
     assert face_key(options(tmp_path, model="vilt-vqa:./own?answers=answers.txt"), "cpu") == b""
     assert face_key(options(tmp_path, model="vilt-vqa:./own?mode=open"), "cpu") != b""
-
-
-def test_torch_is_asked_for_a_device_only_if_there_may_be_a_gpu(monkeypatch):
-    monkeypatch.setattr(module, "_GPUS", ())
-    monkeypatch.setattr(module, "pick_device", lambda name, worker: f"{name} of torch for {worker}")
-    monkeypatch.setattr("sys.platform", "linux")
-    assert [device_of(name, 1) for name in ("cpu", "auto")] == ["cpu", "cpu"]
-    assert device_of("cuda", 1) == "cuda of torch for 1"
-    monkeypatch.setattr(module, "_GPUS", ("/",))
-    assert device_of("auto", 0) == "auto of torch for 0"
 
 
 class Keyed:

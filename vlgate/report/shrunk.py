@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ImageError
-from vlgate.probes.shrink.moves import perturbed
 from vlgate.probes.shrink.record import Cause, Shrunk, clusters
-from vlgate.probes.shrink.space import space
 from vlgate.record.folder import SHRUNK
 from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.types import Case, LazyImage, Task, images_of
@@ -64,6 +62,9 @@ def write_shrunk(file: Path, searches: Sequence[Shrunk], tasks: Sequence[Task] =
 
 def _pictured(folder: Path, number: int, search: Shrunk, case: Case) -> tuple[Mapping[str, Any], ...]:
     # A worker sends only the names of the moves, because what they do to an image cannot be sent.
+    from vlgate.probes.shrink.moves import perturbed
+    from vlgate.probes.shrink.space import space
+
     wanted = {(step["kind"], step["strength"]) for step in search.steps if step["family"] != "wording"}
     families = {step["family"] for step in search.steps} - {"wording"}
     directions = space(case, families).directions if wanted else ()  # type: ignore[arg-type]  # names of families

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import cache
@@ -133,14 +132,12 @@ def _digest(*parts: str) -> bytes:
 # code and libraries that build it. So the fingerprint, with which the keys of the replies begin, is known without
 # building the model.
 
-_GPUS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
-
 
 def unloaded(options: Options, worker: int, build: Callable[[], LoadedModel]) -> LoadedModel | None:
     # It must if the run explains cases, for which it needs the network itself
     if options.cache is None or options.explain or not options.cache.is_dir():
         return None
-    device = device_of(options.device, worker)
+    device = pick_device(options.device, worker)
     key = face_key(options, device)
     content = peek(options.cache, key) if key else None
     face = None if content is None else face_from(json.loads(content))
@@ -159,7 +156,7 @@ def unloaded(options: Options, worker: int, build: Callable[[], LoadedModel]) ->
 def keep_face(loaded: LoadedModel, cache: ReplyCache | None, options: Options) -> None:
     face = face_of(loaded) if _lasts(cache) and not isinstance(loaded.model, Unloaded) else None
     if face is not None and _lasts(cache):
-        key = face_key(options, loaded.device or device_of(options.device, 0))
+        key = face_key(options, loaded.device or pick_device(options.device))
         _ = key and cache.memory.put({key: json.dumps(asdict(face)).encode()})
 
 
@@ -172,11 +169,6 @@ def face_key(options: Options, device: str) -> bytes:
     seed = str(options.seed) if takes(options.model, "seed", folder=options.folder) else ""
     settings = (options.model, options.dtype, str(options.compiled), device.partition(":")[0], seed)
     return code_digest("face", str(contents), *settings) if contents else b""
-
-
-def device_of(name: str, worker: int) -> str:
-    without = sys.platform == "linux" and not any(Path(place).exists() for place in _GPUS)
-    return "cpu" if name == "cpu" or (name == "auto" and without) else pick_device(name, worker)
 
 
 # A run that had all its replies from the cache asks its model nothing, so the outcome of the checks is kept there, too.

@@ -281,12 +281,17 @@ def test_a_missing_device(gpus, name):
         pick_device(name)
 
 
-def test_without_torch():
+def test_without_torch_and_without_a_gpu_which_torch_is_not_asked_for():
     script = """
 import sys
-sys.modules["torch"] = None
 from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints import device
 from vlgate.models.checkpoints.device import pick_device
+sys.platform, device._GPUS = "linux", ()
+assert pick_device("auto") == pick_device("cpu") == "cpu" and "torch" not in sys.modules
+device._GPUS = ("/",)
+assert pick_device("cpu") == "cpu" and "torch" not in sys.modules
+sys.modules["torch"] = None
 assert pick_device("auto") == pick_device("cpu") == "cpu"
 try:
     pick_device("cuda")

@@ -262,7 +262,7 @@ def test_the_cache_drops_the_least_recently_used_image():
         looked.append([one.key for one in some])
         return [None if one.key == "x" else regions(int(one.key)) for one in some]
 
-    source = RegionSource(look, fingerprint="", note="", lacking="none of {keys}", kept=2)
+    source = RegionSource(look, fingerprint="", note="", lacking="none of {keys}", kept=2 * regions(1).size)
 
     def ask(*keys):
         return source.regions([image(key) for key in keys])

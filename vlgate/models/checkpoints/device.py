@@ -16,17 +16,20 @@ if TYPE_CHECKING:
 
 DTYPES = ("float32", "float16", "bfloat16")
 _EXPECTED = "expected auto, cpu, cuda, cuda:N or mps"
+_GPUS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/nvhost-gpu", "/dev/nvmap", "/dev/dxg", "/dev/kfd")
 
 
 def pick_device(name: str = "auto", worker: int = 0) -> str:
+    # torch takes 2 s to import, so a model that may need none is not made to wait for it
+    without = sys.platform == "linux" and "torch" not in sys.modules and not any(map(os.path.exists, _GPUS))
+    if name == "cpu" or (name == "auto" and without):
+        return "cpu"
     try:
         import torch
     except ModuleNotFoundError:
-        if name in ("auto", "cpu"):
+        if name == "auto":
             return "cpu"
         raise ModelLoadError(f"device={name!r} needs torch, which is not installed; use device='cpu'") from None
-    if name == "cpu":
-        return "cpu"
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if name == "auto":
         name = "cuda" if gpus else "mps" if torch.backends.mps.is_available() else "cpu"

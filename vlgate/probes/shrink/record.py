@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from vlgate.metrics.clusters import image_of
 from vlgate.probes.explaining.record import margin
-from vlgate.probes.shrink.moves import Move, text_of
-from vlgate.types import Batch, Prediction
+from vlgate.types import Ask, Batch, Prediction, text_of
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what makes the changes loads the drawn world, which the reports of no other run need
+    from vlgate.probes.shrink.moves import Move
     from vlgate.probes.shrink.search import Search
 
 
@@ -133,9 +133,10 @@ def says(search: Search) -> str:
 
 
 def _reply(reply: Prediction) -> dict[str, Value]:
-    text = text_of(reply.request)
+    request = reply.request
     known = {name: getattr(reply, name) for name in ("score", "answer", "accepted")}
-    return {"image": image_of(reply.request), "text": text.words, "choices": text.choices, **known}
+    choices = request.choices if isinstance(request, Ask) else ()
+    return {"image": image_of(request), "text": text_of(request), "choices": choices, **known}
 
 
 Row = Mapping[str, Any]  # A find, as a line of ``shrunk.jsonl``, or one of its requests
