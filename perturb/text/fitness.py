@@ -103,7 +103,7 @@ LONGEST = 60
 _COLLECTIVE = words("group of people") | frozenset("number lot variety dozen herd flock pack cattle".split())
 _ENDS = frozenset((".", "!", "?", ";", ":", "..."))
 _MARKUP = re.compile(r"[<>{}\[\]|#@_\\^~*=]|https?:|www\.|&\w+;")
-_FOREIGN = re.compile(r"[^\x00-\u024f\u2010-\u201f\u2026]")
+_FOREIGN = re.compile(r"[^\t\n\r\x20-\x7e\xa0-\u024f\u2010-\u201f\u2026]")
 
 # Singular nouns that stand without an article behind a preposition (Quirk et al. 1985, 5.41), by the preposition.
 _WITHOUT_ARTICLE = words("without article")

@@ -59,6 +59,9 @@ def _refuse_unused(wanted: Kind, given: argparse.Namespace) -> None:
     for option, on in (("--prune-shortcuts", given.prune_shortcuts), ("--keep-unbalanced", given.keep_unbalanced)):
         if on and wanted.start is None:
             raise OptionError(f"{option}: {wanted.name} are balanced by themselves; leave it out")
+    for name, default in ({"images": None} if wanted.start is None else questions.DEFAULTS).items():
+        if getattr(given, name) != default:
+            raise OptionError(f"--{name}: {wanted.name} does not use it; leave it out")
     for name, entry in TOOLS.items():
         if getattr(given, name) is not None and name not in wanted.tools:
             usable = ", ".join(TOOLS[tool].option for tool in wanted.tools) or "none"

@@ -93,6 +93,9 @@ def test_no_text_raises_and_each_has_a_candidate_or_a_reason(parse, text):
         assert text not in made
 
 
-@pytest.mark.parametrize(("caption", "reason"), table(TABLE, "unfit"))
+CONTROL = [(f"A dog{code} is on a bed.", "markup or symbols") for code in ("\x00", "\x1b", "\x85")]
+
+
+@pytest.mark.parametrize(("caption", "reason"), [*table(TABLE, "unfit"), *CONTROL])
 def test_a_text_with_a_slip_is_unfit_and_a_rare_word_is_none(parse, caption, reason):
     assert unfit(parse(caption)) == reason

@@ -38,6 +38,9 @@ FORMS: Mapping[str, str] = {
 }
 """The formats, each with its file in the folder of the set; ``release`` and ``carets`` are the same, a folder."""
 
+DEFAULTS: Mapping[str, Any] = {"tests": ",".join(TESTS), "size": "paper", "shares": "release", "without": ()}
+"""The options that no other kind uses, each with its default."""
+
 Json = dict[str, Any]
 
 
@@ -155,13 +158,13 @@ SHOWN = 5  # how many unknown names are listed
 def add(parser: argparse.ArgumentParser) -> None:
     options = parser.add_argument_group("options of questions only")
     tests = f"the tests to make (default: the six of CARETS; also available: {' and '.join(BEYOND)})"
-    options.add_argument("--tests", default=",".join(TESTS), metavar="NAME[,NAME]", help=tests)
+    options.add_argument("--tests", default=DEFAULTS["tests"], metavar="NAME[,NAME]", help=tests)
     size = "how many questions each test has, as --limit (default: paper, as many as in the paper)"
-    options.add_argument("--size", default="paper", metavar="N|paper", help=size)
+    options.add_argument("--size", default=DEFAULTS["size"], metavar="N|paper", help=size)
     shares = "how often what is asked: as in CARETS' release, or everything equally often (default: release)"
-    options.add_argument("--shares", choices=sorted(SHARES), default="release", help=shares)
+    options.add_argument("--shares", choices=sorted(SHARES), default=DEFAULTS["shares"], help=shares)
     without = "files of questions, from this command or from GQA; their images are left out"
-    options.add_argument("--without", nargs="+", type=Path, default=[], metavar="FILE", help=without)
+    options.add_argument("--without", nargs="+", type=Path, default=DEFAULTS["without"], metavar="FILE", help=without)
 
 
 def run(given: argparse.Namespace) -> int:
