@@ -43,7 +43,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 _FILE = Path(__file__).with_name("close_colors.tsv")
 _OPINIONS = frozenset(("cleanliness", "tidiness", "mood"))
 _COLORS = ("black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow")
-_CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
+CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
     {row["color"]: frozenset((row["color"], *row.names("close"))) for row in rows_in(_FILE, "color", "close")}
 )
 """What one person calls a color and another calls something else; a color that is not here is not replaced."""
@@ -168,7 +168,7 @@ def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:
         yield from (
             color
             for color in _COLORS
-            if color not in _CLOSE.get(attribute, _COLORS) and ontology.suits(noun, color) is not False
+            if color not in CLOSE.get(attribute, _COLORS) and ontology.suits(noun, color) is not False
         )
         return
     opposite = ontology.antonym(attribute, noun)

@@ -96,7 +96,7 @@ class _Voices(_Image):
         shares = [share(one.box, self.size) for one in (agent, patient)]
         why = first(
             (mutual is None, INTRANSITIVE),
-            (bool(mutual) and self.rules.sure, MUTUAL),
+            (bool(mutual) and self.rules.sure and not self.graph.complete, MUTUAL),
             (min(shares) < self.rules.actor_share, SMALL),
             (number_of(agent.name) is None or number_of(patient.name) is None, NUMBER),
             (self.may_be_one(agent, patient), ONE_PERSON),
