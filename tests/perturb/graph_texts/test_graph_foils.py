@@ -9,7 +9,7 @@ from graphs import graph, thing, whole
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.graphs import attributes, checklist, objects, relations
+from vlgate.perturb.graphs import attributes, checklist, names, objects, relations
 from vlgate.perturb.graphs.absence import Absence, common_names
 from vlgate.perturb.graphs.attributes import attribute_foils
 from vlgate.perturb.graphs.checklist import Likeness, Words, vocabulary_of
@@ -387,6 +387,9 @@ def test_a_size_is_said_beside_another_thing_of_the_name(side, color, foils) -> 
     assert {one.foil for one in made.candidates if one.tags["kind"] == "size"} == foils
     assert not [one for one in attribute_foils(whole(large), words).candidates if one.tags["kind"] == "size"]
     assert not [one for one in attribute_foils(graph(large, small), words).candidates if one.tags["kind"] == "size"]
+    little = thing("2", "dog", (500, 0, 100, 100), attributes=["little", color])
+    made = attribute_foils(whole(large, little), words).candidates
+    assert {one.foil for one in made if one.foil == "a small brown dog"} == foils - {"a large white dog"}
 
 
 @pytest.mark.parametrize(
@@ -420,3 +423,50 @@ def test_who_wears_a_coat_does_not_carry_it() -> None:
     facts = whole(thing("1", "man", (0, 0, 200, 300), wearing="2"), thing("2", "coat", (50, 100, 100, 100)))
     foils = {one.foil for one in relation_foils(facts, _words(facts, most=9)).candidates}
     assert "a man carrying a coat" in foils
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "boxes", "foils"),
+    [
+        ("laptop", "couch", ((0, 0, 50, 50), (100, 0, 200, 100)), {"a laptop to the right of a couch"}),
+        ("laptop", "couch", ((400, 0, 50, 50), (100, 0, 200, 100)), {"a laptop to the left of a couch"}),
+        ("couch", "laptop", ((100, 0, 200, 100), (0, 0, 50, 50)), {"a laptop to the right of a couch"}),
+        ("laptop", "couch", ((80, 0, 50, 50), (100, 0, 200, 100)), set()),  # one before the other
+        ("laptop", "couch", ((0, 500, 50, 50), (100, 0, 200, 100)), set()),  # far below
+        ("chair", "couch", ((0, 0, 50, 50), (100, 0, 200, 100)), set()),  # there may be another one
+    ],
+)
+def test_boxes_say_on_which_side_one_of_two_single_things_is(one, other, boxes, foils) -> None:
+    things = thing("1", one, boxes[0]), thing("2", other, boxes[1])
+    made = relation_foils(whole(*things), _words())
+    assert {candidate.foil for candidate in made.candidates} == foils
+    linked = thing("1", one, boxes[0], touching="2"), things[1]
+    assert not [each for each in relation_foils(whole(*linked), _words()).candidates if "left of" in each.foil]
+
+
+def test_a_side_that_the_boxes_deny_is_not_told() -> None:
+    laptop = thing("1", "laptop", (400, 0, 50, 50), to_the_left_of="2")
+    made = relation_foils(whole(laptop, thing("2", "couch", (100, 0, 200, 100))), _words())
+    assert (made.candidates, relations.BOXES in made.refused) == ((), True)
+
+
+@pytest.mark.parametrize(
+    ("box", "more", "made"),
+    [
+        ((0, 0, 300, 500), (), True),
+        ((0, 0, 30, 50), (), False),  # one of a crowd
+        ((0, 0, 300, 500), ("woman",), False),
+        ((0, 0, 300, 500), ("dog",), True),
+    ],
+)
+def test_the_one_person_of_a_graph_does_one_thing(box, more, made: bool) -> None:
+    man = thing("1", "man", box, attributes=["standing"])
+    others = [thing(f"other {n}", name, (900, 900, 9, 9)) for n, name in enumerate((*more, *["floor"] * 8))]
+    found = attribute_foils(graph(man, *others), _words(most=9)).candidates
+    assert ("a sitting man" in {one.foil for one in found}) is made
+    assert not attribute_foils(graph(man, *others[:3]), _words()).candidates
+
+
+def test_a_name_with_an_article_is_no_name() -> None:
+    cup, table = thing("1", "cup", (0, 0, 50, 50), on="2"), thing("2", "a table", (0, 40, 100, 100))
+    assert relation_foils(graph(cup, table), _words()).refused == (names.VAGUE,)
