@@ -107,22 +107,16 @@ def _beside(
     opposite, others = ontology.antonym(attribute, noun), [one for one in namesakes.of(thing.name) if one != thing]
     if opposite is None or ontology.attributes[attribute].category != "size" or has_others(noun, graph, ontology):
         return []
-    told = next(
-        (
-            word
-            for word in thing.attributes
-            if word in _COLORS and all(contradict(one.attributes, [word], ontology) for one in others)
-        ),
-        None,
-    )
+    colors = [word for word in thing.attributes if word in _COLORS]
+    told = [word for word in colors if all(contradict(one.attributes, [word], ontology) for one in others)]
     opposites = _SMALL if attribute in _LARGE else _LARGE
     rivals = [one for one in others if one.name == thing.name and not opposites.isdisjoint(one.attributes)]
     areas = [(thing.box.w * thing.box.h, one.box.w * one.box.h) for one in rivals]
     plain = any(a >= _LARGER * b if attribute in _LARGE else b >= _LARGER * a for a, b in areas)
-    if told is None or not plain or is_mixed(thing.attributes, attribute, ontology):
+    if not told or not plain or is_mixed(thing.attributes, attribute, ontology):
         return []
     caption, foil = (
-        f"{determiner(f'{size} {told} {thing.name}', thing.name) or ''} {size} {told} {thing.name}".strip()
+        f"{determiner(f'{size} {told[0]} {thing.name}', thing.name) or ''} {size} {told[0]} {thing.name}".strip()
         for size in (attribute, opposite)
     )
     tags = {"kind": "size", **box_tags(thing, graph)}

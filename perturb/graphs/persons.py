@@ -199,6 +199,7 @@ def features_of(
             yield NO_VERB
             continue
         owned, number = _verbs().get(verb.plain), number_of(thing.name)
+        herd = number == "plural" and verb.plain in _UPON_ONE and singular(thing.name) in _MOUNTS
         why = first(
             (owned is None and rules.sure, UNLISTED),
             (is_body_part(thing.name), BODY_PART),
@@ -206,7 +207,7 @@ def features_of(
             (rules.sure and thing.name.rpartition(" ")[2] in _HALVES, NUMBER),
             (rules.sure and verb.rest in _SHARED and not _holds_one(thing.name, tools.ontology), SHARED),
             (share(thing.box, size) < rules.feature_share, SMALL_THING),
-            (number is None, NUMBER),
+            (number is None or (rules.sure and herd and number_of(person.name) == "singular"), NUMBER),
         )
         if why or number is None:
             yield why
@@ -299,34 +300,19 @@ def _verbs() -> dict[str, bool]:
 # Whether a feature of one person is surely not one of another: what makes BLA's false sentences false.
 
 _WORN = frozenset(("wear", "have", "have on"))
-# Garments of which a person wears one at a time: only a "white" shirt and a "red" one exclude each other.
-_SLOTS = {
-    "head": "hat|cap|helmet|beanie|beret|sombrero|fedora|visor|hood|headband|bandana|crown|turban|tiara",
-    "shirt": "shirt|t-shirt|tshirt|tee|top|blouse|polo|jersey|undershirt|tank",
-    "sweater": "sweater|sweatshirt|hoodie|cardigan",
-    "jacket": "jacket|coat|blazer|raincoat|parka",
-    "trousers": "pants|trousers|jeans|slacks|khakis|sweatpants",
-    "shorts": "shorts|trunks",
-    "skirt": "skirt",
-    "feet": "shoe|shoes|sneaker|sneakers|boot|boots|sandal|sandals|flip-flops|flops|slippers|heels|cleats|skates",
-    "eyes": "glasses|sunglasses|goggles|eyeglasses",
-    "neck": "tie|necktie|bowtie",
-    "scarf": "scarf",
-    "hands": "glove|gloves|mitt|mitten|mittens",
-    "suit": "suit|tuxedo|wetsuit|snowsuit|jumpsuit",
-    "waist": "belt",
-    "several": "dress|gown|kilt|vest|robe|apron|leggings|capris|overalls|bikini|swimsuit|mask|necklace|chain|watch|"
-    "bracelet|wristband|wristbands|armband|uniform|costume|outfit|kimono|gear|clothes|clothing|sock|socks|stockings|"
-    "earring|earrings|ring|badge|button|pocket|sleeve|collar|logo|number|strap",
-}
-_SLOT = {word: slot for slot, words in _SLOTS.items() for word in words.split("|")}
 _EITHER = (frozenset(("trousers", "shorts")), frozenset(("trousers", "skirt")))
 _TOUCHING = 0.02  # of a box: less than that is a matter of how boxes are drawn
 
 
 def slot_of(name: str) -> str | None:
     """Return the part of the body that a garment is worn on, or None if the name is not one of garments."""
-    return _SLOT.get(name.rpartition(" ")[2])
+    return _slots().get(name.rpartition(" ")[2])
+
+
+@cache
+def _slots() -> dict[str, str]:
+    rows = rows_in(Path(__file__).with_name("garments.tsv"), "place", "names")
+    return {name: row["place"] for row in rows for name in row.names("names")}
 
 
 def excluded(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
@@ -338,7 +324,8 @@ def excluded(feature: Feature, person: SceneObject, graph: SceneGraph, ontology:
     if has or graph.complete:
         return not has
     if slot_of(feature.thing.name) is not None and (feature.verb.plain in _WORN):
-        return any(_in_its_place(worn, feature, ontology) for worn in _worn(person, graph, ontology))
+        done = _done(person, graph, sure=True, ontology=ontology)
+        return any(verb and verb.plain in _WORN and _in_its_place(worn, feature, ontology) for verb, worn in done)
     others = (
         thing
         for thing in graph.objects.values()
@@ -352,9 +339,8 @@ def excluded(feature: Feature, person: SceneObject, graph: SceneGraph, ontology:
 def _is_busy(person: SceneObject, feature: Feature, graph: SceneGraph, ontology: Ontology) -> bool:
     """Whether a person does what goes with no thing of the feature's name: who rides a bike holds no ski poles."""
     asked, noun = _activities(feature.thing.name), known_form(feature.thing.name, ontology)
-    done = [
-        (verb, thing.name) for verb, thing in _done(person, graph, sure=True, ontology=ontology) if verb is not None
-    ]
+    acts = _done(person, graph, sure=True, ontology=ontology)
+    done = [(verb, thing.name) for verb, thing in acts if verb is not None]
     upon = [name for verb, name in done if verb.plain in _UPON_ONE and name in _MOUNTS]
     held = [name for verb, name in done if verb.plain == "hold"] if feature.verb.plain == "hold" else []
     if feature.verb.plain in _UPON_ONE and feature.thing.name in _MOUNTS and upon:
@@ -381,11 +367,6 @@ def _has(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ont
         if alike and not (feature.attribute and contradict(thing.attributes, [feature.attribute], ontology)):
             return True
     return False
-
-
-def _worn(person: SceneObject, graph: SceneGraph, ontology: Ontology) -> list[SceneObject]:
-    done = _done(person, graph, sure=True, ontology=ontology)
-    return [thing for verb, thing in done if verb is not None and verb.plain in _WORN]
 
 
 def _in_its_place(worn: SceneObject, feature: Feature, ontology: Ontology) -> bool:
