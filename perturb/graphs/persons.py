@@ -162,11 +162,7 @@ SMALL_THING = "the thing covers too little of the image"
 NUMBER = "the number of a noun is not certain"
 
 _BODY_PARTS = words("body part")
-# nobody wears one of them
-_HALVES = frozenset(
-    "boot cleat eyeglass flip-flop flop glove goggle heel jean mitten pant sandal".split()
-    + "shoe short skate ski slipper sneaker sock".split()
-)
+_HALVES = words("half of a pair")
 _SEATS = words("seat")
 _MOUNTS = _SEATS - {"saddle", "seat", "ski", "skis"}  # of which nobody is on two: a skier may sit on a chair
 _UPON_ONE = frozenset(("be in", "be on", "ride", "ride on", "sit in", "sit on"))
@@ -198,7 +194,7 @@ def features_of(
         if verb is None:
             yield NO_VERB
             continue
-        owned, number = _verbs().get(verb.plain), number_of(thing.name)
+        owned, number = verbs_of("feature_verbs.tsv", "owner").get(verb.plain), number_of(thing.name)
         herd = number == "plural" and verb.plain in _UPON_ONE and singular(thing.name) in _MOUNTS
         why = first(
             (owned is None and rules.sure, UNLISTED),
@@ -220,9 +216,6 @@ def features_of(
 
 _ON = frozenset(("in", "with", "has", "have", "has on"))  # behind a person, of garments
 _UPON = frozenset(("on", "of", "worn on"))  # behind a garment, of a person
-_SEWN = frozenset(
-    ("badge", "button", "collar", "logo", "number", "pocket", "sleeve", "strap")
-)  # to a garment, not worn
 _WEAR, _HAVE = Verb(base="wear"), Verb(base="have")
 _SHARED = frozenset(("at", "by", "in", "inside", "near", "next to", "on", "on top of", "under"))  # where others may be
 
@@ -258,7 +251,7 @@ def _done(
 
 
 def is_worn(name: str) -> bool:
-    return slot_of(name) is not None and name.rpartition(" ")[2] not in _SEWN
+    return slot_of(name) not in {None, "sewn"}
 
 
 def _holds_one(name: str, ontology: Ontology) -> bool:
@@ -292,9 +285,9 @@ def _before(attribute: str, name: str, ontology: Ontology) -> bool:
 
 
 @cache
-def _verbs() -> dict[str, bool]:
-    rows = rows_in(Path(__file__).with_name("feature_verbs.tsv"), "verb", "owner")
-    return {row["verb"]: row.flag("owner") for row in rows}
+def verbs_of(table: str, flag: str) -> dict[str, bool]:
+    rows = rows_in(Path(__file__).with_name(table), "verb", flag)
+    return {row["verb"]: row.flag(flag) for row in rows}
 
 
 # Whether a feature of one person is surely not one of another: what makes BLA's false sentences false.
@@ -372,7 +365,7 @@ def _has(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ont
 def _in_its_place(worn: SceneObject, feature: Feature, ontology: Ontology) -> bool:
     slots = slot_of(worn.name), slot_of(feature.thing.name)
     mixed = any(is_mixed(worn.attributes, one, ontology) for one in worn.attributes if one in ontology.attributes)
-    if slots[0] != slots[1] or slots[0] == "several" or mixed or not feature.attribute:
+    if slots[0] != slots[1] or slots[0] in {"several", "sewn"} or mixed or not feature.attribute:
         return frozenset(slots) in _EITHER
     form = known_form(worn.name, ontology)
     close = any(feature.attribute in CLOSE.get(one, ()) for one in worn.attributes)

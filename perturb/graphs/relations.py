@@ -64,10 +64,7 @@ def relation_foils(graph: SceneGraph, words: Words) -> Perturbed:
 
 
 def _sides(graph: SceneGraph, words: Words) -> Iterator[Triple]:
-    """Yield on which side of another thing a thing is that has no relation to it, if their boxes lie beside each other.
-
-    Of both, the image has one; the smaller one comes first.
-    """
+    """Yield on which side of a larger thing another one is, of two that the image has once and that nothing links."""
     single = [
         one
         for one in graph.objects.values()

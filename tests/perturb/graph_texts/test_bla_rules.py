@@ -151,21 +151,6 @@ def test_a_feature_that_the_other_person_may_have_is_not_exchanged() -> None:
     assert {two_persons.NOT_UNIQUE, two_persons.UNSURE} & set(found.refused)
 
 
-@pytest.mark.parametrize(("relation", "apart"), [("holding", False), ("washing", True)])
-def test_a_thing_that_the_other_person_holds_counts_wherever_its_box_is(relation: str, *, apart: bool) -> None:
-    """The woman holds a laptop of her own; one that she washes does not count."""
-    alike = _two()
-    one, other = thing("b", "laptop", (100, 300, 50, 50)), thing("e", "laptop", (900, 10, 50, 50))
-    woman = thing("q", "woman", RIGHT, wearing="c", riding="d", **{relation: "e"})
-    facts = graph(*{**alike.objects, "b": one, "q": woman, "e": other}.values())
-    [held] = [
-        feature
-        for feature in persons.features_of(facts.objects["p"], facts, (1000, 1000), SURE, BlaTools())
-        if isinstance(feature, persons.Feature) and feature.thing.id == "b"
-    ]
-    assert excluded(held, woman, facts, BlaTools().ontology) is apart
-
-
 @tabled
 def test_what_is_no_feature_is_counted(relation: str, name: str, box, reason: str) -> None:
     one = graph(thing("1", "man", LEFT, **{relation: "2"}), thing("2", name, box))
@@ -338,7 +323,7 @@ def test_what_the_other_surely_does_not_have(relation: str, name: str, others, *
     man = thing("1", "man", LEFT, **{relation.replace(" ", "_"): "a"})
     linked = tuple(Relation(name=link, object=f"b{n}") for n, (link, _) in enumerate(others))
     woman = replace(thing("2", "woman", RIGHT), relations=linked)
-    things = [shown(f"b{n}", words, (550, 100, 100, 200)) for n, (_, words) in enumerate(others)]
+    things = [shown(f"b{n}", words, (900, 10, 50, 50)) for n, (_, words) in enumerate(others)]
     facts = replace(graph(man, woman, shown("a", name, (50, 100, 100, 200)), *things), complete=complete)
     [feature] = persons.features_of(man, facts, (1000, 1000), SURE, BlaTools())
     assert excluded(feature, woman, facts, BlaTools().ontology) is apart

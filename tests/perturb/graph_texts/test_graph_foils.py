@@ -9,7 +9,7 @@ from graphs import graph, thing, whole
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.graphs import attributes, checklist, names, objects, relations
+from vlgate.perturb.graphs import attributes, checklist, objects, relations
 from vlgate.perturb.graphs.absence import Absence, common_names
 from vlgate.perturb.graphs.attributes import attribute_foils
 from vlgate.perturb.graphs.checklist import Likeness, Words, vocabulary_of
@@ -431,13 +431,7 @@ def test_boxes_say_on_which_side_one_of_two_single_things_is(one: str, other: st
     made = relation_foils(whole(*things), _words())
     assert tuple(candidate.foil for candidate in made.candidates) == foils
     linked = thing("1", one, boxes[0], touching="2"), things[1]
-    assert not [each for each in relation_foils(whole(*linked), _words()).candidates if "left of" in each.foil]
-
-
-def test_a_side_that_the_boxes_deny_is_not_told() -> None:
-    laptop = thing("1", "laptop", (400, 0, 50, 50), to_the_left_of="2")
-    made = relation_foils(whole(laptop, thing("2", "couch", (100, 0, 200, 100))), _words())
-    assert (made.candidates, relations.BOXES in made.refused) == ((), True)
+    assert relation_foils(whole(*linked), _words()).candidates == ()
 
 
 @tabled
@@ -447,8 +441,3 @@ def test_the_one_person_of_a_graph_does_one_thing(box, more, *, made: bool) -> N
     found = attribute_foils(graph(man, *others), _words(most=9)).candidates
     assert ("a sitting man" in {one.foil for one in found}) is made
     assert not attribute_foils(graph(man, *others[:3]), _words()).candidates
-
-
-def test_a_name_with_an_article_is_no_name() -> None:
-    cup, table = thing("1", "cup", (0, 0, 50, 50), on="2"), thing("2", "a table", (0, 40, 100, 100))
-    assert relation_foils(graph(cup, table), _words()).refused == (names.VAGUE,)
