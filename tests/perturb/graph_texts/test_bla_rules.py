@@ -74,6 +74,10 @@ def test_what_gives_no_active_passive_set_is_counted(scene, reason: str) -> None
     assert reason in found.refused
 
 
+def test_a_complete_graph_tells_who_watches_whom() -> None:
+    assert active_passive(replace(_pair("watching"), complete=True)).candidates
+
+
 def test_a_graph_without_a_size_gives_no_set() -> None:
     unsized = graph(*_pair("lifting").objects.values(), size=None)
     for make in (active_passive, coordination, relative_clause):
