@@ -74,10 +74,10 @@ _COUNTS = _answers(
 _PERSONS = [
     _graph(
         "1.jpg",
-        man=_thing("man", (20, 40, 200, 400), ("carrying", "child"), ("wearing", "hat"), ("holding", "cup")),
+        man=_thing("man", (20, 40, 200, 400), ("carrying", "child"), ("wearing", "hat"), ("holding", "racket")),
         child=_thing("child", (240, 60, 160, 300), ("wearing", "helmet"), ("holding", "kite")),
         hat=_thing("hat", (60, 40, 60, 40)),
-        cup=_thing("cup", (180, 200, 40, 50)),
+        racket=_thing("racket", (180, 200, 40, 50)),
         helmet=_thing("helmet", (290, 60, 60, 40)),
         kite=_thing("kite", (400, 10, 90, 90)),
     )

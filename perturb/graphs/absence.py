@@ -13,13 +13,15 @@ from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.expectations import FIT, SETTINGS, Surroundings
 from vlgate.perturb.ontology.tables import both_numbers, rows_in
-from vlgate.perturb.scene_graph import SceneGraph
+from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, share
+from vlgate.perturb.text.sentences import number_of
 
 # What an image surely does not show: nouns that none of its objects may be called, and that do not belong there.
 #
 # Annotators leave out most of what an image shows. A pen that a desk lacks in the graph may well lie on it, so a noun
 # counts as absent only if nobody would expect it in such a setting, or if nobody would have left it out.
 
+_STANDS_OUT = 0.05  # of the image
 WHOLE = 15  # objects from which a graph tells all persons and animals of an image
 
 _SALIENT = frozenset(("person", "people", "animal", "animals"))
@@ -137,6 +139,17 @@ def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
         return False
     few = len(graph.objects) < WHOLE and ontology.certain(noun).isdisjoint(_names("one"))
     return few or has_many(noun, graph, ontology)
+
+
+def is_alone(thing: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
+    """Return whether a thing is the one person or animal that a graph has, and too large to be one of many."""
+    # So it is told what it does: annotators of half as many things as a whole graph has leave out no second one.
+    size, kinds = image_size(graph), (frozenset(("person", "people")), frozenset(("animal", "animals")))
+    names = [ontology.certain(noun) for one in graph.objects.values() if (noun := known_form(one.name, ontology))]
+    own = ontology.certain(noun) if (noun := known_form(thing.name, ontology)) else frozenset()
+    alone = any(not own.isdisjoint(kind) and sum(not kind.isdisjoint(one) for one in names) == 1 for kind in kinds)
+    large = size is not None and share(thing.box, size) >= _STANDS_OUT
+    return alone and large and 2 * len(graph.objects) >= WHOLE and number_of(thing.name) == "singular"
 
 
 def has_many(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
-from vlgate.perturb.graphs.absence import has_others, is_measured, is_mixed, is_motley, is_place, look_alike
+from vlgate.perturb.graphs.absence import has_others, is_alone, is_measured, is_mixed, is_motley, is_place, look_alike
 from vlgate.perturb.graphs.checklist import Words, checked, foils_of
 from vlgate.perturb.graphs.names import NO_NUMBER, VAGUE, Namesakes, contradict, determiner, is_vague, known_form
 from vlgate.perturb.graphs.objects import box_tags
@@ -43,7 +43,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 _FILE = Path(__file__).with_name("close_colors.tsv")
 _OPINIONS = frozenset(("cleanliness", "tidiness", "mood"))
 _COLORS = ("black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow")
-_CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
+CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
     {row["color"]: frozenset((row["color"], *row.names("close"))) for row in rows_in(_FILE, "color", "close")}
 )
 """What one person calls a color and another calls something else; a color that is not here is not replaced."""
@@ -96,7 +96,7 @@ def _made(
 
 
 _LARGER = 1.8  # times the area of the small thing that a large one has, so that nobody doubts which is which
-_LARGE = frozenset(("big", "huge", "large"))
+_LARGE, _SMALL = frozenset(("big", "huge", "large")), frozenset(("little", "small", "tiny"))
 
 
 def _beside(
@@ -107,30 +107,21 @@ def _beside(
     opposite, others = ontology.antonym(attribute, noun), [one for one in namesakes.of(thing.name) if one != thing]
     if opposite is None or ontology.attributes[attribute].category != "size" or has_others(noun, graph, ontology):
         return []
-    told = next(
-        (
-            word
-            for word in thing.attributes
-            if word in _COLORS and all(_excludes(one, word, ontology) for one in others)
-        ),
-        None,
-    )
-    rivals = [one for one in others if one.name == thing.name and opposite in one.attributes]
+    colors = [word for word in thing.attributes if word in _COLORS]
+    told = [word for word in colors if all(contradict(one.attributes, [word], ontology) for one in others)]
+    opposites = _SMALL if attribute in _LARGE else _LARGE
+    rivals = [one for one in others if one.name == thing.name and not opposites.isdisjoint(one.attributes)]
     areas = [(thing.box.w * thing.box.h, one.box.w * one.box.h) for one in rivals]
     plain = any(a >= _LARGER * b if attribute in _LARGE else b >= _LARGER * a for a, b in areas)
-    if told is None or not plain or is_mixed(thing.attributes, attribute, ontology):
+    if not told or not plain or is_mixed(thing.attributes, attribute, ontology):
         return []
     caption, foil = (
-        f"{determiner(f'{size} {told} {thing.name}', thing.name) or ''} {size} {told} {thing.name}".strip()
+        f"{determiner(f'{size} {told[0]} {thing.name}', thing.name) or ''} {size} {told[0]} {thing.name}".strip()
         for size in (attribute, opposite)
     )
     tags = {"kind": "size", **box_tags(thing, graph)}
     why = f"another {thing.name} of the image is {opposite}, and this one is not"
     return foils_of(caption, attribute, {opposite: foil}, lambda _: why, tags)
-
-
-def _excludes(thing: SceneObject, color: str, ontology: Ontology) -> bool:
-    return contradict(thing.attributes, [color], ontology)
 
 
 def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None:
@@ -159,7 +150,8 @@ def _unsettled(thing: SceneObject, attribute: str, graph: SceneGraph, ontology: 
         return MIXED
     if KINDS[category] == "color" and is_motley(noun, ontology):
         return MOTLEY
-    return OTHERS if has_others(noun, graph, ontology) else None
+    doing = KINDS[category] == "action" and is_alone(thing, graph, ontology)
+    return OTHERS if has_others(noun, graph, ontology) and not doing else None
 
 
 def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:
@@ -168,7 +160,7 @@ def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:
         yield from (
             color
             for color in _COLORS
-            if color not in _CLOSE.get(attribute, _COLORS) and ontology.suits(noun, color) is not False
+            if color not in CLOSE.get(attribute, _COLORS) and ontology.suits(noun, color) is not False
         )
         return
     opposite = ontology.antonym(attribute, noun)

@@ -139,6 +139,7 @@ def is_vague(name: str, ontology: Ontology) -> bool:
     return (
         name in _VAGUE
         or name.rpartition(" ")[2] in _PARTS
+        or name.partition(" ")[0] in {"a", "an", "the"}
         or (ontology.knows(name) and not ontology.nouns[name].askable)
     )
 

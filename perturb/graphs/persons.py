@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Protocol
 
 from vlgate.perturb.foils.candidates import Grammaticality, SentenceSet, TextEncoder
+from vlgate.perturb.graphs.absence import has_others, is_mixed, is_motley
+from vlgate.perturb.graphs.attributes import CLOSE
 from vlgate.perturb.graphs.names import contradict, known_form, may_be_called, object_determiner, parts_of
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.nouns import Number
-from vlgate.perturb.ontology.tables import rows_in
+from vlgate.perturb.ontology.tables import both_numbers, rows_in
 from vlgate.perturb.ontology.wordnet import installed_wordnet
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, inside, overlap, share
 from vlgate.perturb.text.fitness import first
@@ -28,6 +31,7 @@ _ROOTS = frozenset(("person", "people"))
 # Persons to the ontology's questions in no certain sense; here they are, as all that photographs of people are named.
 _GROUPS = frozenset(("male", "males", "female", "females"))
 
+_LINKS = frozenset(("and", "in", "of", "on", "or", "with"))
 _MALE = words("man")
 _FEMALE = words("woman")
 _CHILDREN = frozenset(("boy", "girl", "child", "kid", "toddler", "baby", "infant", "newborn"))
@@ -50,8 +54,10 @@ def may_be_one_person(one: str, other: str) -> bool:
 @cache
 def known_person(name: str) -> bool:
     """Return whether a name is a kind of person in the ontology or in the table ``people.tsv``, in either number."""
-    # A compound counts if its last word does and the ontology does not know the whole.
+    # A compound counts if its last word does and the ontology does not know the whole; "hands with girl" is none.
     ontology = default_ontology()
+    if not _LINKS.isdisjoint(name.split()):
+        return False
     one = singular(name) or regular_singular(name) or name
     if name in _GROUPS or {name, one} & _people():
         return True
@@ -156,12 +162,10 @@ SMALL_THING = "the thing covers too little of the image"
 NUMBER = "the number of a noun is not certain"
 
 _BODY_PARTS = words("body part")
-# nobody wears one of them
-_HALVES = frozenset(
-    "boot cleat eyeglass flip-flop flop glove goggle heel jean mitten pant sandal".split()
-    + "shoe short skate ski slipper sneaker sock".split()
-)
+_HALVES = words("half of a pair")
 _SEATS = words("seat")
+_MOUNTS = _SEATS - {"saddle", "seat", "ski", "skis"}  # of which nobody is on two: a skier may sit on a chair
+_UPON_ONE = frozenset(("be in", "be on", "ride", "ride on", "sit in", "sit on"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +194,8 @@ def features_of(
         if verb is None:
             yield NO_VERB
             continue
-        owned, number = _verbs().get(verb.plain), number_of(thing.name)
+        owned, number = verbs_of("feature_verbs.tsv", "owner").get(verb.plain), number_of(thing.name)
+        herd = number == "plural" and verb.plain in _UPON_ONE and singular(thing.name) in _MOUNTS
         why = first(
             (owned is None and rules.sure, UNLISTED),
             (is_body_part(thing.name), BODY_PART),
@@ -198,7 +203,7 @@ def features_of(
             (rules.sure and thing.name.rpartition(" ")[2] in _HALVES, NUMBER),
             (rules.sure and verb.rest in _SHARED and not _holds_one(thing.name, tools.ontology), SHARED),
             (share(thing.box, size) < rules.feature_share, SMALL_THING),
-            (number is None, NUMBER),
+            (number is None or (rules.sure and herd and number_of(person.name) == "singular"), NUMBER),
         )
         if why or number is None:
             yield why
@@ -211,9 +216,6 @@ def features_of(
 
 _ON = frozenset(("in", "with", "has", "have", "has on"))  # behind a person, of garments
 _UPON = frozenset(("on", "of", "worn on"))  # behind a garment, of a person
-_SEWN = frozenset(
-    ("badge", "button", "collar", "logo", "number", "pocket", "sleeve", "strap")
-)  # to a garment, not worn
 _WEAR, _HAVE = Verb(base="wear"), Verb(base="have")
 _SHARED = frozenset(("at", "by", "in", "inside", "near", "next to", "on", "on top of", "under"))  # where others may be
 
@@ -249,7 +251,7 @@ def _done(
 
 
 def is_worn(name: str) -> bool:
-    return slot_of(name) is not None and name.rpartition(" ")[2] not in _SEWN
+    return slot_of(name) not in {None, "sewn"}
 
 
 def _holds_one(name: str, ontology: Ontology) -> bool:
@@ -283,57 +285,70 @@ def _before(attribute: str, name: str, ontology: Ontology) -> bool:
 
 
 @cache
-def _verbs() -> dict[str, bool]:
-    rows = rows_in(Path(__file__).with_name("feature_verbs.tsv"), "verb", "owner")
-    return {row["verb"]: row.flag("owner") for row in rows}
+def verbs_of(table: str, flag: str) -> dict[str, bool]:
+    rows = rows_in(Path(__file__).with_name(table), "verb", flag)
+    return {row["verb"]: row.flag(flag) for row in rows}
 
 
 # Whether a feature of one person is surely not one of another: what makes BLA's false sentences false.
 
 _WORN = frozenset(("wear", "have", "have on"))
-# Where garments are worn. Two of a place are not worn together, except above the waist: there only "white" shirts and
-# "blue" shirts exclude each other.
-_SLOTS = {
-    "head": "hat|cap|helmet|beanie|beret|sombrero|fedora|visor|hood|headband|bandana|crown|turban|tiara",
-    "top": "shirt|t-shirt|tshirt|tee|top|blouse|sweater|sweatshirt|hoodie|jersey|jacket|coat|vest|cardigan|blazer|"
-    "polo|robe|apron|undershirt|raincoat|parka|tank",
-    "legs": "pants|trousers|jeans|shorts|skirt|slacks|khakis|leggings|sweatpants|capris|overalls|dress|gown|trunks|"
-    "wetsuit|bikini|swimsuit|kilt",
-    "feet": "shoe|shoes|sneaker|sneakers|boot|boots|sandal|sandals|flip-flops|flops|slippers|heels|cleats|skates",
-    "eyes": "glasses|sunglasses|goggles|eyeglasses|mask",
-    "neck": "tie|necktie|bowtie|scarf|necklace|chain",
-    "hands": "glove|gloves|mitt|mitten|mittens",
-    "whole": "suit|uniform|costume|outfit|tuxedo|snowsuit|jumpsuit|kimono|gear|clothes|clothing",
-    "wrist": "watch|bracelet|wristband|wristbands|armband",
-    "small": "belt|sock|socks|stockings|earring|earrings|ring|badge|button|pocket|sleeve|collar|logo|number|strap",
-}
-_SLOT = {word: slot for slot, words in _SLOTS.items() for word in words.split("|")}
-_LAYERED = frozenset(("top", "whole", "small"))
+_EITHER = (frozenset(("trousers", "shorts")), frozenset(("trousers", "skirt")))
 _TOUCHING = 0.02  # of a box: less than that is a matter of how boxes are drawn
 
 
 def slot_of(name: str) -> str | None:
     """Return the part of the body that a garment is worn on, or None if the name is not one of garments."""
-    return _SLOT.get(name.rpartition(" ")[2])
+    return _slots().get(name.rpartition(" ")[2])
+
+
+@cache
+def _slots() -> dict[str, str]:
+    rows = rows_in(Path(__file__).with_name("garments.tsv"), "place", "names")
+    return {name: row["place"] for row in rows for name in row.names("names")}
 
 
 def excluded(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
     """Return whether the graph shows that a person does not have a feature, which is one of another person."""
-    # A garment is excluded if the person wears another one in its place. Any other thing is excluded if neither it nor
-    # anything that may be called so touches the person's box, or if it touches only the box of the one who has it and
-    # the person holds none.
-    if _has(feature, person, graph, ontology):
-        return False
+    # A garment is excluded if the person wears another one in its place. Any other thing is excluded if nothing that
+    # may be called so touches the person's box, or if it touches only the box of the one who has it, and if the person
+    # is busy with something else: of two at the table, both may have a cup. A complete graph tells all.
+    has = _has(feature, person, graph, ontology)
+    if has or graph.complete:
+        return not has
     if slot_of(feature.thing.name) is not None and (feature.verb.plain in _WORN):
-        return any(_in_its_place(worn, feature, ontology) for worn in _worn(person, graph, ontology))
+        done = _done(person, graph, sure=True, ontology=ontology)
+        return any(verb and verb.plain in _WORN and _in_its_place(worn, feature, ontology) for verb, worn in done)
     others = (
         thing
         for thing in graph.objects.values()
         if thing.id != person.id and may_be_called(thing.name, feature.thing.name, ontology)
     )
-    return not any(
+    return _is_busy(person, feature, graph, ontology) and not any(
         _touching(person, thing, of_another=feature.owned and thing.id == feature.thing.id) for thing in others
     )
+
+
+def _is_busy(person: SceneObject, feature: Feature, graph: SceneGraph, ontology: Ontology) -> bool:
+    """Whether a person does what goes with no thing of the feature's name: who rides a bike holds no ski poles."""
+    asked, noun = _activities(feature.thing.name), known_form(feature.thing.name, ontology)
+    acts = _done(person, graph, sure=True, ontology=ontology)
+    done = [(verb, thing.name) for verb, thing in acts if verb is not None]
+    upon = [name for verb, name in done if verb.plain in _UPON_ONE and name in _MOUNTS]
+    held = [name for verb, name in done if verb.plain == "hold"] if feature.verb.plain == "hold" else []
+    if feature.verb.plain in _UPON_ONE and feature.thing.name in _MOUNTS and upon:
+        return not any(may_be_called(name, feature.thing.name, ontology) for name in upon)
+    if any(not may_be_called(*two, ontology) for two in pairwise(held)):
+        return True  # something else in each hand
+    busy = [one for name in (person.name, *(name for _, name in done)) if (one := _activities(name))]
+    sole = noun is not None and not has_others(noun, graph, ontology)
+    return (bool(asked and busy) or sole) and all(asked.isdisjoint(one) for one in busy)
+
+
+@cache
+def _activities(name: str) -> frozenset[str]:
+    rows = rows_in(Path(__file__).with_name("activities.tsv"), "activity", "names")
+    return frozenset(row["activity"] for row in rows if name in both_numbers(row.names("names")))
 
 
 def _has(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
@@ -347,19 +362,16 @@ def _has(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ont
     return False
 
 
-def _worn(person: SceneObject, graph: SceneGraph, ontology: Ontology) -> list[SceneObject]:
-    done = _done(person, graph, sure=True, ontology=ontology)
-    return [thing for verb, thing in done if verb is not None and verb.plain in _WORN]
-
-
 def _in_its_place(worn: SceneObject, feature: Feature, ontology: Ontology) -> bool:
-    slot = slot_of(worn.name)
-    if slot is None or slot != slot_of(feature.thing.name):
+    slots = slot_of(worn.name), slot_of(feature.thing.name)
+    mixed = any(is_mixed(worn.attributes, one, ontology) for one in worn.attributes if one in ontology.attributes)
+    if slots[0] != slots[1] or slots[0] in {"several", "sewn"} or mixed or not feature.attribute:
+        return frozenset(slots) in _EITHER
+    form = known_form(worn.name, ontology)
+    close = any(feature.attribute in CLOSE.get(one, ()) for one in worn.attributes)
+    if form is None or close or is_motley(form, ontology):
         return False
-    alike = may_be_called(worn.name, feature.thing.name, ontology)
-    if alike or slot in _LAYERED:
-        return alike and bool(feature.attribute) and contradict(worn.attributes, [feature.attribute], ontology)
-    return True
+    return contradict(worn.attributes, [feature.attribute], ontology)
 
 
 def _touching(person: SceneObject, thing: SceneObject, *, of_another: bool) -> bool:

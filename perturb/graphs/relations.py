@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
-from vlgate.perturb.graphs.absence import WHOLE, are_many, has_others, is_place
+from vlgate.perturb.graphs.absence import WHOLE, are_many, has_others, is_alone, is_place
 from vlgate.perturb.graphs.checklist import OBJECT, Words, checked, foils_of
-from vlgate.perturb.graphs.names import Namesakes, Triple, known_form, triples_of, wording
+from vlgate.perturb.graphs.names import Namesakes, Triple, determiner, known_form, triples_of, wording
 from vlgate.perturb.graphs.objects import UNUSUAL, box_tags, reads_well
 from vlgate.perturb.graphs.persons import is_body_part, known_person
 from vlgate.perturb.ontology import Ontology
@@ -53,12 +54,32 @@ class Swap:
 
 def relation_foils(graph: SceneGraph, words: Words) -> Perturbed:
     """Make a foil of each relation whose replacement cannot hold of the two things, nor of others of their names."""
-    triples = triples_of(graph, words.ontology)
+    sides = list(_sides(graph, words))
+    triples = [*triples_of(graph, words.ontology), *sides]
     captions = [triple.said() for triple in triples if isinstance(triple, Triple)]
     namesakes = Namesakes(graph, words.ontology)
-    return checked(
-        (triple if isinstance(triple, str) else _made(graph, triple, words, namesakes) for triple in triples), captions
-    )
+    found = [triple if isinstance(triple, str) else _made(graph, triple, words, namesakes) for triple in triples]
+    told = len(found) - len(sides)  # of what no annotator says, no reason is counted
+    return checked([*found[:told], *(foils for foils in found[told:] if not isinstance(foils, str))], captions)
+
+
+def _sides(graph: SceneGraph, words: Words) -> Iterator[Triple]:
+    """Yield on which side of a larger thing another one is, of two that the image has once and that nothing links."""
+    single = [
+        one
+        for one in graph.objects.values()
+        if determiner(one.name) in {"a", "an"}
+        and not _comes_in_numbers(one, graph, words.ontology)
+        and (graph.complete or one.name.rpartition(" ")[2] not in words_of("with others"))
+    ]
+    linked = {frozenset((one.id, relation.object)) for one in graph.objects.values() for relation in one.relations}
+    for one, other in combinations(sorted(single, key=lambda one: words.slots.size(one.name) or 0), 2):
+        level = min(one.box.y + one.box.h, other.box.y + other.box.h) > max(one.box.y, other.box.y)
+        if one.name != other.name and level and frozenset((one.id, other.id)) not in linked:
+            determiners = determiner(one.name) or "", determiner(other.name) or ""
+            for text in sorted(_ASIDE):
+                if _shown(text, one.box, other.box):
+                    yield Triple(subject=one, text=text, object=other, determiners=determiners)
 
 
 def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes) -> list[Foil] | str:
@@ -92,7 +113,9 @@ def _unfit(triple: Triple, spatial: bool, graph: SceneGraph, words: Words) -> st
     fronts = words_of("no front") | (words_of("building") if triple.text == "in front of" else frozenset())
     if triple.text in {"in front of", "behind"} and (singular(other) or other).rpartition(" ")[2] not in fronts:
         return SIDES
-    if triple.text in _FREE and any(_comes_in_numbers(name, graph, words.ontology) for name in (subject, other)):
+    if triple.text in _FREE and any(
+        _comes_in_numbers(thing, graph, words.ontology) for thing in (triple.subject, triple.object)
+    ):
         return OTHERS
     if not spatial:
         return UNUSUAL if is_body_part(other) else OTHERS if _others_do(triple, graph, words) else None
@@ -132,10 +155,10 @@ def _is_place(name: str, ontology: Ontology) -> bool:
     return name.rpartition(" ")[2] in _PLACES or (form is not None and is_place(form, ontology))
 
 
-def _comes_in_numbers(name: str, graph: SceneGraph, ontology: Ontology) -> bool:
+def _comes_in_numbers(thing: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
     """Whether the image may have another thing of a name on the other side: a second tree, car or fork."""
-    form = known_form(name, ontology)
-    return form is not None and has_others(form, graph, ontology)
+    form = known_form(thing.name, ontology)
+    return form is not None and has_others(form, graph, ontology) and not is_alone(thing, graph, ontology)
 
 
 def _said(text: str, triple: Triple, words: Words) -> bool:
@@ -180,6 +203,9 @@ def _shown(needs: str, box: Box, other: Box) -> bool:
         return overlap(box, other) == 0
     if needs == "within":
         return inside(box, other) >= 0.9
+    if needs in _ASIDE:
+        left, right = (box, other) if needs == "to the left of" else (other, box)
+        return left.x + left.w <= right.x
     if needs == "higher":
         return box.y + box.h / 2 < other.y + other.h / 2 and box.y + box.h < other.y + 0.9 * other.h
     return True

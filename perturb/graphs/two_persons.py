@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import combinations, compress, islice, permutations, product
-from pathlib import Path
 
 import numpy as np
 
@@ -22,9 +20,9 @@ from vlgate.perturb.graphs.persons import (
     features_of,
     may_be_one_person,
     slot_of,
+    verbs_of,
 )
 from vlgate.perturb.ontology.nouns import Number
-from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, inside, overlap, share
 from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.sentences import Verb, active, number_of, passive, read_predicate
@@ -92,11 +90,11 @@ class _Voices(_Image):
                     yield self._refused(*ends, predicate.verb) or self._set(*ends, predicate.verb)
 
     def _refused(self, agent: SceneObject, patient: SceneObject, verb: Verb) -> str:
-        mutual = _verbs().get(verb.plain)
+        mutual = verbs_of("transitive.tsv", "mutual").get(verb.plain)
         shares = [share(one.box, self.size) for one in (agent, patient)]
         why = first(
             (mutual is None, INTRANSITIVE),
-            (bool(mutual) and self.rules.sure, MUTUAL),
+            (bool(mutual) and self.rules.sure and not self.graph.complete, MUTUAL),
             (min(shares) < self.rules.actor_share, SMALL),
             (number_of(agent.name) is None or number_of(patient.name) is None, NUMBER),
             (self.may_be_one(agent, patient), ONE_PERSON),
@@ -149,12 +147,6 @@ class _Voices(_Image):
             return f"{attribute} {name}" if fits else None
         english = attribute.split(maxsplit=1)[0].endswith("ing") and read_predicate(attribute) is not None
         return f"{name} {attribute}" if english or not self.rules.sure else None
-
-
-@cache
-def _verbs() -> dict[str, bool]:
-    rows = rows_in(Path(__file__).with_name("transitive.tsv"), "verb", "mutual")
-    return {row["verb"]: row.flag("mutual") for row in rows}
 
 
 # Sentences that tell two features of each of two persons, and false ones with a feature of the other person.

@@ -20,7 +20,7 @@ FEATURE = re.compile(r"(has on|\w+) (?:an? )?(.+)")
 
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="needs BLA's records in ../shared/data/bla")
 
-ACTIVE_PASSIVE = {"1159399": "", "2355939": "", "2325902": "", "2412886": voices.MUTUAL, "2391876": ""}
+ACTIVE_PASSIVE = {"1159399": "", **dict.fromkeys(("2355939", "2325902", "2412886", "2391876"), voices.MUTUAL)}
 COORDINATION = {
     "2400493": two_persons.UNSURE,  # what is purple may be called blue
     "2363063": two_persons.UNSURE,  # the kid may be a boy, and the boy's skateboard may flip as well

@@ -387,6 +387,9 @@ def test_a_size_is_said_beside_another_thing_of_the_name(side, color, foils) -> 
     assert {one.foil for one in made.candidates if one.tags["kind"] == "size"} == foils
     assert not [one for one in attribute_foils(whole(large), words).candidates if one.tags["kind"] == "size"]
     assert not [one for one in attribute_foils(graph(large, small), words).candidates if one.tags["kind"] == "size"]
+    little = thing("2", "dog", (500, 0, 100, 100), attributes=["little", color])
+    made = attribute_foils(whole(large, little), words).candidates
+    assert {one.foil for one in made if one.foil == "a small brown dog"} == foils - {"a large white dog"}
 
 
 @pytest.mark.parametrize(
@@ -420,3 +423,21 @@ def test_who_wears_a_coat_does_not_carry_it() -> None:
     facts = whole(thing("1", "man", (0, 0, 200, 300), wearing="2"), thing("2", "coat", (50, 100, 100, 100)))
     foils = {one.foil for one in relation_foils(facts, _words(facts, most=9)).candidates}
     assert "a man carrying a coat" in foils
+
+
+@tabled
+def test_boxes_say_on_which_side_one_of_two_single_things_is(one: str, other: str, boxes, foils) -> None:
+    things = thing("1", one, boxes[0]), thing("2", other, boxes[1])
+    made = relation_foils(whole(*things), _words())
+    assert tuple(candidate.foil for candidate in made.candidates) == foils
+    linked = thing("1", one, boxes[0], touching="2"), things[1]
+    assert relation_foils(whole(*linked), _words()).candidates == ()
+
+
+@tabled
+def test_the_one_person_of_a_graph_does_one_thing(box, more, *, made: bool) -> None:
+    man = thing("1", "man", box, attributes=["standing"])
+    others = [thing(f"other {n}", name, (900, 900, 9, 9)) for n, name in enumerate((*more, *["floor"] * 8))]
+    found = attribute_foils(graph(man, *others), _words(most=9)).candidates
+    assert ("a sitting man" in {one.foil for one in found}) is made
+    assert not attribute_foils(graph(man, *others[:3]), _words()).candidates
