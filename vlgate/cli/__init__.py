@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn, TextIO
 
 from vlgate import __version__
-from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, VlgateError, escaped, printable
+from vlgate.errors import OptionError, UnknownNameError, VlgateError, escaped, printable
 from vlgate.record.options import Options
 
 # Standard output of a command: its reader may leave early, and no text of a file or model controls the terminal.
@@ -206,11 +206,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with patient_output():
             status = int(command.run(given))
     except (VlgateError, OSError) as error:
-        problem, own = str(error), isinstance(error, VlgateError)
-        if isinstance(error, OSError) and not own:
+        problem = str(error)
+        if isinstance(error, OSError) and not isinstance(error, VlgateError):
             place = printable(str(error.filename or "a file"))
             problem = f"{place}: cannot be read or written ({error.strerror}); name another place"
         message = problem if problem.startswith(f"{begins} ") else f"{begins}: {problem}"
         print(message, file=sys.stderr)  # noqa: T201  # what a command is for
-        return WRONG_OPTION if not own or isinstance(error, OptionError | ThresholdsError | UnknownNameError) else 1
+        return WRONG_OPTION
     return status

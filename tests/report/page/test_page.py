@@ -45,7 +45,7 @@ def test_the_first_words_say_whether_the_release_may_ship_and_why_not(page, resu
     assert body.index("This release may not ship: 1 gate fails.") < 60
     [failed] = [decision for decision in result.decisions if decision.outcome == "fail"]
     assert f"{failed.gate.id}: {failed.why}" in body[:300]
-    body = body[body.index("What the model can and cannot do") :]
+    body = body[body.index("What the model is weak and strong at") :]
     assert body.index("Cannot") < body.index("Unknown") < body.index("Can ") < body.index("Gates")
 
 
