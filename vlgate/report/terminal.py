@@ -94,14 +94,13 @@ def terminal_table(run: RunResult, screen: Screen) -> str:
             kept.remove(heading)
     head, *lines = table.columns(kept).text(_STYLES if screen.colour else None)
     whys = {one.gate.id: _reason(one) for one in run.decisions if one.outcome in NOT_PASSED}
-    text = [head]
-    reasons = 0
+    text, said = [head], {""}
     for row, line in zip(found, lines, strict=True):
         why = whys.get(row.gate, "") or (able[row.cells[1]].doubt if row.cells[1] in able else "")
-        reasons += bool(why)
-        text += [line, *([f"  {printable(why)}"] if why and reasons <= REASONS else [])]
-    if reasons > REASONS:
-        text.append(f"and {reasons - REASONS} more reasons in summary.md")
+        text += [line, *([f"  {printable(why)}"] if why not in said and len(said) <= REASONS else [])]
+        said.add(why)
+    if len(said) > REASONS + 1:
+        text.append(f"and {len(said) - REASONS - 1} more reasons in summary.md")
     return "\n".join(text)
 
 

@@ -33,7 +33,7 @@ def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
     passed = outcome.outcomes.count("pass")
     every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
     ends = ((gate["decision"], judged_by(gate)[0]) for gate in figures["gates"])
-    ends = ((end, task if task in figures["tasks"] else "") for end, task in ends)
+    ends = ((end, task if task in figures.get("tasks", ()) else "") for end, task in ends)
     step = next_step(outcome.verdict, ends, place="RUN", compared=figures.get("baseline") is not None)
     first = [gate for gate in figures["gates"] if gate["why"] == FIRST_RUN]
     every += f"; {_count(first, 'is', 'are')} not compared: first run" if first else ""
