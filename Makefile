@@ -30,7 +30,7 @@ docs: $(VENV)/.dev         ## write docs/reference from the code, build the site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 sensitivity: $(VENV)/.core ## hold every drawn task against what it claims to catch, write the heat map
-	$(BIN)/python -m vlgate sensitivity --out results/sensitivity
+	$(BIN)/python -m vlgate analyse sensitivity --out results/sensitivity
 
 bench: $(VENV)/.dev        ## speed and memory, as ratios within one run
 	$(BIN)/python benchmarks/run_all.py

@@ -27,7 +27,7 @@ A model that cannot tell a caption from its foil can only guess. So the share of
 defect makes caption and foil the same text says how much the instrument needs the broken faculty, and bounds what a
 model with this defect can reach: `acc_r` is at most 1 less half of this share.
 
-`vlgate sensitivity --data DIR` computes it. There is no scene graph of a photograph that a [reader](../sensitivity.md)
+`vlgate analyse sensitivity --data DIR` computes it. No photograph has a scene graph that a [reader](../sensitivity.md)
 could look at, so the labels say what is true: a model with a defect is right, unless caption and foil say the same to
 it. Then it guesses, which counts 1/2. A text is its words in a base form, without articles. Forms of one word count as
 one, because a foil with another number has other forms of its verb. The rules use a dictionary and the tables of the
@@ -39,7 +39,7 @@ and classes of things it knows, and whom a pronoun means cannot be told from two
 <!-- Written by scripts/write_needs.py; change the code, then run it. -->
 
 ```console
-vlgate sensitivity --data DIR --tasks '{suite}' --limit {limit}
+vlgate analyse sensitivity --data DIR --suite '{suite}' --limit {limit}
 ```
 
 ## Defects of reading

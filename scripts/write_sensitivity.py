@@ -18,11 +18,11 @@ INTRODUCTION = """\
 # What the tasks catch
 
 ```console
-vlgate sensitivity --seed 0,1,2 --out DIR
+vlgate analyse sensitivity --seed 0,1,2 --out DIR
 ```
 
 A test of word order is worth something only if a model that ignores word order fails it, and a model that ignores
-colours passes. `vlgate sensitivity` shows this for each drawn task with models that have one defect:
+colours passes. `vlgate analyse sensitivity` shows this for each drawn task with models that have one defect:
 
 - the `reader`, a model that parses each text by itself and looks at the image's scene graph, with one faculty broken:
   parsing, perception of the scene, or vocabulary;

@@ -31,10 +31,10 @@ PAGE_TEXT = """\
 # Text shortcuts
 
 ```console
-vlgate shortcuts RUN
+vlgate analyse shortcuts RUN
 ```
 
-`vlgate shortcuts` asks three text-only probes which cases are solved without the image.
+`vlgate analyse shortcuts` asks three text-only probes which cases are solved without the image.
 [The guide](guides/text-shortcuts.md) shows it on a run.
 
 ## The probes
@@ -65,8 +65,8 @@ if the score is at least 0.75.
 
 ## Cases that nobody solves blind
 
-`vlgate shortcuts RUN` prints the metric of a run over three sets of cases: all, those that no probe solves, and those
-without a sure probe.
+`vlgate analyse shortcuts RUN` prints a metric over three sets of cases: all, those that no probe solves, and
+those without a sure probe.
 
 The second set is a selection: cases that a probe gets *wrong* stay while solved ones go. A guessing model stays at
 chance, but text alone, and a model with the same habits, reaches less. The column *text alone* has the best probe's

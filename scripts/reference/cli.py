@@ -12,9 +12,9 @@ INTRODUCTION = """\
 # Commands
 
 `vlgate COMMAND` does what is not a test. `vlgate --help` lists the commands, `vlgate COMMAND --help` the options of
-one, and `vlgate --version` prints the version. The exit status is 0; 4 if an option or a name cannot be used, or a file
-cannot be opened; or 1 if what a file of data holds is wrong, after any other error, and if a command finds something
-wrong, as each says below. One line on stderr says what an error is about.
+one, and `vlgate --version` prints the version. The exit status is 0; 4 if an option, a name or a file
+cannot be used; or 1 if a command finds something wrong, as each says below. One line on stderr says what an error is
+about.
 """
 
 

@@ -190,7 +190,7 @@ def test_a_file_is_read_back_and_a_damaged_one_is_named(intact, tmp_path):
     assert read_release(tmp_path) == intact
     assert read_release(tmp_path / "acuity.json") == intact
     (tmp_path / "acuity.json").write_text('{"model": "m"}')
-    with pytest.raises(OptionError, match="is not a file of vlgate acuity"):
+    with pytest.raises(OptionError, match="is not a file of vlgate analyse acuity"):
         read_release(tmp_path)
     with pytest.raises(OptionError, match="cannot be read"):
         read_release(tmp_path / "none")

@@ -1,4 +1,4 @@
-"""``vlgate misses``, ``show`` and ``export``: the cases of a finished run in the terminal and for other tools."""
+"""``vlgate show`` and ``report``: the cases of a finished run in the terminal and for other tools."""
 
 import csv
 import fcntl
@@ -34,7 +34,7 @@ def rows(folder):
 
 
 def test_all_missed_cases_are_counted_the_worst_come_first_and_a_slice_and_a_task_select(folder, rows, vlgate):
-    lines = vlgate("misses", folder, "--limit=3").splitlines()
+    lines = vlgate("show", folder, "--limit=3").splitlines()
     missed = [row for row in rows if row["right"] is False]
     counts = f"{len(missed)} missed of {len(rows) - 1} judged cases in 6 tasks, 1 not scored, 1 with an answer that"
     assert lines[0] == f"{counts} could not be read"
@@ -43,8 +43,8 @@ def test_all_missed_cases_are_counted_the_worst_come_first_and_a_slice_and_a_tas
     more = [int(line.split()[1]) for line in lines if line.startswith("  and ")]
     assert len(heads) == 5
     assert len(listed) + sum(more) == len(missed)
-    assert len(vlgate("misses", folder, "--all").splitlines()) == 1 + 5 + len(missed)
-    tasks = json.loads(vlgate("misses", folder, "--all", "--json"))["tasks"]
+    assert len(vlgate("show", folder, "--all").splitlines()) == 1 + 5 + len(missed)
+    tasks = json.loads(vlgate("show", folder, "--all", "--json"))["tasks"]
     shares = [task["missed"] / task["judged"] for task in tasks]
     assert shares == sorted(shares, reverse=True)
     for task in tasks:
@@ -58,7 +58,7 @@ def test_all_missed_cases_are_counted_the_worst_come_first_and_a_slice_and_a_tas
     rows = [row for row in rows if row["task"] == "scenes/relations"]
     tag, value = next(iter(json.loads(rows[0]["tags"]).items()))
     wanted = [row for row in rows if json.loads(row["tags"]).get(tag) == value]
-    found = json.loads(vlgate("misses", folder, "--task=scenes/rel*", f"--slice={tag}={value}", "--json", "--all"))
+    found = json.loads(vlgate("show", folder, "--suite=scenes/rel*", f"--slice={tag}={value}", "--json", "--all"))
     assert [one["task"] for one in found["tasks"]] == ["scenes/relations"]
     assert found["tasks"][0]["cases"] == len(wanted) < len(rows)
     assert found["tasks"][0]["missed"] == sum(not row["right"] for row in wanted)
@@ -83,7 +83,7 @@ def test_a_case_is_shown_with_its_words_and_its_image_and_hostile_texts_are_not_
     assert f"{twice!r} is a case of" in vlgate("show", folder, twice, status=4)
     assert vlgate("show", folder, "unscored").startswith("own/hostile:unscored: not scored\n")
     shown = vlgate("show", folder, f"own/hostile:missed {HOSTILE}") + vlgate("show", folder, "unread")
-    printed = shown + vlgate("misses", folder, "--task=own/*")
+    printed = shown + vlgate("show", folder, "--suite=own/*")
     assert "\x1b" not in printed
     assert "\u202e" not in printed
     assert "\r" not in printed
@@ -135,7 +135,7 @@ SCHEMAS = json.loads(Path(__file__).with_name("export_schemas.json").read_text()
 
 def printed(capsys, folder, name, *options, status=0):
     capsys.readouterr()
-    assert main(["export", str(folder), f"--format={name}", *options]) == status
+    assert main(["report", str(folder), f"--format={name}", *options]) == status
     said = capsys.readouterr()
     return said.err if status else said.out
 
@@ -143,7 +143,7 @@ def printed(capsys, folder, name, *options, status=0):
 def exported(tmp_path, capsys, folder, name):
     """The files of a format of several, by their paths."""
     to = tmp_path / "exported"
-    listed = printed(capsys, folder, name, f"--to={to}").splitlines()
+    listed = printed(capsys, folder, name, f"--out={to}").splitlines()
     found = {str(file.relative_to(to)): file.read_text("utf-8") for file in to.rglob("*") if file.is_file()}
     assert sorted(f"{to}/{name}" for name in found) == sorted(listed)
     return found
@@ -160,7 +160,7 @@ def test_csv_and_jsonl_have_a_row_for_each_case_and_no_cell_of_csv_is_a_formula(
     assert (lost["case"], lost["right"], lost["acc"]) == ("unscored", "", "")
     assert [row["case"] for row in found if row["unread"] == "true"] == ["unread"]
     file = tmp_path / "cases.csv"
-    printed(capsys, folder, "csv", f"--to={file}")
+    printed(capsys, folder, "csv", f"--out={file}")
     text = file.read_text("utf-8")
     cells = [cell for row in csv.reader(StringIO(text)) for cell in row]
     assert not [cell for cell in cells if cell[:1] in {"=", "+", "-", "@"}]
@@ -232,7 +232,7 @@ def test_lm_eval_has_results_and_samples_of_its_types(folder, rows, tmp_path, ca
 
 
 def test_eval_results_of_the_hub_are_read_by_its_own_package(folder, capsys):
-    command = ["export", str(folder), "--format=hf-eval-results", "--dataset=own=me/own", "--source=https://a.b/c"]
+    command = ["report", str(folder), "--format=hf-eval-results", "--dataset=own=me/own", "--source=https://a.b/c"]
     assert main(command) == 0
     said = capsys.readouterr()
     found = yaml.safe_load(said.out)
@@ -256,9 +256,9 @@ def test_eval_results_of_the_hub_are_read_by_its_own_package(folder, capsys):
 def test_files_that_are_there_are_kept(folder, tmp_path, capsys):
     file = tmp_path / "cases.jsonl"
     file.write_text("mine")
-    assert "exists; replace it with --overwrite" in printed(capsys, folder, "jsonl", f"--to={file}", status=4)
+    assert "exists; replace it with --overwrite" in printed(capsys, folder, "jsonl", f"--out={file}", status=4)
     assert file.read_text() == "mine"
-    printed(capsys, folder, "jsonl", f"--to={file}", "--overwrite")
+    printed(capsys, folder, "jsonl", f"--out={file}", "--overwrite")
     assert file.read_text().count("\n") == len(read_table(folder / "cases.parquet"))
 
 
@@ -273,10 +273,10 @@ def test_they_need_no_torch(folder, tmp_path):
     commands = [
         ["judge", run, f"--thresholds={gates}", f"--results={tmp_path / 'judged'}"],
         ["show", run, "scenes/relations:000"],
-        ["misses", run],
+        ["show", run],
         ["compare", run, run],
-        *(["export", run, f"--format={name}", f"--to={tmp_path / name}"] for name in FORMATS),
-        ["export", run, "--format=hf-eval-results", "--dataset=own=me/own"],
+        *(["report", run, f"--format={name}", f"--out={tmp_path / name}"] for name in FORMATS),
+        ["report", run, "--format=hf-eval-results", "--dataset=own=me/own"],
     ]
     modules = ["torch", "torchvision", "transformers", "open_clip"]
     blocked = f"import sys; sys.modules.update(dict.fromkeys({modules!r})); from vlgate.cli import main; "

@@ -56,7 +56,9 @@ def kept(folder):
 
 def test_finds_of_every_shape_are_read_as_own_cases(run, tmp_path, vlgate):
     folder = run(*(find_of(shape, number) for shape, number in SHAPES.items()))
-    assert f"{len(SHAPES)} of them new" in vlgate("keep", folder, "--out", tmp_path / "kept/cases.jsonl")
+    assert f"{len(SHAPES)} of them new" in vlgate(
+        "make", "kept", "--from", folder, "--out", tmp_path / "kept/cases.jsonl"
+    )
     tasks = kept(tmp_path / "kept")
     assert set(tasks) == {f"kept/b/{shape}" for shape in SHAPES}
     for shape, number in SHAPES.items():
@@ -69,11 +71,13 @@ def test_finds_of_every_shape_are_read_as_own_cases(run, tmp_path, vlgate):
 
 def test_what_is_kept_stays_and_nothing_is_kept_twice(run, tmp_path, capsys, vlgate):
     out = tmp_path / "kept/cases/found.jsonl"
-    main(["keep", str(run(find_of("pair", 2))), "--out", str(out)])
+    main(["make", "kept", "--from", str(run(find_of("pair", 2))), "--out", str(out)])
     first = out.read_text()
     folder = run(find_of("pair", 2), find_of("pair", 2, case="2"))
     capsys.readouterr()
-    assert "2 cases, 1 of them new; 1 finds were there already" in vlgate("keep", folder, "--out", out)
+    assert "2 cases, 1 of them new; 1 finds were there already" in vlgate(
+        "make", "kept", "--from", folder, "--out", out
+    )
     assert out.read_text().startswith(first)
     assert len(out.read_text().splitlines()) == 2
     held = [(line["task"], line["case"].partition("-")[0]) for line in read_lines(tmp_path / "kept/must-hold.jsonl")]
@@ -87,7 +91,12 @@ def test_finds_that_no_own_case_can_say_are_counted(run, tmp_path, vlgate):
         find_of("pair", 2, texts=texts) for texts in (["A dog.", "a dog"], ["A dog.\u2028Here.", "A."])
     )
     said = vlgate(
-        "keep", run(find_of("image_quad", 4), twins, same_texts, separated), "--out", tmp_path / "cases.jsonl"
+        "make",
+        "kept",
+        "--from",
+        run(find_of("image_quad", 4), twins, same_texts, separated),
+        "--out",
+        tmp_path / "cases.jsonl",
     )
     assert "1 cases, 1 of them new" in said  # a line separator in a caption makes no second line
     assert "1 finds are not kept: there is no own case of the shape 'image_quad'" in said
@@ -105,10 +114,12 @@ def test_a_find_that_own_cases_would_refuse_is_not_kept(shape, number, change, s
 
 def test_nothing_found_leaves_nothing_to_keep_and_kept_twins_have_the_usual_image_as_their_twin(run, tmp_path, vlgate):
     folder = run()
-    assert "has no find, so that there is nothing to keep" in vlgate("keep", folder, "--out", tmp_path / "cases.jsonl")
+    assert "has no find, so that there is nothing to keep" in vlgate(
+        "make", "kept", "--from", folder, "--out", tmp_path / "cases.jsonl"
+    )
     assert not (tmp_path / "cases.jsonl").exists()
     out = tmp_path / "cases.jsonl"
-    main(["keep", str(run(find_of("twin_questions", 2))), "--out", str(out)])
+    main(["make", "kept", "--from", str(run(find_of("twin_questions", 2))), "--out", str(out)])
     [line] = map(json.loads, out.read_text().splitlines())
     [task] = read(ReadOptions(folders=(tmp_path,), seed=0, wanted=lambda _: True))
     assert task.cases[0].truths == ("yes", "no")  # as in the find: of the usual image first
@@ -126,7 +137,7 @@ def test_a_file_that_is_no_image_of_the_run_is_not_kept(run, tmp_path, capsys, s
             image.write_text("junk")
         elif spoil == "a link":
             image.symlink_to(secret)
-    assert main(["keep", str(folder), "--out", str(tmp_path / "kept/cases.jsonl")]) == 4
+    assert main(["make", "kept", "--from", str(folder), "--out", str(tmp_path / "kept/cases.jsonl")]) == 4
     assert "1 finds are not kept: an image of the find" in capsys.readouterr().out
     assert not (tmp_path / "kept").exists()
 
@@ -146,5 +157,5 @@ def test_what_cannot_be_kept_ends_with_status_4(run, tmp_path, vlgate, line, out
     (folder / "shrunk.jsonl").unlink()
     if line is not None:
         (folder / "shrunk.jsonl").write_text(line)
-    assert said in vlgate("keep", folder, "--out", tmp_path / out, status=4)
+    assert said in vlgate("make", "kept", "--from", folder, "--out", tmp_path / out, status=4)
     assert not (tmp_path / out).exists()

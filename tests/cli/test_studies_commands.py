@@ -80,10 +80,10 @@ def test_a_language_models_run_is_read_with_perplexity(paper, folders, vlgate):
 def test_only_the_chosen_tasks_are_analysed_and_own_names_are_not_taken_for_a_benchmarks(folders, vlgate, tmp_path):
     first = "# valse on scenes/*, the drawn scenes, because no run has valse/*: oracle\n"
     assert vlgate("analyse", "valse", folders[0]).startswith(first)
-    assert vlgate("analyse", "valse", folders[0], "--tasks", "*/relations").startswith(
+    assert vlgate("analyse", "valse", folders[0], "--suite", "*/relations").startswith(
         "# valse on */relations: oracle\n"
     )
-    found = json.loads(vlgate("analyse", "valse", *folders, "--tasks", "*/relations", "--json"))
+    found = json.loads(vlgate("analyse", "valse", *folders, "--suite", "*/relations", "--json"))
     assert {row["task"] for table in found["tables"] for row in table["rows"] if "task" in row} == {"scenes/relations"}
     for name in ("metrics.json", "cases.parquet"):
         shutil.copy(folders[0] / name, tmp_path)
@@ -95,8 +95,8 @@ def test_only_the_chosen_tasks_are_analysed_and_own_names_are_not_taken_for_a_be
     write_table(rows.set_column(0, "task", [tasks]), tmp_path / "cases.parquet")
     said = vlgate("analyse", "valse", tmp_path, status=4)
     assert "no task 'valse/*' or 'scenes/*' with judged cases with the metric acc_r in the runs" in said
-    assert "or the tasks with --tasks GLOB" in said
-    assert vlgate("analyse", "valse", tmp_path, "--tasks", "own/*").startswith("# valse on own/*: ")
+    assert "or the tasks with --suite GLOB" in said
+    assert vlgate("analyse", "valse", tmp_path, "--suite", "own/*").startswith("# valse on own/*: ")
 
 
 def test_a_saved_analysis_is_on_the_page(tmp_path, folders, vlgate):
@@ -130,7 +130,7 @@ def told(capsys):
 
 
 def test_data_alone_have_a_row_per_task_and_a_language_model_replaces_the_trigrams(tmp_path, capsys, monkeypatch):
-    assert main(["shortcuts", "--suite", TASKS, "--out", str(tmp_path / "out"), "--json"]) == 0
+    assert main(["analyse", "shortcuts", "--suite", TASKS, "--out", str(tmp_path / "out"), "--json"]) == 0
     content = told(capsys)
     assert [table["title"] for table in content["tables"]] == ["Solved by text alone", "Right by text alone"]
     assert [row["task"] for row in content["tables"][0]["rows"]] == TASKS.split(",")
@@ -141,7 +141,7 @@ def test_data_alone_have_a_row_per_task_and_a_language_model_replaces_the_trigra
     assert all(row["solved_blind"] == sum(row[name] >= 0.75 for name in probes) for row in rows)
     assert content["runs"] == ["text alone"]
     assert (tmp_path / "out" / "shortcuts.md").read_text().startswith("# shortcuts on the tasks scenes/*: text alone")
-    asked = ["shortcuts", "--suite", "scenes/counting-adversarial", "--json"]
+    asked = ["analyse", "shortcuts", "--suite", "scenes/counting-adversarial", "--json"]
     assert main(asked) == 0
     before = told(capsys)["tables"][1]["rows"]
     longer_is_likelier = SimpleNamespace(perplexity=lambda texts: np.array([100.0 / len(text) for text in texts]))
@@ -153,7 +153,7 @@ def test_data_alone_have_a_row_per_task_and_a_language_model_replaces_the_trigra
 
 def test_a_run_has_its_metric_over_the_cases_that_no_probe_solves(folder, capsys, monkeypatch):
     monkeypatch.setattr("vlgate.audit.shortcuts.SOLVED", 0.5)  # so that a guess between yes and no solves a case
-    assert main(["shortcuts", str(folder), "--suite", "scenes/visual-inv", "--json"]) == 0
+    assert main(["analyse", "shortcuts", str(folder), "--suite", "scenes/visual-inv", "--json"]) == 0
     [table, *_] = told(capsys)["tables"]
     every, unsolved, unsure = table["rows"]
     run = read_run(folder, "run")
@@ -188,7 +188,7 @@ def here(tmp_path, monkeypatch):
 
 
 def acuity(*arguments):
-    return main(["acuity", "--model=defect:large-only", "--faculty=noun,count", *arguments])
+    return main(["analyse", "acuity", "--model=defect:large-only", "--faculty=noun,count", *arguments])
 
 
 def test_the_cost_is_said_first_three_files_are_written_and_a_model_that_raises_is_named(here, capsys, vlgate):
@@ -205,8 +205,10 @@ def test_the_cost_is_said_first_three_files_are_written_and_a_model_that_raises_
     assert "acuity.html" in lines[-1]
     match = "def match(self, pairs):\n        raise ValueError('no such layer')"
     (here / "raising.py").write_text(f"class Model:\n    {match}\n\ndef build():\n    return Model()\n")
-    said = vlgate("acuity", "--model=raising:build", "--faculty=noun", "--limit=200", status=4)
-    assert said == "vlgate acuity: --model=raising:build: the model raised ValueError: no such layer; correct it\n"
+    said = vlgate("analyse", "acuity", "--model=raising:build", "--faculty=noun", "--limit=200", status=4)
+    assert (
+        said == "vlgate analyse acuity: --model=raising:build: the model raised ValueError: no such layer; correct it\n"
+    )
 
 
 @pytest.mark.parametrize(("bound", "status", "outcome"), [(64, 0, "pass"), (20, 1, "fail")])
@@ -221,12 +223,12 @@ def test_gates_decide_the_exit_status(here, capsys, bound, status, outcome):
 
 @pytest.mark.usefixtures("here")
 def test_an_earlier_release_is_in_the_table_and_a_limit_for_one_chart_asks_for_more_calls(capsys, vlgate):
-    assert main(["acuity", "--model=reader", "--faculty=noun", "--out=before"]) == 0
+    assert main(["analyse", "acuity", "--model=reader", "--faculty=noun", "--out=before"]) == 0
     assert acuity("--limit=400", "--against=before") == 0
     assert "beyond the range" in capsys.readouterr().out
-    said = vlgate("acuity", "--model=oracle", "--faculty=noun", "--limit=5", status=4)
+    said = vlgate("analyse", "acuity", "--model=oracle", "--faculty=noun", "--limit=5", status=4)
     assert "1 chart needs at least " in said
     assert "raise --limit" in said
     assert "fewer" not in said
-    assert main(["acuity", "--model=oracle", "--limit=5"]) == 4
+    assert main(["analyse", "acuity", "--model=oracle", "--limit=5"]) == 4
     assert "raise --limit, or draw fewer of them with --faculty" in capsys.readouterr().err

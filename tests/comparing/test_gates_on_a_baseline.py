@@ -193,8 +193,8 @@ def test_two_folders_are_compared_without_a_model(before, capsys, vlgate):
 
 
 @pytest.mark.slow
-def test_a_blessed_run_is_a_baseline_and_its_right_cases_can_be_held(before, capsys):
-    arguments = ["bless", "before", "--to", "kept", "--must-hold", "held.jsonl"]
+def test_a_kept_run_is_a_baseline_and_its_right_cases_can_be_held(before, capsys):
+    arguments = ["baseline", "before", "--out", "kept", "--must-hold", "held.jsonl"]
     assert main(arguments) == 0
     held = [line["case"] for line in read_lines(before.path / "held.jsonl")]
     assert len(held) == 38
@@ -211,23 +211,23 @@ def test_a_blessed_run_is_a_baseline_and_its_right_cases_can_be_held(before, cap
 
 
 @pytest.mark.slow
-def test_a_run_whose_gates_do_not_pass_is_blessed_only_with_a_reason(before, vlgate):
+def test_a_run_whose_gates_do_not_pass_is_kept_only_with_a_reason(before, vlgate):
     before.thresholds(gate("min = 0.999"))
     before.run(before.model(worse(range(3, 9)), "newer"))
-    assert "its gates do not pass (valse/existence:acc_r)" in vlgate("bless", "out", status=4)
-    assert main(["bless", "out", "--why", "the first release"]) == 0
+    assert "its gates do not pass (valse/existence:acc_r)" in vlgate("baseline", "out", status=4)
+    assert main(["baseline", "out", "--why", "the first release"]) == 0
     record = json.loads((before.path / "baseline/blessed.json").read_text())
     assert (record["why"], record["gates_not_passed"]) == ("the first release", ["valse/existence:acc_r"])
     assert before.verdict("baseline")["verdict"] == "fail"
 
 
-def test_a_run_without_a_judged_gate_is_blessed_only_with_a_reason(before, vlgate):
+def test_a_run_without_a_judged_gate_is_kept_only_with_a_reason(before, vlgate):
     before.thresholds("")
     before.run(before.model(worse([3]), "newer"))
-    said = vlgate("bless", "out", status=4)
-    assert "no gate was judged in it; bless a run that passes, or say why with --why TEXT" in said
-    assert main(["bless", "out", "--why", "there are no gates yet"]) == 0
-    said = vlgate("bless", "before", "--to", "kept", "--suite", "valse/*", status=4)
+    said = vlgate("baseline", "out", status=4)
+    assert "no gate was judged in it; name a run that passes, or say why with --why TEXT" in said
+    assert main(["baseline", "out", "--why", "there are no gates yet"]) == 0
+    said = vlgate("baseline", "before", "--out", "kept", "--suite", "valse/*", status=4)
     assert "--suite: chooses the cases of --must-hold" in said
 
 
@@ -238,7 +238,7 @@ def test_a_gate_that_cannot_be_judged_is_refused(before, gates, expected):
     assert not (before.path / "out").exists()
 
 
-FIRST = "not compared: first run; vlgate bless keeps it for --baseline"
+FIRST = "not compared: first run; vlgate baseline keeps it for --baseline"
 BOTH = gate("min = 0.1\nmax_broken = 2")
 MAX_BROKEN = "valse/existence:acc_r:max_broken"
 
@@ -269,7 +269,7 @@ def test_a_first_run_is_not_compared_and_says_so_everywhere(first, workers, caps
     [skipped] = [one for one in allure if one["name"] == f"thresholds.toml::{MAX_BROKEN}"]
     assert (skipped["status"], skipped["statusDetails"]["message"]) == ("skipped", f"not run: {FIRST}")
     capsys.readouterr()
-    assert main(["bless", "out"]) == 0
+    assert main(["baseline", "out"]) == 0
     assert first.run(first.model(worse([5, 6, 7]), "newer"), "--baseline=baseline").ret == 1
 
 
@@ -289,8 +289,8 @@ def test_a_first_run_with_gates_on_a_comparison_alone_is_not_gated_and_no_ini_fi
     result.stdout.fnmatch_lines(["NOT GATED: *no gate was judged, 1 not compared: first run (exit status 0)"])
     assert first.verdict()["verdict"] == "not gated"
     capsys.readouterr()
-    assert main(["bless", "out"]) == 4
-    assert main(["bless", "out", "--why", "the first one"]) == 0
+    assert main(["baseline", "out"]) == 4
+    assert main(["baseline", "out", "--why", "the first one"]) == 0
     (first.path / "pytest.ini").write_text("[pytest]\nvlgate_baseline = first\n")
     result = first.run(first.model(worse([0]), "older"), ret=4)
     result.stderr.fnmatch_lines(["*vlgate_baseline = first: *write --baseline=first on the command line*"])
@@ -299,14 +299,14 @@ def test_a_first_run_with_gates_on_a_comparison_alone_is_not_gated_and_no_ini_fi
 def test_without_the_word_a_first_run_stays_inconclusive_until_the_command_judge_says_it(first, vlgate):
     result = first.run(first.model(worse([0]), "older"), ret=1)
     result.stdout.fnmatch_lines([f"inconclusive: {MAX_BROKEN}: *--baseline DIR"])
-    assert "its gates do not pass" in vlgate("bless", "out", status=4)
+    assert "its gates do not pass" in vlgate("baseline", "out", status=4)
     given = ["judge", "out", "--thresholds=thresholds.toml"]
     again = ["judge", "again", "--thresholds=thresholds.toml"]
     assert main(given) == 1
     assert f"not run: {MAX_BROKEN}: {FIRST}" in vlgate(*given, "--baseline=first", "--results=again")
     verdict = first.verdict("again")
     assert (verdict["verdict"], verdict["run"]["baseline"]) == ("pass", "first")
-    assert main(["bless", "again"]) == 0
+    assert main(["baseline", "again"]) == 0
     shutil.copytree(first.path / "baseline", first.path / "first")
     assert main([*again, "--baseline=./first", "--results=more"]) == 0
     assert "baseline" not in first.verdict("more")["run"]

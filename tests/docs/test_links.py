@@ -77,7 +77,8 @@ def program(words):
     names = [word.rpartition("/")[2] for word in words[:3]]
     if names[:2] in (["python", "-m"], ["python3", "-m"]):
         return program(words[2:])
-    return (" ".join(names[:2]), words[2:]) if names[:1] == ["vlgate"] else ("".join(names[:1]), words[1:])
+    ours = 3 if " ".join(names[1:]) in COMMANDS else 2  # vlgate analyse shortcuts
+    return (" ".join(names[:ours]), words[ours:]) if names[:1] == ["vlgate"] else ("".join(names[:1]), words[1:])
 
 
 @cache
@@ -91,7 +92,7 @@ def options_of_pytest():
 def options_of_command(name):
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown), pytest.raises(SystemExit):
-        main([name, "--help"] if name else ["--help"])
+        main([*name.split(), "--help"])
     return frozenset(OPTION.findall(shown.getvalue()))
 
 

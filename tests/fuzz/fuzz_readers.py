@@ -132,7 +132,7 @@ def read_whole_run(folder, _):
     earlier = finished_run(run)
     read_verdict(run)
     judge_again(run, folder / "gates.toml", earlier)
-    missed_lines(missed_cases(run), None)
+    missed_lines(missed_cases(run, run.figures["tasks"]), None)
     case_lines(card_of(run, row_of(run, str(table.column("case")[0].as_py()))), colour=False)
     write_page(run, ())
     for export in (csv_lines, json_lines, every_eval_ever.files, lm_eval.files):

@@ -140,7 +140,7 @@ def test_a_judge_that_cannot_be_loaded_is_one_line_before_any_work(judges, optio
     file = write_lines(tmp_path / "input.jsonl", RELATIONS)
     given = [option.format(**places) for option in options]
     command = ["make", "relations", "--from", str(file), "--out", str(tmp_path / "set"), "--cache", parses, *given]
-    assert main(command) == 1
+    assert main(command) == 4
     told = capsys.readouterr().err.splitlines()
     assert told[-1].startswith("vlgate make: ")
     assert says in told[-1]

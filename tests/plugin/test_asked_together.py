@@ -147,7 +147,7 @@ def test_unread_answers_are_counted_and_a_model_that_only_compares_is_refused(pl
     assert all("no case has answers that could all be read" in why for why in failed)
     summary = (place.path / "together" / "summary.md").read_text()
     assert summary.count("4 of 4 judged cases have an answer that names none of the choices") == 4
-    assert "16 with an answer that could not be read" in vlgate("misses", place.path / "together")
+    assert "16 with an answer that could not be read" in vlgate("show", place.path / "together")
     together_cases()
     body = COMPARE.replace("def answer(self", "def unused(self")
     refused = place.run(place.model(body), "--ask=together", "--suite=mine/swap")

@@ -1,4 +1,4 @@
-"""A run, its files, ``merge``, ``judge``, ``compare``, ``bless`` and ``report`` give one verdict."""
+"""A run, its files, ``merge``, ``judge``, ``compare``, ``baseline`` and ``report`` give one verdict."""
 
 import json
 import os
@@ -218,8 +218,8 @@ def test_the_page_written_again_says_the_same_and_only_a_pass_is_a_baseline(plac
     before, word = first_words(folder), RUNS[run][1][gates]
     assert main(["report", str(folder)]) == 0
     assert first_words(folder) == before
-    assert main(["bless", str(folder), f"--to={tmp_path / 'kept'}"]) == (0 if word == "pass" else 4)
-    assert capsys.readouterr().err.startswith("" if word == "pass" else f"vlgate bless {folder}: ")
+    assert main(["baseline", str(folder), f"--out={tmp_path / 'kept'}"]) == (0 if word == "pass" else 4)
+    assert capsys.readouterr().err.startswith("" if word == "pass" else f"vlgate baseline {folder}: ")
     assert (tmp_path / "kept").exists() == (word == "pass")
 
 

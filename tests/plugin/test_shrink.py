@@ -225,7 +225,9 @@ def test_the_model_that_broke_fails_the_kept_cases_and_a_right_one_passes_them(p
     assert "Smallest changes that break the model" in page
     assert page.count('alt="After"') == 4
     monkeypatch.chdir(place.path)
-    assert "kept/cases.jsonl: 2 cases, 2 of them new; 0 finds were there already" in vlgate("keep", "out")
+    assert "kept/cases.jsonl: 2 cases, 2 of them new; 0 finds were there already" in vlgate(
+        "make", "kept", "--from", "out"
+    )
     place.thresholds("", HELD)
     alone = ("--data=kept", "--results=again", "--health=off")
     place.run(model, *alone, data=False, ret=1, says="*2 of 2 cases of *must-hold.jsonl are wrong*")

@@ -18,7 +18,7 @@ from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.planning import make_plan
 
 TABLE = Path(__file__).with_suffix(".tsv")
-WHOLE = ("report", "compare", "bless")  # read a run that must be whole
+WHOLE = ("report", "compare", "baseline")  # read a run that must be whole
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def folder(whole, tmp_path, monkeypatch):
 
 def refusal(command, folder, capsys):
     """What the command prints about a folder that it refuses."""
-    assert main([command, *(word.format(folder) for word in ENDED[command])]) == 4
+    assert main([*command.split(), *(word.format(folder) for word in ENDED[command])]) == 4
     said = capsys.readouterr()
     assert not said.out
     return said.err
@@ -93,7 +93,7 @@ def test_runs_that_cannot_be_compared_and_incomplete_ones_are_named_by_the_comma
     changed_at(folder, "metrics.json", '["complete"]', "false")
     changed_at(folder, "metrics.json", '["why"]', '"the disk was full"')
     said = "the run is incomplete (the disk was full); name one that came to its end"
-    for command in ("compare", "bless"):
+    for command in ("compare", "baseline"):
         assert refusal(command, folder, capsys) == f"vlgate {command} {folder}: {said}\n"
 
 
@@ -114,10 +114,10 @@ ENDED = {
     "judge": ("{}", "--thresholds", "gates.toml"),
     "report": ("{}",),
     "show": ("{}", "scenes/relations:{case}"),
-    "misses": ("{}",),
     "compare": ("{}", "{}"),
-    "bless": ("{}", "--to", "kept"),
-    "export": ("{}", "--format", "csv"),
+    "baseline": ("{}", "--out", "kept"),
+    "report --format=csv": ("{}",),
+    "show --limit=3": ("{}",),
 }
 
 
@@ -125,7 +125,7 @@ def ended(command, folder, capsys):
     """The status of a command, and what it prints; its words are checked to be plain lines."""
     (folder.parent / "gates.toml").write_text('schema = 1\n[gate."scenes/relations".acc_r]\nmin = 0.1\n')
     case = json.loads((folder.parent / "case").read_text())
-    status = main([command, *(word.format(folder, case=case) for word in ENDED[command])])
+    status = main([*command.split(), *(word.format(folder, case=case) for word in ENDED[command])])
     said = capsys.readouterr()
     assert said.err.replace("\n", "").isprintable()
     assert (status == 4) == (said.err.count("\n") == 1)

@@ -14,9 +14,9 @@ from vlgate.errors import OptionError, UnknownNameError
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
 from vlgate.report.ci import trackers
-from vlgate.report.ci.release import MOST, append_summary, not_passed_lines, release, release_line, write_badge
+from vlgate.report.ci.release import MOST, append_summary, release, release_line, write_badge
 from vlgate.report.ci.trackers import check_trackers, log_to, tracked_run
-from vlgate.report.rows import HEADINGS
+from vlgate.report.rows import HEADINGS, outcome_lines
 from vlgate.report.summary import write_summary
 
 CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
@@ -42,10 +42,9 @@ def test_only_a_pass_says_that_a_model_may_be_released():
 
 def test_gates_that_do_not_pass_for_the_same_reason_are_one_line():
     run = decided("inconclusive", "fail", "inconclusive", "pass", "inconclusive", "inconclusive", why="because")
-    assert not_passed_lines(run) == [
-        "fail: scenes/task-1:acc_r: because",
-        "inconclusive: scenes/task-0:acc_r, scenes/task-2:acc_r, scenes/task-4:acc_r and 1 more: because",
-    ]
+    some = "inconclusive: scenes/task-0:acc_r, scenes/task-2:acc_r, scenes/task-4:acc_r and 1 more: because"
+    assert outcome_lines(run.decisions, "inconclusive") == [some]
+    assert outcome_lines(run.decisions, "fail", {"scenes/task-1:acc_r"}) == []
 
 
 @pytest.fixture

@@ -115,23 +115,23 @@ def test_claims_that_cannot_be(tmp_path):
 
 def test_the_command(vlgate, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    some = ["--tasks", "scenes/existence,scenes/actant-swap", "--defects", "negation-deaf,roles", "--limit", "30"]
-    shown = vlgate("sensitivity", *some, "--out", "found").splitlines()
+    some = ["--suite", "scenes/existence,scenes/actant-swap", "--defects", "negation-deaf,roles", "--limit", "30"]
+    shown = vlgate("analyse", "sensitivity", *some, "--out", "found").splitlines()
     assert shown[0].split() == ["defect", "1", "2"]
     assert shown[1].split()[0] == "negation-deaf"
     assert shown[-1] == "4 cells, 0 not as claimed"
     assert {file.name for file in (tmp_path / "found").iterdir()} == {"sensitivity.html", "sensitivity.json"}
-    assert vlgate("sensitivity", "--list", "--defects", "ro*") == f"roles: {SAYS['roles']}\n"
-    assert "'roles'" in vlgate("sensitivity", "--defects", "rolls", status=4)
-    vlgate("sensitivity", "--limit", "0", status=4)
-    shown = vlgate("sensitivity", *some, "--seed", "0,1,2", "--out", "seeds").splitlines()
+    assert vlgate("analyse", "sensitivity", "--list", "--defects", "ro*") == f"roles: {SAYS['roles']}\n"
+    assert "'roles'" in vlgate("analyse", "sensitivity", "--defects", "rolls", status=4)
+    vlgate("analyse", "sensitivity", "--limit", "0", status=4)
+    shown = vlgate("analyse", "sensitivity", *some, "--seed", "0,1,2", "--out", "seeds").splitlines()
     assert [line for line in shown if line.startswith("seed")] == ["seed 0", "seed 1", "seed 2"]
     assert shown.count("4 cells, 0 not as claimed") == 3
     cells = json.loads((tmp_path / "seeds" / "sensitivity.json").read_text(encoding="utf-8"))["cells"]
     assert [cell["seed"] for cell in cells] == [0] * 4 + [1] * 4 + [2] * 4
     assert (tmp_path / "seeds" / "sensitivity.html").read_text(encoding="utf-8").count("<h2>Seed ") == 3
     with pytest.raises(SystemExit):
-        vlgate("sensitivity", "--seed", "one")
+        vlgate("analyse", "sensitivity", "--seed", "one")
 
 
 def test_tasks_about_other_images(vlgate, tmp_path, monkeypatch):
@@ -143,8 +143,8 @@ def test_tasks_about_other_images(vlgate, tmp_path, monkeypatch):
     ]
     (tmp_path / "data" / "images").mkdir(parents=True)
     write_lines(tmp_path / "data" / "cases.jsonl", cases)
-    given = ["--data", "data", "--tasks", "mine/all", "--defects", "prefers-long,colour-blind,count-blind,large-only"]
-    shown = vlgate("sensitivity", *given, "--out", "found")
+    given = ["--data", "data", "--suite", "mine/all", "--defects", "prefers-long,colour-blind,count-blind,large-only"]
+    shown = vlgate("analyse", "sensitivity", *given, "--out", "found")
     assert "3 cells, 0 not as claimed\nmine/all: colour-blind guesses 50%, reaches 0.75 (" in shown
     assert shown.count("guesses") == 1
     cells = json.loads((tmp_path / "found" / "sensitivity.json").read_text(encoding="utf-8"))["cells"]

@@ -18,11 +18,12 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
+from textwrap import fill
 from types import MappingProxyType
 from typing import Any, NoReturn, TextIO
 
 from vlgate import __version__
-from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, VlgateError, escaped, printable
+from vlgate.errors import OptionError, UnknownNameError, VlgateError, escaped, printable
 from vlgate.record.options import Options
 
 # Standard output of a command: its reader may leave early, and no text of a file or model controls the terminal.
@@ -105,6 +106,12 @@ def chosen(entries: Sequence[str], known: Iterable[str], what: str) -> list[str]
     return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
+def refuse(options: Mapping[str, object], why: str) -> None:
+    for option, value in options.items():
+        if value:
+            raise OptionError(f"{option}: {why}")
+
+
 def options_of(given: argparse.Namespace) -> Options:
     named = given.data or [Path(entry) for entry in os.environ.get("VLGATE_DATA", "").split(os.pathsep) if entry]
     return Options(
@@ -161,30 +168,49 @@ class _Parser(argparse.ArgumentParser):
         self.exit(WRONG_OPTION, f"{self.prog}: error: {message}\n")
 
 
+def _groups() -> Iterator[str]:
+    groups = {entry["group"]: "" for entry in _TABLE.values() if "group" in entry}
+    for group in groups:
+        yield f"{group}:"
+        for name, entry in _TABLE.items():
+            if entry.get("group") == group:
+                yield fill(entry["help"], 80, initial_indent=f"  {name:<10}", subsequent_indent=" " * 12)
+        yield ""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    description = "List models, make cases and find image regions for runs of vlgate, which pytest starts."
-    parser = _Parser(prog="vlgate", description=description)
-    parser.add_argument("--version", action="version", version=f"vlgate {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    said = sys.argv[1:] if arguments is None else arguments
-    known = [name for name in said[:1] if name in COMMANDS]  # the modules of the others need not be imported
-    for name in known or COMMANDS:
-        command = commands.add_parser(name, help=_TABLE[name]["help"])
-        if known:
-            command.description = import_module(COMMANDS[name]).__doc__
-            add_options(command, name)
-    given, unknown = parser.parse_known_args(said)
-    if unknown:
-        commands.choices[given.command].error(f"unrecognized arguments: {' '.join(unknown)}")
+    said = list(sys.argv[1:] if arguments is None else arguments)
+    if not said or said[0].startswith("-"):
+        parser = _Parser(
+            prog="vlgate",
+            usage="vlgate [-h] [--version] COMMAND ...",
+            description="What comes before and after a run, which pytest starts: pytest --pyargs tests_vl",
+            epilog="\n".join([*_groups(), "vlgate COMMAND --help says what a command does."]),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        parser.add_argument("--version", action="version", version=f"vlgate {__version__}")
+        parser.parse_args(said[:1])
+        parser.error("COMMAND is missing; vlgate --help lists the commands")
+    words = 2 if " ".join(said[:2]) in COMMANDS else 1
+    name = " ".join(said[:words])
+    if name not in COMMANDS:
+        error = UnknownNameError("command", name, [known for known in COMMANDS if " " not in known])
+        print(f"vlgate: {error}", file=sys.stderr)  # noqa: T201  # what a command is for
+        return WRONG_OPTION
+    begins = f"vlgate {name}"
+    command = import_module(COMMANDS[name])  # those of the others need not be imported
+    parser = _Parser(prog=begins, description=command.__doc__)
+    add_options(parser, name)
+    given = parser.parse_args(said[words:])
     try:
         with patient_output():
-            status = int(import_module(COMMANDS[given.command]).run(given))
+            status = int(command.run(given))
     except (VlgateError, OSError) as error:
-        begins, problem, own = f"vlgate {given.command}", str(error), isinstance(error, VlgateError)
-        if isinstance(error, OSError) and not own:
+        problem = str(error)
+        if isinstance(error, OSError) and not isinstance(error, VlgateError):
             place = printable(str(error.filename or "a file"))
             problem = f"{place}: cannot be read or written ({error.strerror}); name another place"
         message = problem if problem.startswith(f"{begins} ") else f"{begins}: {problem}"
         print(message, file=sys.stderr)  # noqa: T201  # what a command is for
-        return WRONG_OPTION if not own or isinstance(error, OptionError | ThresholdsError | UnknownNameError) else 1
+        return WRONG_OPTION
     return status

@@ -266,7 +266,7 @@ def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list
     judged = f"vlgate judge {folder} --thresholds=thresholds.toml --baseline=first --results=results/judged"
     return [
         looks if ours else how,
-        f"{judged}\n     vlgate bless results/judged\n     (keeps that run as the baseline)",
+        f"{judged}\n     vlgate baseline results/judged\n     (keeps that run as the baseline)",
         f"{start.command} --baseline=baseline",
         f"commit the files; CI judges the gates on every push\n     ({_BASELINE})",
     ]

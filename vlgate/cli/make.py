@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, cast
 
-from vlgate.cli import note, say
+from vlgate.cli import kept, note, say
 from vlgate.errors import OptionError
 from vlgate.making.kinds import questions
 from vlgate.making.kinds.kind import KINDS, Kind, kind
 from vlgate.making.tools import TOOLS, ToolOptions, cache_folder
 
+KEPT = "kept"
 OPTIONS = {
-    "kind": {"help": f"what to make: {', '.join(KINDS)}"},
+    "kind": {
+        "help": f"what to make: {', '.join(KINDS)}; or {KEPT}, of what pytest -m shrink found in the run of --from"
+    },
     "@tools": {
         tool.option: {
             "dest": name,
@@ -39,9 +42,14 @@ def run(given: argparse.Namespace) -> int:
     if given.list:
         for name in KINDS:
             say(*_described(kind(name)))
+        say(f"{KEPT}: own cases of what a search broke, for every later release to hold", "  takes the folder of a run")
         return 0
     if given.kind is None:
-        raise OptionError(f"KIND is missing; name one of {', '.join(KINDS)}, or give --list")
+        raise OptionError(f"KIND is missing; name one of {', '.join((*KINDS, KEPT))}, or give --list")
+    if given.kind == KEPT:
+        if len(given.files) != 1:
+            raise OptionError("--from: name the results folder of one run with -m shrink")
+        return kept.keep(given.files[0], given.out or Path("kept/cases.jsonl"))
     wanted = kind(given.kind)
     for option, value in (("--from", given.files), ("--out", given.out)):
         if not value:

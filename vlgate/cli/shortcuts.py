@@ -36,7 +36,7 @@ def run(given: argparse.Namespace) -> int:
         raise OptionError("--save needs the results folder of a run; name one, or write the files with --out DIR")
     recorded, lm = None, None
     if given.run is not None:
-        recorded = read_run(given.run, f"vlgate shortcuts {given.run}")
+        recorded = read_run(given.run, f"vlgate analyse shortcuts {given.run}")
         refuse_incomplete(recorded)
     tasks = make_plan(_options(given, recorded)).tasks
     if given.lm is not None:

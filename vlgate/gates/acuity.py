@@ -1,4 +1,4 @@
-"""The section ``[acuity]`` of ``thresholds.toml``: gates on the thresholds that ``vlgate acuity`` finds."""
+"""The section ``[acuity]`` of ``thresholds.toml``: gates on the thresholds that ``vlgate analyse acuity`` finds."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import pytest
 
 from vlgate.plugin import parse_options
 from vlgate.plugin.asked import SHRINK
-from vlgate.plugin.ending import cleaned, cleaned_warning, gathered, last_status
+from vlgate.plugin.ending import cleaned, cleaned_warning, gathered, is_gate, last_status
 from vlgate.plugin.run import Run
 from vlgate.types import CAPABILITIES
 
@@ -153,7 +153,8 @@ class LastWord:
         stats = terminalreporter.stats
         failed = stats.get("failed", [])
         if failed:
-            stats["failed"] = gathered(failed, self.run.collected)
+            shown = failed if terminalreporter.verbosity > 0 else [one for one in failed if not is_gate(one)]
+            stats["failed"] = gathered(shown, self.run.collected)
         try:
             return (yield)
         finally:

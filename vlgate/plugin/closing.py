@@ -33,7 +33,7 @@ from vlgate.report.explanations import explained_lines
 from vlgate.report.folder import recorded_run, saved, write_figures, write_rows
 from vlgate.report.rows import threshold
 from vlgate.report.shrunk import shrunk_lines
-from vlgate.report.terminal import Screen, cache_lines, closing_text, results_line
+from vlgate.report.terminal import Screen, cache_lines, closing_text, place_lines
 from vlgate.run.cluster import cluster_line
 from vlgate.run.concluding import conclude, conclude_part, decided, lacks_of_part, unjudged
 from vlgate.run.loading import card_of, checks_of, merged
@@ -155,18 +155,21 @@ class Closing:
         reporter.write_sep("=", "vlgate")
         writer = reporter._tw  # noqa: SLF001  # knows the width and markup that pytest itself uses
         wide = reporter.isatty or "COLUMNS" in os.environ  # otherwise pytest assumes 80 columns, and a log has none
-        screen = Screen(width=writer.fullwidth if wide else None, colour=writer.hasmarkup)
+        screen = Screen(
+            width=writer.fullwidth if wide else None, colour=writer.hasmarkup, verbose=reporter.verbosity > 0
+        )
         card = merged(self.run.cards, self.run.options.model)
         shipping = release(result, card)
         status = int(reporter._session.exitstatus)  # noqa: SLF001  # the hook is given the status before the gates
         reporter.write_line(closing_text(result, shipping, titled(card.name, card.weights), status, screen))
-        reporter.write_line(printable(results_line(self.run.options)))
         cluster = cluster_line(self.run.loaded[0]) if "loaded" in vars(self.run) else ""
         for line in filter(None, (cluster, *cache_lines(card.cache, self.run.options.cache_limit))):
             reporter.write_line(printable(line))
         for line in filter(None, (self.correction, *self.problems)):
             reporter.write_line(printable(line), yellow=True)
         self._show_controls(reporter, result)
+        for line in place_lines(self.run.options, shipping, result):
+            reporter.write_line(printable(line))
         if lines := explained_lines(result.explained):
             reporter.write_sep("=", "why cases were missed")
             for line in lines:

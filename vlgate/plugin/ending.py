@@ -70,6 +70,11 @@ def gate_reports(decision: Decision, properties: Sequence[tuple[str, object]] = 
     yield pytest.TestReport(**about, outcome="passed", longrepr=None, when="teardown", user_properties=properties)
 
 
+def is_gate(report: Any) -> bool:
+    """Whether a report is of a gate, which the block of vlgate shows; pytest need not repeat it."""
+    return isinstance(report.longrepr, _Sentence) and report.nodeid.startswith(f"{FILE}::")
+
+
 # What pytest sends and prints of failed tests: halves of surrogate pairs escaped, and one cause printed once.
 
 FEW = 3

@@ -33,7 +33,7 @@ from vlgate.record.options import FIRST, Options
 from vlgate.types import Difference, Shape
 
 NO_BASELINE = "compares with an earlier run, and none is given; name one with --baseline DIR"
-FIRST_RUN = "not compared: first run; vlgate bless keeps it for --baseline"
+FIRST_RUN = "not compared: first run; vlgate baseline keeps it for --baseline"
 """Why a gate on a comparison is not run if ``--baseline=first`` says that there is no earlier run."""
 MOST_NAMED = 3
 
@@ -223,7 +223,7 @@ def unjudged_gates(
     elif any(decision.why == FIRST_RUN for decision in decisions):
         none = f"every gate of {thresholds.file} about this run compares with an earlier run, and this is the first"
     elif thresholds.acuity:
-        none += " (those of [acuity] are judged by vlgate acuity)"
+        none += " (those of [acuity] are judged by vlgate analyse acuity)"
     why = f"no gate was judged: {none}; {remedy}, or accept a run without gates with --no-require-gates"
     return [_about("run", "require-gates", "inconclusive", why)]
 

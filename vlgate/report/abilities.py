@@ -1,4 +1,4 @@
-"""What the model can and cannot do, in plain lines: one per task, from the interval of its headline metric."""
+"""What the model is weak and strong at, in plain lines: one per task, from the interval of its headline metric."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from vlgate.record.results import RunResult
 from vlgate.sources.registry import measures
 from vlgate.types import Metric
 
-Word = Literal["can", "cannot", "unknown"]
-WORDS: tuple[Word, ...] = ("cannot", "unknown", "can")
+Word = Literal["strong", "weak", "unclear"]
+WORDS: tuple[Word, ...] = ("weak", "unclear", "strong")
 HEADING = (
-    "can: the interval is above the middle of text alone (or chance) and 1; "
-    "cannot: it is below the middle of chance and 1, or a known limit holds; unknown: neither"
+    "strong: the interval is above the middle of text alone (or chance) and 1; "
+    "weak: it is below the middle of chance and 1, or a known limit holds; unclear: neither"
 )
 _BESIDE = 11  # the characters of a line beside its task and its figures: a word and blanks
 _LEAST_WORDS = 24  # characters; fewer do not make a question
@@ -29,13 +29,14 @@ class Ability:
     figures: str
     short: str  # the figures without the interval
     question: str
+    doubt: str = ""  # why the task is not measured
     limits: tuple[str, ...] = ()  # the known limits of the task that hold, with their reasons
 
 
-# A model can do what a task asks if the interval of the headline metric is above the middle between the task's floor
+# A model is strong at a task if the interval of the headline metric is above the middle between the task's floor
 # and 1. The floor is the chance level, or the value of the text-only model if that is higher, so that a task that can
-# be solved without the image shows no ability. It cannot if the interval is below the middle between chance and 1, or
-# if a known limit says so and holds. Anything else is unknown.
+# be solved without the image shows no ability. It is weak if the interval is below the middle between chance and 1, or
+# if a known limit says so and holds. Anything else is unclear.
 def abilities(run: RunResult) -> list[Ability]:
     found = []
     for result in run.results:
@@ -79,15 +80,17 @@ def ability(
     task: str, metric: Metric, *, chance: float | None, blind: float | None, limits: tuple[str, ...], doubt: str = ""
 ) -> Ability:
     floor = max(chance or 0.0, blind or 0.0)
-    word: Word = "unknown"
+    word: Word = "unclear"
     if not doubt and (limits or metric.high < (1.0 + (chance or 0.0)) / 2):
-        word = "cannot"
+        word = "weak"
     elif not doubt and metric.low >= (1.0 + floor) / 2 and floor < 1.0:
-        word = "can"
+        word = "strong"
     beside = f"chance {chance:.2f}" if chance is not None and floor == chance else f"text only {floor:.2f}"
     value, n = f"{metric.value:.2f}", f"n = {metric.n:,}, {beside}"
     figures, short = doubt or f"{value} ({metric.low:.2f}-{metric.high:.2f}), {n}", doubt or f"{value}, {n}"
-    return Ability(task=task, word=word, figures=figures, short=short, question=measures(task), limits=limits)
+    return Ability(
+        task=task, word=word, figures=figures, short=short, question=measures(task), doubt=doubt, limits=limits
+    )
 
 
 def unmeasured(metric: Metric, chance: float | None, *, tied: int, yes_or_no: bool, neither: tuple[int, int]) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -46,10 +45,7 @@ class MissedOfTask:
     missed: tuple[Missed, ...]
 
 
-def missed_cases(run: RecordedRun, pattern: str = "*", part: str = "") -> list[MissedOfTask]:
-    wanted = [task for task in run.figures["tasks"] if fnmatchcase(task, pattern)]
-    if not wanted:
-        raise UnknownNameError("task in --task", pattern, run.figures["tasks"])
+def missed_cases(run: RecordedRun, wanted: Collection[str], part: str = "") -> list[MissedOfTask]:
     if part and "=" not in part:
         raise OptionError(f"--slice {part}: has no =; write tag=value, as --slice provenance=zero_to_something")
     tables = {task: table for task, table in case_tables(run).items() if task in wanted}

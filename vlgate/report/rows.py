@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from vlgate.gates.records import OUTCOMES, RELEASABLE, Decision, GateKind, Outcome
@@ -15,6 +15,7 @@ from vlgate.report.table import Table
 from vlgate.types import CAPABILITIES, Metric
 
 HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")
+NUMBERS = ("n", "value", "chance", "blind")
 NOT_PASSED = tuple(outcome for outcome in OUTCOMES if outcome not in RELEASABLE)
 NAMED = 3  # the most gates that a line names; the results folder names all
 # what replies are, and what to do, if texts tie that a score might tell apart
@@ -44,9 +45,8 @@ def rows(run: RunResult) -> list[ResultRow]:
 
 def result_table(run: RunResult) -> Table:
     found = rows(run)
-    numbers = ("n", "value", "chance", "blind")
     outcomes = [row.outcome or "" for row in found]
-    return Table(headings=HEADINGS, rows=[row.cells for row in found], numbers=numbers, outcomes=outcomes)
+    return Table(headings=HEADINGS, rows=[row.cells for row in found], numbers=NUMBERS, outcomes=outcomes)
 
 
 def coverage_line(result: TaskResult) -> str | None:
@@ -156,8 +156,9 @@ def by_reason(gates: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-def outcome_lines(decisions: Iterable[Decision], outcome: Outcome) -> list[str]:
-    alike = by_reason((decision.gate.id, decision.why) for decision in decisions if decision.outcome == outcome)
+def outcome_lines(decisions: Iterable[Decision], outcome: Outcome, but: Collection[str] = ()) -> list[str]:
+    chosen = (one for one in decisions if one.outcome == outcome and one.gate.id not in but)
+    alike = by_reason((one.gate.id, one.why) for one in chosen)
     return [f"{outcome}: {named(ids)}: {why}" for why, ids in alike.items()]
 
 

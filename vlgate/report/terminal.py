@@ -2,56 +2,73 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from dataclasses import dataclass
+from pathlib import Path
 
 from vlgate.asking.cache.folder import shown_size
 from vlgate.errors import printable
+from vlgate.gates.records import Decision
 from vlgate.record.comparison import comparison_lines
 from vlgate.record.model_card import CacheUse
 from vlgate.record.options import Options
 from vlgate.record.results import RunResult
-from vlgate.report.abilities import ability_lines
-from vlgate.report.ci.release import Release, not_passed_lines, release_line
+from vlgate.report.abilities import WORDS, abilities, ability_lines
+from vlgate.report.ci.release import Release, next_step, release_line
 from vlgate.report.remarks import average_lines, error_rate_lines, fatal_lines, shortcut_lines, variant_lines
-from vlgate.report.rows import HEADINGS, coverage_lines, outcome_lines, result_table, unit_line, warning_lines
-from vlgate.report.table import printed
+from vlgate.report.rows import (
+    HEADINGS,
+    NOT_PASSED,
+    NUMBERS,
+    ResultRow,
+    coverage_lines,
+    outcome_lines,
+    rows,
+    unit_line,
+    warning_lines,
+)
+from vlgate.report.table import Table, printed
 
-REASONS = 8  # the most reasons of gates that did not pass; the table and the results folder have all
+REASONS = 8  # the most reasons of gates that did not pass; summary.md has all
 SCREEN = 24  # the lines of a small terminal: if more are printed, the decision is repeated at the end
 _STYLES = {
     "PASS": "bold green",
     **dict.fromkeys(("FAIL", "BROKEN", "INCOMPLETE", "fail", "newly broken"), "bold red"),
     **dict.fromkeys(("INCONCLUSIVE", "NOT GATED", "inconclusive", "flaw of the data", "suspect"), "bold yellow"),
-    **dict.fromkeys(("pass", "can"), "green"),
-    "unknown": "yellow",
-    "cannot": "magenta",
+    **dict.fromkeys(("pass", "strong"), "green"),
+    "unclear": "yellow",
+    "weak": "magenta",
     "not run": "dim",
 }
-# the columns that a narrow terminal has no room for; the lines above the table have most of them
-_LEFT_OUT_FIRST = ("capability", "blind", "n", "interval", "chance", "metric")
+_COLUMNS = ("decision", "task", "metric", "value", "interval", "n", "threshold", "chance", "blind", "ability")
+_LEFT_OUT_FIRST = ("ability", "chance", "metric", "blind")  # the columns that a narrow terminal has no room for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """What text is written to: its width in characters, None for a log without one, and whether it shows colours."""
+    """What text is written to: its width in characters, None for a log without one, its colours, and -v."""
 
     width: int | None = None
     colour: bool = False
+    verbose: bool = False
 
 
 def closing_text(run: RunResult, found: Release, model: str, status: int, screen: Screen) -> str:
     decision = release_line(found, model, status)
-    reasons = not_passed_lines(run)
+    elsewhere = {row.gate for row in rows(run)}
+    reasons = [line for one in NOT_PASSED for line in outcome_lines(run.decisions, one, elsewhere)]
     more = [f"and {len(reasons) - REASONS} more reasons in summary.md"] if len(reasons) > REASONS else []
     compared = [] if run.comparison is None else comparison_lines(run.comparison)
     counts = [unit_line(run)] if run.results else []
     remarks = [line for say in (fatal_lines, shortcut_lines, warning_lines, coverage_lines) for line in say(run)]
-    remarks += [*outcome_lines(run.decisions, "not run"), *average_lines(run), *variant_lines(run)]
-    remarks += [*error_rate_lines(run.error_rates), *run.notes]
+    remarks += [*outcome_lines(run.decisions, "not run"), *average_lines(run), *run.notes]
+    if screen.verbose:
+        remarks += [*variant_lines(run), *error_rate_lines(run.error_rates)]
     parts = [
         _styled([decision, *reasons[:REASONS], *more, *counts, *compared], screen),
-        _styled(ability_lines(run, screen.width) if run.results else [], screen),
         terminal_table(run, screen) if run.results else "",
+        _styled(ability_lines(run, screen.width) if run.results and screen.verbose else [], screen),
         _styled(remarks, screen),
     ]
     text = "\n\n".join(filter(None, parts))
@@ -59,17 +76,52 @@ def closing_text(run: RunResult, found: Release, model: str, status: int, screen
 
 
 def terminal_table(run: RunResult, screen: Screen) -> str:
-    table = result_table(run)
-    if not table.rows:
-        return ""
-    kept = list(HEADINGS)
+    """Return a line for each gate and each task without one, those that did not pass first, with their reasons."""
+    able = {one.task: one for one in abilities(run)}
+    words = {task: one.word for task, one in able.items()}
+    order = [*NOT_PASSED, *WORDS]
+
+    def place(row: ResultRow) -> int:
+        return order.index(row.outcome if row.outcome in NOT_PASSED else words.get(row.cells[1], "unclear"))
+
+    found = sorted(rows(run), key=place)
+    headings, cells = (*HEADINGS, "ability"), [(*row.cells, words.get(row.cells[1], "-")) for row in found]
+    outcomes = [str(row.outcome or words.get(row.cells[1], "")) for row in found]
+    table = Table(headings=headings, rows=cells, numbers=NUMBERS, outcomes=outcomes)
+    kept = list(_COLUMNS)
     for heading in _LEFT_OUT_FIRST:
         if screen.width is not None and table.columns(kept).width() > screen.width:
             kept.remove(heading)
-    lines = table.columns(kept).text(_STYLES if screen.colour else None)
-    if left_out := [heading for heading in HEADINGS if heading not in kept]:
-        lines.append(f"(in summary.md only: {', '.join(left_out)})")
-    return "\n".join(lines)
+    head, *lines = table.columns(kept).text(_STYLES if screen.colour else None)
+    whys = {one.gate.id: _reason(one) for one in run.decisions if one.outcome in NOT_PASSED}
+    text, said = [head], {""}
+    for row, line in zip(found, lines, strict=True):
+        why = whys.get(row.gate, "") or (able[row.cells[1]].doubt if row.cells[1] in able else "")
+        text += [line, *([f"  {printable(why)}"] if why not in said and len(said) <= REASONS else [])]
+        said.add(why)
+    if len(said) > REASONS + 1:
+        text.append(f"and {len(said) - REASONS - 1} more reasons in summary.md")
+    return "\n".join(text)
+
+
+def _reason(decision: Decision) -> str:
+    # Without what the columns say
+    figures = re.compile(r"\S+ is -?[\d.]+(?: \([^)]*\))?(?:, (?:below|above) (?:min|max) = [\d.]+$)?[:,;]? ?")
+    return figures.sub("", decision.why, count=1) if figures.match(decision.why) else decision.why
+
+
+def place_lines(options: Options, found: Release, run: RunResult) -> list[str]:
+    """Return where the gates come from, where the page is, and what to do next."""
+    named = options.thresholds is not None
+    gates = f"gates from {options.thresholds}" if named else "no thresholds file: nothing is gated"
+    page = (options.results / "report.html").resolve()
+    here = Path.cwd()
+    shown = options.results.relative_to(here) if options.results.is_relative_to(here) else options.results
+    tasks = {result.task.id for result in run.results}
+    ends = ((one.outcome, one.gate.task if one.gate.task in tasks else "") for one in run.decisions)
+    compared = run.comparison is not None
+    step = next_step(found.verdict, ends, place=shlex.quote(str(shown)), compared=compared)
+    return [gates, f"page: {page.as_uri()}", *([f"next: {step}"] if step else [])]
 
 
 def cache_lines(cache: CacheUse, limit: int) -> list[str]:
@@ -83,12 +135,6 @@ def cache_lines(cache: CacheUse, limit: int) -> list[str]:
         removed = f"{cache.evicted:,} of the oldest replies made room for new ones"
         lines.append(f"{removed}, because it may take {shown_size(limit)}; a larger --cache-limit keeps them")
     return [f"cache: {line}" for line in (*lines, *cache.notes)]
-
-
-def results_line(options: Options) -> str:
-    named = options.thresholds is not None
-    gates = f"gates from {options.thresholds}" if named else "no thresholds file: nothing is gated"
-    return f"{gates}; results in {options.results}"
 
 
 def _styled(lines: list[str], screen: Screen) -> str:

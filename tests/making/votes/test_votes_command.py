@@ -98,7 +98,7 @@ def test_an_error_is_one_line_with_the_remedy(votes, tmp_path, arguments, said):
 def test_an_image_that_is_nowhere_is_named_before_anything_is_written(votes, tmp_path):
     (tmp_path / "set/2.png").unlink()
     status, _, told = votes("form", "--out", tmp_path / "form.html")
-    assert status == 1
+    assert status == 4
     assert "image '2.png': is in no data folder" in told
     assert "all.jsonl, record on line" in told
     assert votes("csv", "--out", tmp_path / "items.csv")[0] == 0

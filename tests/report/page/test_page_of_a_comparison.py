@@ -47,7 +47,7 @@ def test_what_is_newly_broken_comes_first_with_the_counts_of_the_others(page, ri
         len(changed(right, *verdicts)) for verdicts in ((True, False), (False, True), (False, False), (True, True))
     )
     counts = f"{broken} newly broken, {fixed} fixed, {still} still wrong, {kept} right in both."
-    assert shown.index(f"{broken} cases are newly broken") < shown.index("What the model can and cannot do")
+    assert shown.index(f"{broken} cases are newly broken") < shown.index("What the model is weak and strong at")
     assert f"Compared with baseline (older) on {TASKS * CASES} cases: {counts}" in shown
     assert "The model was older, is newer." in shown
 

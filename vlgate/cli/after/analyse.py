@@ -3,6 +3,9 @@
 Each analysis takes the tasks of its benchmark or, if no run has them, those of the drawn scenes, and says in its first
 line which it took. Each number has its interval and the n that it is made from; fewer than 30 are marked. It needs
 scipy and statsmodels: pip install 'vlgate[analysis]'.
+
+Three studies have options of their own: vlgate analyse shortcuts (which cases text alone solves), acuity (a model's
+thresholds of perception), sensitivity (which task catches which defect).
 """
 
 from __future__ import annotations
@@ -33,7 +36,8 @@ _USES: Mapping[str, frozenset[str]] = MappingProxyType(
         "valse": frozenset({"perplexity"}),
     }
 )
-OPTIONS = {"paper": {"choices": tuple(_USES)}}
+_STUDIES = ("shortcuts", "acuity", "sensitivity")  # have options of their own
+OPTIONS = {"paper": {"choices": (*_USES, *_STUDIES)}}
 
 
 def run(given: argparse.Namespace) -> int:
@@ -41,6 +45,8 @@ def run(given: argparse.Namespace) -> int:
     from vlgate.studies.analyses.saved import save
     from vlgate.studies.analyses.tables import record
 
+    if given.paper in _STUDIES:
+        raise OptionError(f"{given.paper} has options of its own; write vlgate analyse {given.paper} before them")
     others = sorted({name for names in _USES.values() for name in names} - _USES[given.paper])
     if unused := [name for name in others if getattr(given, name)]:
         raise OptionError(f"--{unused[0]} is not an option of vlgate analyse {given.paper}; leave it out")
@@ -70,14 +76,14 @@ def _analysis(given: argparse.Namespace, runs: tuple[Run, ...]) -> Analysis:
 
     reader = None if given.perplexity is None else read_runs([given.perplexity])[0]
     if given.paper == "winoground":
-        return winoground.analyse(runs, reader, given_sizes(given.pretraining), given.tasks)
+        return winoground.analyse(runs, reader, given_sizes(given.pretraining), given.suite)
     if given.paper == "bla":
-        return bla.analyse(runs, _features(given), reader, given.tasks)
+        return bla.analyse(runs, _features(given), reader, given.suite)
     if given.paper == "vl-checklist":
-        return vl_checklist.analyse(runs, None if given.boxes is None else read_boxes(given.boxes), given.tasks)
+        return vl_checklist.analyse(runs, None if given.boxes is None else read_boxes(given.boxes), given.suite)
     if given.paper == "carets":
-        return carets.analyse(runs, given.tasks)
-    return valse.analyse(runs, reader, given.tasks)
+        return carets.analyse(runs, given.suite)
+    return valse.analyse(runs, reader, given.suite)
 
 
 def _features(given: argparse.Namespace) -> Features:

@@ -30,7 +30,7 @@ from vlgate.record.whole_file import write_whole
 def run(given: argparse.Namespace) -> int:
     """Return the exit status: 1 if a gate does not pass or a case could not be scored; nothing is written with 4."""
     from vlgate.report.ci.release import release
-    from vlgate.report.terminal import Screen, closing_text, results_line
+    from vlgate.report.terminal import Screen, closing_text, place_lines
     from vlgate.run.merging import in_order, join
 
     if any(folder.resolve() == given.results.resolve() for folder in given.parts):
@@ -49,8 +49,9 @@ def run(given: argparse.Namespace) -> int:
     joined, problems = _write(joined, parts)
     model = titled(joined.card.name, joined.card.weights)
     status = int(outcome_of(joined.result, joined.card).status > 0)
-    closing = closing_text(joined.result, release(joined.result, joined.card), model, status, Screen())
-    say(closing, results_line(joined.options), *problems)
+    found = release(joined.result, joined.card)
+    closing = closing_text(joined.result, found, model, status, Screen())
+    say(closing, *problems, *place_lines(joined.options, found, joined.result))
     return status
 
 

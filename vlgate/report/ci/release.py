@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from vlgate.gates.records import JUDGED
+from vlgate.gates.records import JUDGED, Outcome
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
 from vlgate.record.run_gates import FIRST_RUN
 from vlgate.record.verdict import Word, outcome_of
 from vlgate.record.whole_file import write_whole
-from vlgate.report.rows import NOT_PASSED, outcome_lines
+from vlgate.report.rows import NOT_PASSED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    word: str
+    verdict: Word
     why: str
+
+    @property
+    def word(self) -> str:
+        return self.verdict.upper()
 
 
 def release(run: RunResult, model: ModelCard) -> Release:
@@ -29,7 +34,7 @@ def release(run: RunResult, model: ModelCard) -> Release:
     judged = not JUDGED.isdisjoint(outcome.outcomes)
     joint = "; " if lacks else ", but " if judged and not outcome.stopped else ", "
     said = ("" if lacks or judged else "no gate was judged", counts, lacks or outcome.test_failed)
-    return Release(word=outcome.verdict.upper(), why=joint.join(filter(None, said)))
+    return Release(verdict=outcome.verdict, why=joint.join(filter(None, said)))
 
 
 def release_line(found: Release, model: str, status: int) -> str:
@@ -38,8 +43,19 @@ def release_line(found: Release, model: str, status: int) -> str:
     return f"{found.word}: {sentence}: {found.why} (exit status {status})"
 
 
-def not_passed_lines(run: RunResult) -> list[str]:
-    return [line for outcome in NOT_PASSED for line in outcome_lines(run.decisions, outcome)]
+def next_step(verdict: Word, gates: Iterable[tuple[Outcome, str]], *, place: str, compared: bool) -> str:
+    """Return what a user does next, by the outcomes of gates with their tasks; empty if the reasons say it."""
+    stops = sorted((NOT_PASSED.index(outcome), task) for outcome, task in gates if task and outcome in NOT_PASSED)
+    task = stops[0][1] if stops else ""
+    if verdict == "fail" and task:
+        return f"vlgate show {place} --suite {shlex.quote(task)} lists its missed cases"
+    if verdict == "inconclusive" and task:
+        return f"give {task} more cases, or a threshold that its cases can decide"
+    if verdict == "not gated":
+        return f"vlgate init --from {place} writes gates from this run"
+    if verdict == "pass" and not compared:
+        return f"vlgate baseline {place} keeps this run, for --baseline to compare later ones with"
+    return ""
 
 
 def _counts(run: RunResult) -> str:

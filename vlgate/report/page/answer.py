@@ -10,6 +10,7 @@ from typing import Any
 from vlgate.metrics.shapes import headlines
 from vlgate.record.run_gates import FIRST_RUN
 from vlgate.record.verdict import RunOutcome
+from vlgate.report.ci.release import next_step
 from vlgate.report.page.cards import Card, anchor
 from vlgate.report.rows import NOT_PASSED, count_words, difference_words, threshold_words
 
@@ -19,6 +20,7 @@ class Answer:
     tone: str  # yes, no or open
     sentence: str
     reasons: tuple[str, ...] = ()
+    step: str = ""  # what to do next
 
 
 def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
@@ -30,18 +32,22 @@ def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
     parts += filter(None, (failed, unsure))
     passed = outcome.outcomes.count("pass")
     every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
+    ends = ((gate["decision"], judged_by(gate)[0]) for gate in figures["gates"])
+    ends = ((end, task if task in figures.get("tasks", ()) else "") for end, task in ends)
+    step = next_step(outcome.verdict, ends, place="RUN", compared=figures.get("baseline") is not None)
     first = [gate for gate in figures["gates"] if gate["why"] == FIRST_RUN]
     every += f"; {_count(first, 'is', 'are')} not compared: first run" if first else ""
     if outcome.verdict == "pass":
-        return Answer(tone="yes", sentence=f"This release may ship: {every}.")
+        return Answer(tone="yes", sentence=f"This release may ship: {every}.", step=step)
     if outcome.verdict == "not gated":
-        return Answer(tone="open", sentence="No gate was judged, so nothing says whether this release may ship.")
+        sentence = "No gate was judged, so nothing says whether this release may ship."
+        return Answer(tone="open", sentence=sentence, step=step)
     if outcome.test_failed and not flaws:
         before = "" if parts else f"{every if passed else 'no gate was judged'}, but "
         parts.append(before + outcome.test_failed)
     joined = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     reasons = tuple(f"{gate['gate']}: {gate['why']}" for word in NOT_PASSED for gate in stops[word])
-    return Answer(tone="no", sentence=f"This release may not ship: {joined}.", reasons=(*flaws, *reasons))
+    return Answer(tone="no", sentence=f"This release may not ship: {joined}.", reasons=(*flaws, *reasons), step=step)
 
 
 def urgency(gate: Mapping[str, Any]) -> int:

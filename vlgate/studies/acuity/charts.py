@@ -72,7 +72,7 @@ def read_release(place: Path) -> ChartRun:
     except OSError as error:
         why = f"{file} cannot be read ({error.strerror}); name a folder with {FILE}"
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        why = f"{file} is not a file of vlgate acuity ({type(error).__name__}: {error}); write it again"
+        why = f"{file} is not a file of vlgate analyse acuity ({type(error).__name__}: {error}); write it again"
     raise OptionError(f"--against {place}: {why}")
 
 

@@ -179,7 +179,7 @@ def trial(faculty: str, level: float, place: int, seed: str) -> Trial:
 
 
 def _drawn(graph: Graph, key: str) -> LazyImage:
-    return LazyImage(key=key, load=Drawing(graph=graph), where="drawn from a scene graph, vlgate acuity")
+    return LazyImage(key=key, load=Drawing(graph=graph), where="drawn from a scene graph, vlgate analyse acuity")
 
 
 def _there(*words: str) -> str:

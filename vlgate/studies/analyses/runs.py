@@ -78,7 +78,7 @@ def pattern_of(runs: Sequence[Run], benchmark: str, headline: str, given: str | 
         if any(chosen(run, pattern, headline) for run in runs):
             return pattern
     problem = f"no task {' or '.join(map(repr, patterns))} with judged cases with the metric {headline} in the runs"
-    raise OptionError(f"{problem}; name a run on {benchmark} or on the scenes, or the tasks with --tasks GLOB")
+    raise OptionError(f"{problem}; name a run on {benchmark} or on the scenes, or the tasks with --suite GLOB")
 
 
 def analysis_of(

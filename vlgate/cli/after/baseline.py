@@ -26,19 +26,19 @@ RECORD = "blessed.json"
 
 
 def run(given: argparse.Namespace) -> int:
-    recorded = read_run(given.run, f"vlgate bless {given.run}")
+    recorded = read_run(given.run, f"vlgate baseline {given.run}")
     found = finished_run(recorded)
     outcome = recorded_outcome(recorded)
     refused = [gate["gate"] for gate in recorded.figures["gates"] if gate["decision"] not in RELEASABLE]
     if not given.why.strip() and outcome.verdict != "pass":
         problem = f"its gates do not pass ({refused[0]})" if refused else "no gate was judged in it"
         problem = outcome.lacking[0] if outcome.lacking else problem
-        raise recorded.wrong(problem, "bless a run that passes, or say why with --why TEXT")
+        raise recorded.wrong(problem, "name a run that passes, or say why with --why TEXT")
     if given.suite and given.must_hold is None:
         raise OptionError("--suite: chooses the cases of --must-hold; name its file, or leave --suite out")
     lines = _held(given, found.tasks) if given.must_hold is not None else []
-    if (given.to / "metrics.json").exists() and not given.overwrite:
-        raise OptionError(f"--to {given.to}: holds a baseline; replace it with --overwrite, or name another folder")
+    if (given.out / "metrics.json").exists() and not given.overwrite:
+        raise OptionError(f"--out {given.out}: holds a baseline; replace it with --overwrite, or name another folder")
     record = {
         "from": str(given.run),
         "model": found.model,
@@ -46,14 +46,14 @@ def run(given: argparse.Namespace) -> int:
         "gates_not_passed": refused,
         "why": given.why,
     }
-    given.to.mkdir(parents=True, exist_ok=True)
-    (given.to / "metrics.json").unlink(missing_ok=True)  # the last file: if it is there, so are the others
-    (given.to / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    given.out.mkdir(parents=True, exist_ok=True)
+    (given.out / "metrics.json").unlink(missing_ok=True)  # the last file: if it is there, so are the others
+    (given.out / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     for name in FILES:
         if (given.run / name).is_file():
-            shutil.copyfile(given.run / name, given.to / name)
+            shutil.copyfile(given.run / name, given.out / name)
     cases = sum(len(task.judged) for task in found.tasks.values())
-    say(f"Baseline saved to {given.to} ({found.model}, {cases:,} cases).")
+    say(f"Baseline saved to {given.out} ({found.model}, {cases:,} cases).")
     if given.must_hold is not None:
         given.must_hold.parent.mkdir(parents=True, exist_ok=True)
         given.must_hold.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -8,7 +8,6 @@ are, and are not written twice.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import tempfile
@@ -28,12 +27,11 @@ HELD = "must-hold.jsonl"
 _FIELDS = ("task", "case", "shape", "capability", "requests", "cause")
 
 
-def run(given: argparse.Namespace) -> int:
-    out: Path = given.out
+def keep(folder_of_run: Path, out: Path) -> int:
     folder = _data_folder(out)
-    finds = _lines(given.run / FILE, f"run pytest -m shrink --results={given.run} first", _FIELDS)
+    finds = _lines(folder_of_run / FILE, f"run pytest -m shrink --results={folder_of_run} first", _FIELDS)
     if not finds:
-        say(f"{given.run / FILE}: has no find, so that there is nothing to keep")
+        say(f"{folder_of_run / FILE}: has no find, so that there is nothing to keep")
         return 0
     before = _lines(out, "name another file with --out", ("task",)) if out.exists() else []
     held = _lines(folder / HELD, "repair or remove it", ("task", "case")) if (folder / HELD).exists() else []
@@ -42,13 +40,13 @@ def run(given: argparse.Namespace) -> int:
     lost: Counter[str] = Counter()
     for find in finds:
         try:
-            line = own_case(find, lambda name: _kept_image(given.run, name, folder))
+            line = own_case(find, lambda name: _kept_image(folder_of_run, name, folder))
             _hold_readable(line)
         except NotKeptError as error:
             lost[str(error)] += 1
             continue
         except (KeyError, TypeError, ValueError, AttributeError):
-            what = f"{given.run / FILE}: the find {find['task']}:{find['case']} is damaged"
+            what = f"{folder_of_run / FILE}: the find {find['task']}:{find['case']} is damaged"
             raise OptionError(f"{what}; make the run again") from None
         line = {"task": line.pop("task"), "id": own_id(find, line), **line}
         if (line["task"], line["id"]) not in known:
@@ -65,7 +63,7 @@ def run(given: argparse.Namespace) -> int:
     if before or new:
         say(f'hold them with must_hold = "{folder / HELD}" in [defaults] of thresholds.toml, and --data={folder}')
     if not kept:
-        raise OptionError(f"{given.run / FILE}: no find can be kept; name the whole folder of the run")
+        raise OptionError(f"{folder_of_run / FILE}: no find can be kept; name the whole folder of the run")
     return 0
 
 
