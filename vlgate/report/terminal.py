@@ -111,7 +111,7 @@ def _reason(decision: Decision) -> str:
 
 
 def place_lines(options: Options, found: Release, run: RunResult) -> list[str]:
-    """Return where the gates come from, where the page is, and what to do next."""
+    """Return the gates' file, the page, and what to do next."""
     named = options.thresholds is not None
     gates = f"gates from {options.thresholds}" if named else "no thresholds file: nothing is gated"
     page = (options.results / "report.html").resolve()
