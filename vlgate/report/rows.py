@@ -17,6 +17,7 @@ from vlgate.types import CAPABILITIES, Metric
 HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")
 NUMBERS = ("n", "value", "chance", "blind")
 NOT_PASSED = tuple(outcome for outcome in OUTCOMES if outcome not in RELEASABLE)
+HOLDS = "limit holds"  # the outcome "cannot" of a known limit, in words
 NAMED = 3  # the most gates that a line names; the results folder names all
 # what replies are, and what to do, if texts tie that a score might tell apart
 YES_OR_NO = "a yes or a no: ask both texts as questions, or gate acc, p_c or p_f"
@@ -198,6 +199,7 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
         measured = str(metric.n), f"{metric.value:.3f}", f"{metric.low:.3f} - {metric.high:.3f}"
     else:  # a control that was not asked is about no case
         measured = "-" if name in CONTROLLED else str(result.coverage.judged), "-", "-"
+    holds = decision is not None and decision.outcome == "cannot"
     cells = (
         result.task.capability,
         result.task.id,
@@ -205,7 +207,7 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
         *measured,
         "-" if chance is None or change is not None else f"{chance:.3f}",
         "-" if blind is None or change is not None else f"{blind.value:.3f}",
-        *(("-", "-") if decision is None else (threshold(decision), decision.outcome)),
+        *(("-", "-") if decision is None else (threshold(decision), HOLDS if holds else decision.outcome)),
     )
     if decision is None:
         return ResultRow(cells=cells, outcome=None)

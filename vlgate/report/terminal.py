@@ -99,6 +99,8 @@ def terminal_table(run: RunResult, screen: Screen) -> str:
         why = whys.get(row.gate, "") or (able[row.cells[1]].doubt if row.cells[1] in able else "")
         text += [line, *([f"  {printable(why)}"] if why not in said and len(said) <= REASONS else [])]
         said.add(why)
+    if left_out := [heading for heading in _COLUMNS if heading not in kept]:
+        text.append(f"(in summary.md only: {', '.join(left_out)})")
     if len(said) > REASONS + 1:
         text.append(f"and {len(said) - REASONS - 1} more reasons in summary.md")
     return "\n".join(text)
