@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any, NamedTuple
 
 from vlgate.perturb.graphs.absence import WHOLE, has_many, has_others
@@ -19,9 +19,18 @@ from vlgate.perturb.text.grammar import form, plural, with_article
 from vlgate.perturb.text.parsed import Parsed, Token
 from vlgate.perturb.word_lists import words
 
-NUMBERS = ("one", "two", "three", "four", "five", "six")
+SOME = "some"
+NUMBERS = ("one", "two", "three", "four", "five", "six", SOME)
 """The numbers that can change places; a caption seldom counts further."""
 
+SOMETHING = "something"
+"""Names a thing whose name does not matter: "a black cat and something white"."""
+
+_BROADER = ("person", "animal", "vehicle")
+"""Names under which two images may have the same facts: a dog behind a car, and a truck behind a cow."""
+
+_BEARING = frozenset(("on", "carrying", "pulling", "riding"))
+"""Of these the contrary does not hold of another thing of the name either: nobody leads two horses that ride on him."""
 _FACING = frozenset({"in front of", "standing in front of", "sitting in front of"})
 _ANIMATE = frozenset({"person", "animal"})
 
@@ -90,6 +99,11 @@ class Vocabulary:
         return self.ontology.knows(noun) and self.ontology.nouns[noun].askable
 
     @kept
+    def names(self, noun: str) -> Words:
+        """Return a name that is known, and the broader ones that its things certainly have."""
+        return (noun, *(name for name in _BROADER if name != noun and name in self.ontology.certain(noun)))
+
+    @kept
     def one_way(self, relation: str) -> bool:
         known = self.ontology.relations.get(relation)
         return known is not None and known.asymmetric and bool(known.text)
@@ -105,12 +119,24 @@ class Vocabulary:
             return False
         return self.ontology.words.categories[known.category].kind == ACTION
 
+    @kept
+    def acts(self, noun: str, value: str) -> bool:
+        return self.action(value) and self.ontology.acts(noun, value)
+
     def category(self, value: str) -> str:
         return self.ontology.attributes[value].category
 
+    def colour(self, value: str) -> bool:
+        return value in self.ontology.attributes and self.category(value) == "color"
+
+    @kept
+    def apart(self, one: str, other: str) -> bool:
+        """Whether the one thing is told from its surroundings, and the other is no part of it and not worn by it."""
+        return one not in _UNBOUNDED and other not in self.ontology.own_parts(one)
+
     def exchangeable(self, one: Has, other: Has) -> bool:
-        apart = one.noun != other.noun and not self.alike(one.noun, other.noun)
-        return apart and self.exclusive(one.value, other.value)
+        apart = SOMETHING in {one.noun, other.noun} or not self.alike(one.noun, other.noun)
+        return one.noun != other.noun and apart and self.exclusive(one.value, other.value)
 
     def wording(self, facts: Iterable[Fact]) -> str:
         return " and ".join(self._wording(fact) for fact in facts)
@@ -121,6 +147,8 @@ class Vocabulary:
             return f"{self._named(fact.subject)} {text} {self._named(fact.object)}"
         if isinstance(fact, Lacks):
             return self._named(fact.noun)
+        if fact.noun == SOMETHING:
+            return f"{SOMETHING} {fact.value}"
         if fact.value in NUMBERS:
             return f"{fact.value} {fact.noun if fact.value == 'one' else plural(fact.noun)}"
         if self.action(fact.value):
@@ -133,7 +161,8 @@ class Vocabulary:
     @kept
     def exclusive(self, one: str, other: str) -> bool:
         if one in NUMBERS or other in NUMBERS:
-            return one != other and one in NUMBERS and other in NUMBERS
+            counted = one != other and one in NUMBERS and other in NUMBERS
+            return counted and (SOME not in {one, other} or "one" in {one, other})
         return self.ontology.exclusive(one, other)
 
     @kept
@@ -173,35 +202,51 @@ def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
             _one_way(fact, scene, vocabulary)
             if isinstance(fact, Relates)
             else (fact.value in NUMBERS[1:] or fact.noun not in scene.several)
-            and not any(vocabulary.exclusive(fact.value, other.value) for other in names[fact.noun])
+            and not any(
+                vocabulary.exclusive(fact.value, other.value)
+                for other in names[fact.noun]
+                # "A man" is said of one of two as well.
+                if other.value != "one" or fact.value == SOME
+            )
         )
     )
 
 
-def statements(scene: Scene, facts: Iterable[Fact], vocabulary: Vocabulary) -> Iterator[Statement]:
+def statements(scene: Scene, sure: Collection[Fact], vocabulary: Vocabulary) -> Iterator[Statement]:
     """Yield what facts of a scene say: each relation, and each two values of two things that exclude each other."""
-    # Two numbers must come from one caption, because who counts one kind of things only may leave others unsaid. Of a
-    # graph, each value is also said alone, of the thing that has it: "a black cat and a dog", if the dog is white.
-    values = []
-    for fact in facts:
-        if isinstance(fact, Relates):
-            yield _statement(scene.image, fact)
-        elif isinstance(fact, Has):
-            values.append(fact)
-    exclusive = vocabulary.exclusive
-    for one, other in combinations(sorted(values), 2):
-        if not exclusive(one.value, other.value) or not vocabulary.exchangeable(one, other):
+    # One of two values must be sure, and two numbers must. A value is also said alone of the thing that has it: "a black
+    # cat and a dog", if the dog is white; and with the colour of anything else: "a black cat and something white".
+    yield from (_statement(scene.image, fact) for fact in sure if isinstance(fact, Relates))
+    values = sorted(fact for fact in scene.facts if isinstance(fact, Has))
+    for one, other in permutations(values, 2):
+        if other not in sure or not vocabulary.exclusive(one.value, other.value):
             continue
-        if one.value not in NUMBERS or any({one, other} <= set(caption.facts) for caption in scene.captions):
-            yield _statement(scene.image, one, other)
-        if not scene.captions and {one.noun, other.noun}.isdisjoint(scene.more):
+        if not vocabulary.exchangeable(one, other):
+            continue
+        if one.value in NUMBERS:
+            if one < other and one in sure and _counted(one, other, scene):
+                yield _statement(scene.image, one, other)
+            continue
+        if one < other or one not in sure:
+            yield _statement(scene.image, *sorted((one, other)))
+        if {one.noun, other.noun}.isdisjoint(scene.more):
             yield _statement(scene.image, one, Lacks(other.noun, one.value))
-            yield _statement(scene.image, other, Lacks(one.noun, other.value))
+        if vocabulary.colour(one.value) and vocabulary.apart(other.noun, one.noun):
+            yield _statement(scene.image, other, Has(SOMETHING, one.value))
+
+
+def _counted(one: Has, other: Has, scene: Scene) -> bool:
+    if not any({one, other} <= set(caption.facts) for caption in scene.captions):
+        return False
+    # Captions seldom tell how many there are of what they name in passing.
+    said = [sum(fact in caption.facts for caption in scene.captions) for fact in (one, other)]
+    return SOME not in {one.value, other.value} or 2 * min(said) >= len(scene.captions)
 
 
 def _one_way(fact: Relates, scene: Scene, vocabulary: Vocabulary) -> bool:
+    unsure = {fact.subject, fact.object} & (scene.several | scene.more)
     return (
-        {fact.subject, fact.object}.isdisjoint(scene.several | scene.more)
+        (not unsure or (fact.relation in _BEARING and len(unsure) == 1))
         and not vocabulary.alike(fact.subject, fact.object)
         and not vocabulary.mutual(fact.relation, fact.subject, fact.object)
     )
@@ -217,15 +262,20 @@ def _statement(image: str, *facts: Fact) -> Statement:
 # further on is often a guess, as in "a man on a bench with a dog".
 
 _NOT_THE_THING = words("not the thing")  # words before a noun that name another thing: a toy truck is not a truck
+_UNBOUNDED = words("unbounded")  # things of which more may be there than a caption tells
 _PICTURED = words("picture of")  # nouns whose "of" names what they show: a statue of a man is not a man
 _MANY = words("many of")  # nouns whose "of" names several things
-_POSTURES = frozenset("sitting standing lying laying resting parked perched seated sleeping".split())
+_POSTURES = {posture: posture for posture in "sitting standing lying resting parked perched sleeping".split()}
+_POSTURES |= {"laying": "lying", "laid": "lying", "seated": "sitting"}
 _LONG = {("in", "front", "of"): "in front of", ("on", "top", "of"): "on top of"}
+_ENTAILED = {"on top of": "on", "riding": "on", "inside": "in", "underneath": "under", "beneath": "under"}
 _SHADES = frozenset("light dark bright pale deep".split())
 _MORE = frozenset("another other others each rest more".split())
 """Words that tell of things beyond those that are named: "a burger with another next to it"."""
 
-_Thing = tuple[str, int]  # the name of a thing, and the position of its noun
+_GROUPS = {"person": words("group of people") | {"people", "someone"}, "animal": words("group of animals")}
+
+_Thing = tuple[Words, int]  # the names of a thing, and the position of its noun
 
 
 def caption_scenes(captions: Iterable[tuple[str, Parsed]], vocabulary: Vocabulary) -> list[Scene]:
@@ -268,40 +318,47 @@ class _Reader:
         for index, token in enumerate(self._tokens):
             if token.head != index:
                 self._below[token.head].append(index)
-        self._things = {index: name for name, index in self._named()}
+        self._things = {index: names for names, index in self._named()}
 
     def facts(self) -> Iterator[Fact]:
-        for index, name in self._things.items():
-            yield from self._values(index, name)
-            yield from self._relations(index, name)
+        for index, names in self._things.items():
+            for name in names:
+                yield from self._values(index, name)
+                yield from self._relations(index, name)
 
     def _named(self) -> Iterator[_Thing]:
-        names: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         more = any(token.lower in _MORE for token in self._tokens)
         for index, token in enumerate(self._tokens):
+            self.several.update(name for name, groups in _GROUPS.items() if token.lower in groups)
             if token.pos != "NOUN" or token.dep == "compound":
                 continue
             before = [self._tokens[child].lower for child in self._children(index, "compound")]
-            name = " ".join([*before, token.lemma.lower()])
-            names[name] += 1
-            if more or token.tag == "NNS" or names[name] > 1 or self._one_of_many(index):
-                self.several.add(name)
+            noun = "person" if token.lower == "people" else token.lemma.lower()
+            name = " ".join([*before, noun])
+            known = next((each for each in (name, noun) if self._vocabulary.knows(each)), "")
+            names = (name, *self._vocabulary.names(known)[1:]) if known else (name,)
+            counts.update(names)
+            many = more or token.tag == "NNS" or self._one_of_many(index)
+            self.several.update(each for each in names if many or counts[each] > 1)
             if not self._is_the_thing(index):
-                self.several |= {name, token.lemma.lower()}  # a toy truck beside a truck may be called a truck, too
-            elif self._vocabulary.knows(name):
-                yield name, index
+                self.several.update((*names, noun))  # a toy truck beside a truck may be called a truck, too
+            elif known == name:
+                yield names, index
 
     def _values(self, index: int, name: str) -> Iterator[Has]:
         number = next((self._tokens[c].lower for c in self._children(index, "nummod", "det")), "")
         number = "one" if number in {"a", "an"} else number
         agrees = number in NUMBERS and (number == "one") == (self._tokens[index].tag == "NN")
-        if agrees and not self._one_of_many(index) and plural(name) is not None:
-            yield Has(name, number)
-        if self._tokens[index].tag != "NN":
-            return
+        if not self._one_of_many(index) and plural(name) is not None:
+            if agrees:
+                yield Has(name, number)
+            if self._tokens[index].tag == "NNS":
+                yield Has(name, SOME)
         for verb in self._verbs(index):
-            if self._vocabulary.action(self._tokens[verb].lower) and not self._children(verb, "dobj", "neg", "prt"):
-                yield Has(name, self._tokens[verb].lower)
+            action = self._participle(verb)
+            if self._vocabulary.acts(name, action) and not self._children(verb, "dobj", "neg", "prt"):
+                yield Has(name, action)
         adjectives = self._children(index, "amod")
         head = self._tokens[index].head
         if self._tokens[index].dep == "nsubj" and self._tokens[head].lemma == "be":
@@ -322,9 +379,10 @@ class _Reader:
             for other in others:
                 if self._tokens[other].tag == "NN" and not self._coordinated(index) | self._coordinated(other):
                     first, _, rest = relation.partition(" ")
-                    for text in {relation, rest if first in _POSTURES else relation}:
-                        if self._vocabulary.one_way(text):
-                            yield Relates(name, text, self._things[other])
+                    texts = {relation, rest if first in _POSTURES else relation}
+                    texts |= {_ENTAILED[text] for text in texts if text in _ENTAILED}
+                    for text in filter(self._vocabulary.one_way, sorted(texts)):
+                        yield from (Relates(name, text, each) for each in self._things[other])
 
     def _joined(self, index: int) -> Iterator[tuple[str, int]]:
         if self._tokens[index].dep in {"ROOT", "nsubj", "attr"}:  # behind an object, it may belong to the verb
@@ -332,9 +390,8 @@ class _Reader:
         for verb in self._verbs(index):
             if self._children(verb, "neg", "nsubjpass", "prt"):
                 continue
-            tag = self._tokens[verb].tag
-            text = self._tokens[verb].lower if tag in {"VBG", "VBN"} else _participle(self._tokens[verb].lemma)
-            if tag != "VBN":
+            text = self._participle(verb)
+            if self._tokens[verb].tag != "VBN":
                 yield text, verb
             yield from self._after(verb, verb, f"{text} ")
 
@@ -344,6 +401,11 @@ class _Reader:
         head = self._tokens[index].head
         if self._tokens[index].dep == "nsubj" and self._tokens[head].pos == "VERB":
             yield head
+
+    def _participle(self, verb: int) -> str:
+        token = self._tokens[verb]
+        text = token.lower if token.tag in {"VBG", "VBN"} else _participle(token.lemma)
+        return _POSTURES.get(text, text)
 
     def _after(self, head: int, index: int, text: str) -> Iterator[tuple[str, int]]:
         for child in self._children(head, "prep"):

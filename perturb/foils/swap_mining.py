@@ -88,13 +88,20 @@ def _refused(
         return NO_CONTRADICTION if set(statement.facts) ^ set(other.facts) else SAME_FACTS
     if contrast.one <= scenes[other.image].facts or contrast.other <= scenes[statement.image].facts:
         return BOTH_TRUE
-    certain_of_both = _holds(contrast.one, sure[statement.image]) and _holds(contrast.other, sure[other.image])
-    return "" if certain_of_both else "an image may have several such things, or its captions disagree"
+    if _sure(contrast, sure[statement.image], sure[other.image]):
+        return ""
+    return "an image may have several such things, or its captions disagree"
 
 
-def _holds(facts: frozenset[Fact], sure: frozenset[Fact]) -> bool:
-    """Whether facts are certain; what a thing lacks follows from a value that it is said to have."""
-    return {fact for fact in facts if not isinstance(fact, Lacks)} <= sure
+def _sure(contrast: _Contrast, sure: frozenset[Fact], of_other: frozenset[Fact]) -> bool:
+    """Whether a thing of which nothing else can hold has one value in the one image and another in the other."""
+    # What a thing lacks follows from a value that it is said to have.
+    both = [fact for fact in contrast.one if isinstance(fact, Relates) or fact.value in NUMBERS]
+    if both:
+        return contrast.one <= sure and contrast.other <= of_other
+    if any(isinstance(fact, Lacks) for fact in contrast.one):
+        return True
+    return bool({fact[0] for fact in contrast.one & sure} & {fact[0] for fact in contrast.other & of_other})
 
 
 def _swap(statement: Statement, other: Statement, contrast: _Contrast, vocabulary: Vocabulary) -> Swap:
