@@ -26,7 +26,7 @@ NUMBERS = ("one", "two", "three", "four", "five", "six", SOME)
 SOMETHING = "something"
 """Names a thing whose name does not matter: "a black cat and something white"."""
 
-_BROADER = ("person", "animal", "vehicle")
+_BROADER = ("person", "animal", "vehicle", "bike", "boat", "aircraft", "bird", "computer", "phone", "container", "device", "fruit", "vegetable", "appliance", "utensil", "toy", "dessert", "drink")
 """Names under which two images may have the same facts: a dog behind a car, and a truck behind a cow."""
 
 _BEARING = frozenset(("on", "carrying", "pulling", "riding"))
@@ -83,6 +83,8 @@ class Scene:
     several: frozenset[str]
     # Names of which an image may have more than its graph: enough to leave a relation open, but not two attributes
     more: frozenset[str] = frozenset()
+    # Names whose numbers may leave some out: "two dogs", if another caption has many dogs, or a dog and others
+    uncounted: frozenset[str] = frozenset()
     captions: tuple[Statement, ...] = field(default=(), repr=False)  # for the whole captions
 
 
@@ -131,8 +133,8 @@ class Vocabulary:
 
     @kept
     def apart(self, one: str, other: str) -> bool:
-        """Whether the one thing is told from its surroundings, and the other is no part of it and not worn by it."""
-        return one not in _UNBOUNDED and other not in self.ontology.own_parts(one)
+        """Whether the other thing is no part of the one and not worn by it."""
+        return other not in self.ontology.own_parts(one)
 
     def exchangeable(self, one: Has, other: Has) -> bool:
         apart = SOMETHING in {one.noun, other.noun} or not self.alike(one.noun, other.noun)
@@ -166,6 +168,11 @@ class Vocabulary:
         return self.ontology.exclusive(one, other)
 
     @kept
+    def disputes(self, one: str, other: str) -> bool:
+        """Whether a value leaves open that another one holds alone; a thing of two colours has neither."""
+        return self.exclusive(one, other) or (one != other and self.colour(one) and self.colour(other))
+
+    @kept
     def same(self, one: str, other: str) -> bool:
         return other in self.ontology.certain(one) and one in self.ontology.certain(other)
 
@@ -190,26 +197,38 @@ def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
     """The facts whose contrary cannot hold in the image as well."""
     # They are about things of which there are not several, or say a number. Values that another caption of the image
     # contradicts are left out, and so are relations in which both things may be to each other.
-    values: dict[str, list[Has]] = {}
-    for fact in scene.facts:
-        if isinstance(fact, Has):
-            values.setdefault(fact.noun, []).append(fact)
-    names = {name: [x for other in values if vocabulary.same(name, other) for x in values[other]] for name in values}
+    vague = scene.several | (_UNBOUNDED if scene.captions else set())
+    if "person" in scene.several and scene.captions:
+        vague |= {fact[0] for fact in scene.facts if not _UNSAID.isdisjoint(vocabulary.ontology.certain(fact[0]))}
+    plain = _undisputed(scene, vocabulary)
     return frozenset(
         fact
         for fact in scene.facts
         if (
             _one_way(fact, scene, vocabulary)
             if isinstance(fact, Relates)
-            else (fact.value in NUMBERS[1:] or fact.noun not in scene.several)
-            and not any(
-                vocabulary.exclusive(fact.value, other.value)
-                for other in names[fact.noun]
-                # "A man" is said of one of two as well.
-                if other.value != "one" or fact.value == SOME
-            )
+            else fact in plain and fact.noun not in (scene.uncounted if fact.value in NUMBERS[1:] else vague)
         )
     )
+
+
+def _undisputed(scene: Scene, vocabulary: Vocabulary) -> set[Has]:
+    """The values that nothing else said of the image contradicts; "a man" is said of one of two as well."""
+    values: dict[str, list[Has]] = {}
+    for fact in scene.facts:
+        if isinstance(fact, Has):
+            values.setdefault(fact.noun, []).append(fact)
+    names = {name: [x for other in values if vocabulary.same(name, other) for x in values[other]] for name in values}
+    return {
+        fact
+        for facts in values.values()
+        for fact in facts
+        if not any(
+            vocabulary.disputes(other.value, fact.value)
+            for other in names[fact.noun]
+            if other.value != "one" or fact.value not in NUMBERS[1:-1]
+        )
+    }
 
 
 def statements(scene: Scene, sure: Collection[Fact], vocabulary: Vocabulary) -> Iterator[Statement]:
@@ -217,7 +236,7 @@ def statements(scene: Scene, sure: Collection[Fact], vocabulary: Vocabulary) -> 
     # One of two values must be sure, and two numbers must. A value is also said alone of the thing that has it: "a black
     # cat and a dog", if the dog is white; and with the colour of anything else: "a black cat and something white".
     yield from (_statement(scene.image, fact) for fact in sure if isinstance(fact, Relates))
-    values = sorted(fact for fact in scene.facts if isinstance(fact, Has))
+    values = sorted(_undisputed(scene, vocabulary))
     for one, other in permutations(values, 2):
         if other not in sure or not vocabulary.exclusive(one.value, other.value):
             continue
@@ -262,13 +281,16 @@ def _statement(image: str, *facts: Fact) -> Statement:
 # further on is often a guess, as in "a man on a bench with a dog".
 
 _NOT_THE_THING = words("not the thing")  # words before a noun that name another thing: a toy truck is not a truck
-_UNBOUNDED = words("unbounded")  # things of which more may be there than a caption tells
+_UNBOUNDED = words("unbounded") - {"person"}  # things of which more may be there than a caption tells
 _PICTURED = words("picture of")  # nouns whose "of" names what they show: a statue of a man is not a man
 _MANY = words("many of")  # nouns whose "of" names several things
 _POSTURES = {posture: posture for posture in "sitting standing lying resting parked perched sleeping".split()}
 _POSTURES |= {"laying": "lying", "laid": "lying", "seated": "sitting"}
 _LONG = {("in", "front", "of"): "in front of", ("on", "top", "of"): "on top of"}
 _ENTAILED = {"on top of": "on", "riding": "on", "inside": "in", "underneath": "under", "beneath": "under"}
+_CROWD = words("many") - {"group", "groups"}
+_COUNTED = dict.fromkeys(("a", "an", "the", "this", "that", "his", "her", "its", "their"), "one")
+_COUNTED |= {str(count): word for count, word in enumerate(NUMBERS[1:-1], 2)}
 _SHADES = frozenset("light dark bright pale deep".split())
 _MORE = frozenset("another other others each rest more".split())
 """Words that tell of things beyond those that are named: "a burger with another next to it"."""
@@ -288,19 +310,21 @@ def caption_scenes(captions: Iterable[tuple[str, Parsed]], vocabulary: Vocabular
 def _scene(image: str, captions: Sequence[Parsed], vocabulary: Vocabulary) -> Scene:
     facts: set[Fact] = set()
     several: set[str] = set()
+    uncounted: set[str] = set()
     statements = []
     for caption in captions:
         reader = _Reader(caption, vocabulary)
         said = tuple(dict.fromkeys(reader.facts()))
         facts.update(said)
         several |= reader.several
+        uncounted |= reader.uncounted
         words = tuple(_lemma(token) for token in caption.tokens if token.pos not in {"PUNCT", "SPACE"})
         text = " ".join(caption.text.split())
         if words:
             nouns = tuple(sorted(_lemma(token) for token in caption.tokens if token.pos == "NOUN"))
             key = tuple(sorted(words))
             statements.append(Statement(image=image, key=key, facts=said, text=text, words=words, nouns=nouns))
-    return Scene(image=image, facts=frozenset(facts), several=frozenset(several), captions=tuple(statements))
+    return Scene(image=image, facts=frozenset(facts), several=frozenset(several), uncounted=frozenset(uncounted), captions=tuple(statements))
 
 
 def _lemma(token: Token) -> str:
@@ -314,6 +338,7 @@ class _Reader:
         self._tokens = parsed.tokens
         self._vocabulary = vocabulary
         self.several: set[str] = set()
+        self.uncounted: set[str] = set()
         self._below: dict[int, list[int]] = defaultdict(list)
         for index, token in enumerate(self._tokens):
             if token.head != index:
@@ -328,10 +353,10 @@ class _Reader:
 
     def _named(self) -> Iterator[_Thing]:
         counts: Counter[str] = Counter()
-        more = any(token.lower in _MORE for token in self._tokens)
+        more, further = (any(token.lower in listed for token in self._tokens) for listed in (_MORE, words("further")))
         for index, token in enumerate(self._tokens):
             self.several.update(name for name, groups in _GROUPS.items() if token.lower in groups)
-            if token.pos != "NOUN" or token.dep == "compound":
+            if token.pos != "NOUN" or token.dep == "compound" or self._is_before_noun(index):
                 continue
             before = [self._tokens[child].lower for child in self._children(index, "compound")]
             noun = "person" if token.lower == "people" else token.lemma.lower()
@@ -341,14 +366,28 @@ class _Reader:
             counts.update(names)
             many = more or token.tag == "NNS" or self._one_of_many(index)
             self.several.update(each for each in names if many or counts[each] > 1)
+            crowd = further or self._is_crowd(index)
+            self.uncounted.update(each for each in names if crowd or counts[each] > 1)
             if not self._is_the_thing(index):
                 self.several.update((*names, noun))  # a toy truck beside a truck may be called a truck, too
             elif known == name:
                 yield names, index
 
+    def _is_before_noun(self, index: int) -> bool:
+        """Whether a noun is part of a name that the parse does not join: a fire hydrant, a horse drawn carriage."""
+        following = self._tokens[index + 1 : index + 2]
+        if not following or not self._tokens[index].space:
+            return bool(following and following[0].text == "-")
+        name = f"{self._tokens[index].lower} {following[0].lemma.lower()}"
+        return following[0].pos in {"NOUN", "PROPN"} or following[0].lower == "drawn" or self._vocabulary.knows(name)
+
+    def _is_crowd(self, index: int) -> bool:
+        words = {self._tokens[child].lower for child in self._children(index, "amod", "det")}
+        return not _CROWD.isdisjoint(words | {self._governor(index)})
+
     def _values(self, index: int, name: str) -> Iterator[Has]:
-        number = next((self._tokens[c].lower for c in self._children(index, "nummod", "det")), "")
-        number = "one" if number in {"a", "an"} else number
+        numbers = (*self._children(index, "nummod"), *self._children(index, "det", "poss"))
+        number = next((_COUNTED.get(self._tokens[c].lower, self._tokens[c].lower) for c in numbers), "")
         agrees = number in NUMBERS and (number == "one") == (self._tokens[index].tag == "NN")
         if not self._one_of_many(index) and plural(name) is not None:
             if agrees:
@@ -359,7 +398,7 @@ class _Reader:
             action = self._participle(verb)
             if self._vocabulary.acts(name, action) and not self._children(verb, "dobj", "neg", "prt"):
                 yield Has(name, action)
-        adjectives = self._children(index, "amod")
+        adjectives = [*self._children(index, "amod"), *self._coloured(index)]
         head = self._tokens[index].head
         if self._tokens[index].dep == "nsubj" and self._tokens[head].lemma == "be":
             adjectives += self._children(head, "acomp")
@@ -370,6 +409,14 @@ class _Reader:
                 changed = self._children(one, "advmod", "npadvmod", "neg", "prep")
                 if self._vocabulary.attribute(value) and not shade and not changed:
                     yield Has(name, value)
+
+    def _coloured(self, index: int) -> Iterator[int]:
+        """Yield the colours before a noun, of which the parse may miss some: "a brown black and white dog"."""
+        for place in range(index - 1, -1, -1):
+            if self._vocabulary.colour(self._tokens[place].lower):
+                yield place
+            elif self._tokens[place].lower not in {"and", ",", "-"}:
+                return
 
     def _relations(self, index: int, name: str) -> Iterator[Relates]:
         if self._tokens[index].tag != "NN":
