@@ -26,7 +26,7 @@ NUMBERS = ("one", "two", "three", "four", "five", "six", SOME)
 SOMETHING = "something"
 """Names a thing whose name does not matter: "a black cat and something white"."""
 
-_BROADER = ("person", "animal", "vehicle", "bike", "boat", "aircraft", "bird", "computer", "phone", "container", "device", "fruit", "vegetable", "appliance", "utensil", "toy", "dessert", "drink")
+_BROADER = ("person", "animal", "vehicle", "bike", "boat", "aircraft", "bird", "computer", "phone")
 """Names under which two images may have the same facts: a dog behind a car, and a truck behind a cow."""
 
 _BEARING = frozenset(("on", "carrying", "pulling", "riding"))
@@ -259,7 +259,7 @@ def _counted(one: Has, other: Has, scene: Scene) -> bool:
         return False
     # Captions seldom tell how many there are of what they name in passing.
     said = [sum(fact in caption.facts for caption in scene.captions) for fact in (one, other)]
-    return SOME not in {one.value, other.value} or 2 * min(said) >= len(scene.captions)
+    return SOME not in {one.value, other.value} or 3 * min(said) >= len(scene.captions)
 
 
 def _one_way(fact: Relates, scene: Scene, vocabulary: Vocabulary) -> bool:
@@ -283,6 +283,7 @@ def _statement(image: str, *facts: Fact) -> Statement:
 _NOT_THE_THING = words("not the thing")  # words before a noun that name another thing: a toy truck is not a truck
 _UNBOUNDED = words("unbounded") - {"person"}  # things of which more may be there than a caption tells
 _PICTURED = words("picture of")  # nouns whose "of" names what they show: a statue of a man is not a man
+_IMAGE = frozenset(("image", "photo", "photograph", "picture", "shot", "view"))
 _MANY = words("many of")  # nouns whose "of" names several things
 _POSTURES = {posture: posture for posture in "sitting standing lying resting parked perched sleeping".split()}
 _POSTURES |= {"laying": "lying", "laid": "lying", "seated": "sitting"}
@@ -295,7 +296,7 @@ _SHADES = frozenset("light dark bright pale deep".split())
 _MORE = frozenset("another other others each rest more".split())
 """Words that tell of things beyond those that are named: "a burger with another next to it"."""
 
-_GROUPS = {"person": words("group of people") | {"people", "someone"}, "animal": words("group of animals")}
+_GROUPS = {"person": words("group of people") | {"group", "people", "someone"}, "animal": {"flock", "herd", "pack"}}
 
 _Thing = tuple[Words, int]  # the names of a thing, and the position of its noun
 
@@ -339,6 +340,7 @@ class _Reader:
         self._vocabulary = vocabulary
         self.several: set[str] = set()
         self.uncounted: set[str] = set()
+        self.pairs: set[str] = set()
         self._below: dict[int, list[int]] = defaultdict(list)
         for index, token in enumerate(self._tokens):
             if token.head != index:
@@ -350,12 +352,14 @@ class _Reader:
             for name in names:
                 yield from self._values(index, name)
                 yield from self._relations(index, name)
+        yield from (Has(name, number) for name in sorted(self.pairs) for number in ("two", SOME))
 
     def _named(self) -> Iterator[_Thing]:
-        counts: Counter[str] = Counter()
+        mentions: dict[str, list[int]] = defaultdict(list)
         more, further = (any(token.lower in listed for token in self._tokens) for listed in (_MORE, words("further")))
         for index, token in enumerate(self._tokens):
-            self.several.update(name for name, groups in _GROUPS.items() if token.lower in groups)
+            if not any(self._tokens[child].lower == "of" for child in self._children(index, "prep")):
+                self.several.update(name for name, groups in _GROUPS.items() if token.lower in groups)
             if token.pos != "NOUN" or token.dep == "compound" or self._is_before_noun(index):
                 continue
             before = [self._tokens[child].lower for child in self._children(index, "compound")]
@@ -363,15 +367,32 @@ class _Reader:
             name = " ".join([*before, noun])
             known = next((each for each in (name, noun) if self._vocabulary.knows(each)), "")
             names = (name, *self._vocabulary.names(known)[1:]) if known else (name,)
-            counts.update(names)
-            many = more or token.tag == "NNS" or self._one_of_many(index)
-            self.several.update(each for each in names if many or counts[each] > 1)
-            crowd = further or self._is_crowd(index)
-            self.uncounted.update(each for each in names if crowd or counts[each] > 1)
+            for each in names:
+                mentions[each].append(index)
+            if more or token.tag == "NNS" or self._one_of_many(index):
+                self.several.update(names)
+            if further or self._is_crowd(index):
+                self.uncounted.update(names)
             if not self._is_the_thing(index):
+                if self._is_shown(index):
+                    continue
                 self.several.update((*names, noun))  # a toy truck beside a truck may be called a truck, too
             elif known == name:
                 yield names, index
+        repeated = {name for name, places in mentions.items() if len(places) > 1}
+        self.several |= repeated
+        self.pairs = {name for name in repeated if self._is_pair(*mentions[name])}
+        self.uncounted |= repeated - self.pairs
+
+    def _is_pair(self, one: int, other: int, *more: int) -> bool:
+        """Whether two things are all that a caption names so: "a man and a woman" are two people."""
+        first, second = self._tokens[one], self._tokens[other]
+        joined = second.dep == "conj" and second.head == one and first.lemma != second.lemma
+        return joined and not more and first.tag == second.tag == "NN"
+
+    def _is_shown(self, index: int) -> bool:
+        """Whether a thing is what the whole image shows: "a photo of a girl with two dogs"."""
+        return self._governor(index) in _IMAGE and self._tokens[index].dep == "pobj"
 
     def _is_before_noun(self, index: int) -> bool:
         """Whether a noun is part of a name that the parse does not join: a fire hydrant, a horse drawn carriage."""
