@@ -26,7 +26,7 @@ NUMBERS = ("one", "two", "three", "four", "five", "six", SOME)
 SOMETHING = "something"
 """Names a thing whose name does not matter: "a black cat and something white"."""
 
-_BROADER = ("person", "animal", "vehicle", "bike", "boat", "aircraft", "bird", "computer", "phone")
+BROADER = frozenset(("person", "animal", "vehicle", "bike", "boat", "aircraft", "bird", "computer", "phone"))
 """Names under which two images may have the same facts: a dog behind a car, and a truck behind a cow."""
 
 _BEARING = frozenset(("on", "carrying", "pulling", "riding"))
@@ -103,7 +103,7 @@ class Vocabulary:
     @kept
     def names(self, noun: str) -> Words:
         """Return a name that is known, and the broader ones that its things certainly have."""
-        return (noun, *(name for name in _BROADER if name != noun and name in self.ontology.certain(noun)))
+        return (noun, *(name for name in sorted(BROADER) if name != noun and name in self.ontology.certain(noun)))
 
     @kept
     def one_way(self, relation: str) -> bool:
@@ -257,9 +257,11 @@ def statements(scene: Scene, sure: Collection[Fact], vocabulary: Vocabulary) -> 
 def _counted(one: Has, other: Has, scene: Scene) -> bool:
     if not any({one, other} <= set(caption.facts) for caption in scene.captions):
         return False
+    said = Counter(fact for caption in scene.captions for fact in caption.facts)
+    if any(said[Has(fact.noun, "one")] > said[Has(fact.noun, SOME)] for fact in (one, other) if fact.value != "one"):
+        return False
     # Captions seldom tell how many there are of what they name in passing.
-    said = [sum(fact in caption.facts for caption in scene.captions) for fact in (one, other)]
-    return SOME not in {one.value, other.value} or 3 * min(said) >= len(scene.captions)
+    return SOME not in {one.value, other.value} or 3 * min(said[one], said[other]) >= len(scene.captions)
 
 
 def _one_way(fact: Relates, scene: Scene, vocabulary: Vocabulary) -> bool:
@@ -296,6 +298,7 @@ _SHADES = frozenset("light dark bright pale deep".split())
 _MORE = frozenset("another other others each rest more".split())
 """Words that tell of things beyond those that are named: "a burger with another next to it"."""
 
+_ONLOOKERS = frozenset("audience crowd fans onlookers spectators".split())
 _GROUPS = {"person": words("group of people") | {"group", "people", "someone"}, "animal": {"flock", "herd", "pack"}}
 
 _Thing = tuple[Words, int]  # the names of a thing, and the position of its noun
@@ -360,6 +363,8 @@ class _Reader:
         for index, token in enumerate(self._tokens):
             if not any(self._tokens[child].lower == "of" for child in self._children(index, "prep")):
                 self.several.update(name for name, groups in _GROUPS.items() if token.lower in groups)
+            if token.lower in _ONLOOKERS:
+                self.uncounted.add("person")
             if token.pos != "NOUN" or token.dep == "compound" or self._is_before_noun(index):
                 continue
             before = [self._tokens[child].lower for child in self._children(index, "compound")]
@@ -367,6 +372,8 @@ class _Reader:
             name = " ".join([*before, noun])
             known = next((each for each in (name, noun) if self._vocabulary.knows(each)), "")
             names = (name, *self._vocabulary.names(known)[1:]) if known else (name,)
+            if known != name:
+                self.several.add(noun)  # the plate of a batter may be called a home plate
             for each in names:
                 mentions[each].append(index)
             if more or token.tag == "NNS" or self._one_of_many(index):
@@ -410,8 +417,8 @@ class _Reader:
         numbers = (*self._children(index, "nummod"), *self._children(index, "det", "poss"))
         number = next((_COUNTED.get(self._tokens[c].lower, self._tokens[c].lower) for c in numbers), "")
         agrees = number in NUMBERS and (number == "one") == (self._tokens[index].tag == "NN")
-        if not self._one_of_many(index) and plural(name) is not None:
-            if agrees:
+        if plural(name) is not None:
+            if agrees and not self._one_of_many(index):
                 yield Has(name, number)
             if self._tokens[index].tag == "NNS":
                 yield Has(name, SOME)

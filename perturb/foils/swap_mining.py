@@ -9,13 +9,14 @@ cats.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 from vlgate.perturb.foils.candidates import Perturbed, Swap
 from vlgate.perturb.foils.swap_facts import (
+    BROADER,
     NUMBERS,
     Fact,
     Has,
@@ -32,6 +33,8 @@ SAME_IMAGE = "both are captions of one image"
 SAME_FACTS = "the order changes no fact"
 NO_CONTRADICTION = "neither caption contradicts the other"
 BOTH_TRUE = "a caption is true of both images"
+
+_MOST = 2  # cases of one image
 
 _WORD = re.compile(r"[\w'-]+")
 
@@ -53,26 +56,35 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
         for statement in (*scene.captions, *statements(scene, sure[scene.image], vocabulary)):
             index[statement.key].append(statement)
     swaps: dict[tuple[str, str], Swap] = {}
+    taken: Counter[str] = Counter()
     refused: list[str] = []
     shared = (index[key] for key in sorted(key for key, group in index.items() if len(group) > 1))
-    for group in sorted(shared, key=lambda group: (not group[0].text, -len(group[0].key))):  # whole captions first
-        for one, other in _pairs(group):
+    for group in sorted(shared, key=_rank):
+        for one, other in _pairs(group, taken):
             contrast = _contrast(one, other, vocabulary)
             why = _refused(one, other, contrast, by_image, sure)
             if contrast is None or why:
                 refused.append(why)
-            else:
+            elif max(taken[one.image], taken[other.image]) < _MOST:
                 first, second = sorted((one.image, other.image))
-                swaps.setdefault((first, second), _swap(one, other, contrast, vocabulary))
+                if (first, second) not in swaps:
+                    taken.update((first, second))
+                    swaps[first, second] = _swap(one, other, contrast, vocabulary)
     return Perturbed.of(*swaps.values(), *refused)
 
 
-def _pairs(group: Sequence[Statement]) -> Iterator[tuple[Statement, Statement]]:
+def _rank(group: Sequence[Statement]) -> tuple[bool, bool, int]:
+    """Whole captions come first, then words that say most."""
+    return not group[0].text, not BROADER.isdisjoint(group[0].key), -len(group[0].key)
+
+
+def _pairs(group: Sequence[Statement], taken: Mapping[str, int]) -> Iterator[tuple[Statement, Statement]]:
     by_wording: dict[tuple[object, ...], dict[str, Statement]] = defaultdict(dict)
     for statement in group:
         by_wording[statement.words or statement.facts].setdefault(statement.image, statement)
-    for one, other in combinations(by_wording.values(), 2):
-        yield from zip(one.values(), other.values(), strict=False)
+    for both in combinations(by_wording.values(), 2):
+        one, other = ([each for each in images.values() if taken[each.image] < _MOST] for images in both)
+        yield from zip(one, other, strict=False)
 
 
 def _refused(
