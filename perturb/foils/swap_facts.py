@@ -197,9 +197,10 @@ def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
     """The facts whose contrary cannot hold in the image as well."""
     # They are about things of which there are not several, or say a number. Values that another caption of the image
     # contradicts are left out, and so are relations in which both things may be to each other.
-    vague = scene.several | (_UNBOUNDED if scene.captions else set())
+    single = scene.several | (_UNBOUNDED if scene.captions else set())
     if "person" in scene.several and scene.captions:
-        vague |= {fact[0] for fact in scene.facts if not _UNSAID.isdisjoint(vocabulary.ontology.certain(fact[0]))}
+        single |= {fact[0] for fact in scene.facts if not _UNSAID.isdisjoint(vocabulary.ontology.certain(fact[0]))}
+    vague = {"": single, **dict.fromkeys(NUMBERS[1:-1], scene.uncounted), SOME: frozenset()}
     plain = _undisputed(scene, vocabulary)
     return frozenset(
         fact
@@ -207,7 +208,7 @@ def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
         if (
             _one_way(fact, scene, vocabulary)
             if isinstance(fact, Relates)
-            else fact in plain and fact.noun not in (scene.uncounted if fact.value in NUMBERS[1:] else vague)
+            else fact in plain and fact.noun not in vague.get(fact.value, vague[""])
         )
     )
 
