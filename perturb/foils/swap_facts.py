@@ -26,7 +26,7 @@ NUMBERS = ("one", "two", "three", "four", "five", "six", SOME)
 SOMETHING = "something"
 """Names a thing whose name does not matter: "a black cat and something white"."""
 
-BROADER = frozenset(("person", "animal", "vehicle", "bike", "boat", "aircraft", "bird", "computer", "phone"))
+BROADER = frozenset(("person", "animal", "vehicle", "boat", "aircraft", "bird", "computer", "phone"))
 """Names under which two images may have the same facts: a dog behind a car, and a truck behind a cow."""
 
 _BEARING = frozenset(("on", "carrying", "pulling", "riding"))
@@ -201,7 +201,7 @@ def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
     if "person" in scene.several and scene.captions:
         single |= {fact[0] for fact in scene.facts if not _UNSAID.isdisjoint(vocabulary.ontology.certain(fact[0]))}
     vague = {"": single, **dict.fromkeys(NUMBERS[1:-1], scene.uncounted), SOME: frozenset()}
-    plain = _undisputed(scene, vocabulary)
+    plain = undisputed(scene, vocabulary)
     return frozenset(
         fact
         for fact in scene.facts
@@ -213,7 +213,7 @@ def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
     )
 
 
-def _undisputed(scene: Scene, vocabulary: Vocabulary) -> set[Has]:
+def undisputed(scene: Scene, vocabulary: Vocabulary) -> set[Has]:
     """The values that nothing else said of the image contradicts; "a man" is said of one of two as well."""
     values: dict[str, list[Has]] = {}
     for fact in scene.facts:
@@ -237,7 +237,7 @@ def statements(scene: Scene, sure: Collection[Fact], vocabulary: Vocabulary) -> 
     # One of two values must be sure, and two numbers must. A value is also said alone of the thing that has it: "a black
     # cat and a dog", if the dog is white; and with the colour of anything else: "a black cat and something white".
     yield from (_statement(scene.image, fact) for fact in sure if isinstance(fact, Relates))
-    values = sorted(_undisputed(scene, vocabulary))
+    values = sorted(fact for fact in undisputed(scene, vocabulary) if scene.captions or fact in sure)
     for one, other in permutations(values, 2):
         if other not in sure or not vocabulary.exclusive(one.value, other.value):
             continue
@@ -251,7 +251,7 @@ def statements(scene: Scene, sure: Collection[Fact], vocabulary: Vocabulary) -> 
             yield _statement(scene.image, *sorted((one, other)))
         if {one.noun, other.noun}.isdisjoint(scene.more):
             yield _statement(scene.image, one, Lacks(other.noun, one.value))
-        if vocabulary.colour(one.value) and vocabulary.apart(other.noun, one.noun):
+        if scene.captions and vocabulary.colour(one.value) and vocabulary.apart(other.noun, one.noun):
             yield _statement(scene.image, other, Has(SOMETHING, one.value))
 
 
@@ -386,7 +386,7 @@ class _Reader:
                     continue
                 self.several.update((*names, noun))  # a toy truck beside a truck may be called a truck, too
             elif known == name:
-                yield names, index
+                yield names[: 1 if noun == "baby" else None], index  # it may be an animal's
         repeated = {name for name, places in mentions.items() if len(places) > 1}
         self.several |= repeated
         self.pairs = {name for name in repeated if self._is_pair(*mentions[name])}

@@ -18,6 +18,7 @@ from vlgate.perturb.foils.candidates import Perturbed, Swap
 from vlgate.perturb.foils.swap_facts import (
     BROADER,
     NUMBERS,
+    SOME,
     Fact,
     Has,
     Lacks,
@@ -27,12 +28,14 @@ from vlgate.perturb.foils.swap_facts import (
     Vocabulary,
     certain,
     statements,
+    undisputed,
 )
 
 SAME_IMAGE = "both are captions of one image"
 SAME_FACTS = "the order changes no fact"
 NO_CONTRADICTION = "neither caption contradicts the other"
 BOTH_TRUE = "a caption is true of both images"
+UNSURE = "an image may have several such things, or its captions disagree"
 
 _MOST = 2  # cases of one image
 
@@ -62,7 +65,7 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
     for group in sorted(shared, key=_rank):
         for one, other in _pairs(group, taken):
             contrast = _contrast(one, other, vocabulary)
-            why = _refused(one, other, contrast, by_image, sure)
+            why = _refused((one, other), contrast, by_image, sure, vocabulary)
             if contrast is None or why:
                 refused.append(why)
             elif max(taken[one.image], taken[other.image]) < _MOST:
@@ -73,9 +76,9 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
     return Perturbed.of(*swaps.values(), *refused)
 
 
-def _rank(group: Sequence[Statement]) -> tuple[bool, bool, int]:
+def _rank(group: Sequence[Statement]) -> tuple[bool, bool, bool, int]:
     """Whole captions come first, then words that say most."""
-    return not group[0].text, not BROADER.isdisjoint(group[0].key), -len(group[0].key)
+    return not group[0].text, SOME in group[0].key, not BROADER.isdisjoint(group[0].key), -len(group[0].key)
 
 
 def _pairs(group: Sequence[Statement], taken: Mapping[str, int]) -> Iterator[tuple[Statement, Statement]]:
@@ -88,21 +91,24 @@ def _pairs(group: Sequence[Statement], taken: Mapping[str, int]) -> Iterator[tup
 
 
 def _refused(
-    statement: Statement,
-    other: Statement,
+    pair: tuple[Statement, Statement],
     contrast: _Contrast | None,
     scenes: Mapping[str, Scene],
     sure: Mapping[str, frozenset[Fact]],
+    vocabulary: Vocabulary,
 ) -> str:
+    statement, other = pair
     if statement.image == other.image:
         return SAME_IMAGE
     if contrast is None:
         return NO_CONTRADICTION if set(statement.facts) ^ set(other.facts) else SAME_FACTS
     if contrast.one <= scenes[other.image].facts or contrast.other <= scenes[statement.image].facts:
         return BOTH_TRUE
-    if _sure(contrast, sure[statement.image], sure[other.image]):
-        return ""
-    return "an image may have several such things, or its captions disagree"
+    for facts, image in ((contrast.one, statement.image), (contrast.other, other.image)):
+        known = scenes[image].facts - undisputed(scenes[image], vocabulary)
+        if any(isinstance(fact, Has) for fact in facts & known):
+            return UNSURE
+    return "" if _sure(contrast, sure[statement.image], sure[other.image]) else UNSURE
 
 
 def _sure(contrast: _Contrast, sure: frozenset[Fact], of_other: frozenset[Fact]) -> bool:
