@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import combinations, permutations
 from typing import Any, NamedTuple
 
@@ -15,8 +14,7 @@ from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.attributes import ACTION
 from vlgate.perturb.ontology.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
-from vlgate.perturb.text.grammar import form, plural, with_article
-from vlgate.perturb.text.parsed import Parsed, Token
+from vlgate.perturb.text.grammar import plural, with_article
 from vlgate.perturb.word_lists import words
 
 SOME = "some"
@@ -31,6 +29,7 @@ BROADER = frozenset(("person", "animal", "vehicle", "boat", "aircraft", "bird", 
 
 _BEARING = frozenset(("on", "carrying", "pulling", "riding"))
 """Of these the contrary does not hold of another thing of the name either: nobody leads two horses that ride on him."""
+_UNBOUNDED = words("unbounded") - {"person"}  # things of which more may be there than a caption tells
 _FACING = frozenset({"in front of", "standing in front of", "sitting in front of"})
 _ANIMATE = frozenset({"person", "animal"})
 
@@ -234,8 +233,8 @@ def undisputed(scene: Scene, vocabulary: Vocabulary) -> set[Has]:
 
 def statements(scene: Scene, sure: Collection[Fact], vocabulary: Vocabulary) -> Iterator[Statement]:
     """Yield what facts of a scene say: each relation, and each two values of two things that exclude each other."""
-    # One of two values must be sure, and two numbers must. A value is also said alone of the thing that has it: "a black
-    # cat and a dog", if the dog is white; and with the colour of anything else: "a black cat and something white".
+    # One of two values must be sure, and two numbers must. A value is also said alone of the thing that has it: "a
+    # black cat and a dog", if the dog is white; and with the colour of anything: "a black cat and something white".
     yield from (_statement(scene.image, fact) for fact in sure if isinstance(fact, Relates))
     values = sorted(fact for fact in undisputed(scene, vocabulary) if scene.captions or fact in sure)
     for one, other in permutations(values, 2):
@@ -277,250 +276,6 @@ def _one_way(fact: Relates, scene: Scene, vocabulary: Vocabulary) -> bool:
 def _statement(image: str, *facts: Fact) -> Statement:
     said = (fact[:1] if isinstance(fact, Lacks) else fact for fact in facts)
     return Statement(image=image, key=tuple(sorted(word for fact in said for word in fact)), facts=facts)
-
-
-# Facts from the captions of images: attributes, numbers, and relations between neighbouring noun phrases.
-# Only what the parse says plainly is taken. A phrase that follows its noun at once belongs to it; the head of one
-# further on is often a guess, as in "a man on a bench with a dog".
-
-_NOT_THE_THING = words("not the thing")  # words before a noun that name another thing: a toy truck is not a truck
-_UNBOUNDED = words("unbounded") - {"person"}  # things of which more may be there than a caption tells
-_PICTURED = words("picture of")  # nouns whose "of" names what they show: a statue of a man is not a man
-_IMAGE = frozenset(("image", "photo", "photograph", "picture", "shot", "view"))
-_MANY = words("many of")  # nouns whose "of" names several things
-_POSTURES = {posture: posture for posture in "sitting standing lying resting parked perched sleeping".split()}
-_POSTURES |= {"laying": "lying", "laid": "lying", "seated": "sitting"}
-_LONG = {("in", "front", "of"): "in front of", ("on", "top", "of"): "on top of"}
-_ENTAILED = {"on top of": "on", "riding": "on", "inside": "in", "underneath": "under", "beneath": "under"}
-_CROWD = words("many") - {"group", "groups"}
-_COUNTED = dict.fromkeys(("a", "an", "the", "this", "that", "his", "her", "its", "their"), "one")
-_COUNTED |= {str(count): word for count, word in enumerate(NUMBERS[1:-1], 2)}
-_SHADES = frozenset("light dark bright pale deep".split())
-_MORE = frozenset("another other others each rest more".split())
-"""Words that tell of things beyond those that are named: "a burger with another next to it"."""
-
-_ONLOOKERS = frozenset("audience crowd fans onlookers spectators".split())
-_GROUPS = {"person": words("group of people") | {"group", "people", "someone"}, "animal": {"flock", "herd", "pack"}}
-
-_Thing = tuple[Words, int]  # the names of a thing, and the position of its noun
-
-
-def caption_scenes(captions: Iterable[tuple[str, Parsed]], vocabulary: Vocabulary) -> list[Scene]:
-    by_image: dict[str, list[Parsed]] = defaultdict(list)
-    for image, caption in captions:
-        by_image[image].append(caption)
-    return [_scene(image, parsed, vocabulary) for image, parsed in by_image.items()]
-
-
-def _scene(image: str, captions: Sequence[Parsed], vocabulary: Vocabulary) -> Scene:
-    facts: set[Fact] = set()
-    several: set[str] = set()
-    uncounted: set[str] = set()
-    statements = []
-    for caption in captions:
-        reader = _Reader(caption, vocabulary)
-        said = tuple(dict.fromkeys(reader.facts()))
-        facts.update(said)
-        several |= reader.several
-        uncounted |= reader.uncounted
-        words = tuple(_lemma(token) for token in caption.tokens if token.pos not in {"PUNCT", "SPACE"})
-        text = " ".join(caption.text.split())
-        if words:
-            nouns = tuple(sorted(_lemma(token) for token in caption.tokens if token.pos == "NOUN"))
-            key = tuple(sorted(words))
-            statements.append(Statement(image=image, key=key, facts=said, text=text, words=words, nouns=nouns))
-    return Scene(image=image, facts=frozenset(facts), several=frozenset(several), uncounted=frozenset(uncounted), captions=tuple(statements))
-
-
-def _lemma(token: Token) -> str:
-    return "a" if token.lower == "an" else token.lemma.lower()
-
-
-class _Reader:
-    """The facts of one caption. ``several`` are the names that it gives to more than one thing, once it is read."""
-
-    def __init__(self, parsed: Parsed, vocabulary: Vocabulary) -> None:
-        self._tokens = parsed.tokens
-        self._vocabulary = vocabulary
-        self.several: set[str] = set()
-        self.uncounted: set[str] = set()
-        self.pairs: set[str] = set()
-        self._below: dict[int, list[int]] = defaultdict(list)
-        for index, token in enumerate(self._tokens):
-            if token.head != index:
-                self._below[token.head].append(index)
-        self._things = {index: names for names, index in self._named()}
-
-    def facts(self) -> Iterator[Fact]:
-        for index, names in self._things.items():
-            for name in names:
-                yield from self._values(index, name)
-                yield from self._relations(index, name)
-        yield from (Has(name, number) for name in sorted(self.pairs) for number in ("two", SOME))
-
-    def _named(self) -> Iterator[_Thing]:
-        mentions: dict[str, list[int]] = defaultdict(list)
-        more, further = (any(token.lower in listed for token in self._tokens) for listed in (_MORE, words("further")))
-        for index, token in enumerate(self._tokens):
-            if not any(self._tokens[child].lower == "of" for child in self._children(index, "prep")):
-                self.several.update(name for name, groups in _GROUPS.items() if token.lower in groups)
-            if token.lower in _ONLOOKERS:
-                self.uncounted.add("person")
-            if token.pos != "NOUN" or token.dep == "compound" or self._is_before_noun(index):
-                continue
-            before = [self._tokens[child].lower for child in self._children(index, "compound")]
-            noun = "person" if token.lower == "people" else token.lemma.lower()
-            name = " ".join([*before, noun])
-            known = next((each for each in (name, noun) if self._vocabulary.knows(each)), "")
-            names = (name, *self._vocabulary.names(known)[1:]) if known else (name,)
-            if known != name:
-                self.several.add(noun)  # the plate of a batter may be called a home plate
-            for each in names:
-                mentions[each].append(index)
-            if more or token.tag == "NNS" or self._one_of_many(index):
-                self.several.update(names)
-            if further or self._is_crowd(index):
-                self.uncounted.update(names)
-            if not self._is_the_thing(index):
-                if self._is_shown(index):
-                    continue
-                self.several.update((*names, noun))  # a toy truck beside a truck may be called a truck, too
-            elif known == name:
-                yield names[: 1 if noun == "baby" else None], index  # it may be an animal's
-        repeated = {name for name, places in mentions.items() if len(places) > 1}
-        self.several |= repeated
-        self.pairs = {name for name in repeated if self._is_pair(*mentions[name])}
-        self.uncounted |= repeated - self.pairs
-
-    def _is_pair(self, one: int, other: int, *more: int) -> bool:
-        """Whether two things are all that a caption names so: "a man and a woman" are two people."""
-        first, second = self._tokens[one], self._tokens[other]
-        joined = second.dep == "conj" and second.head == one and first.lemma != second.lemma
-        return joined and not more and first.tag == second.tag == "NN"
-
-    def _is_shown(self, index: int) -> bool:
-        """Whether a thing is what the whole image shows: "a photo of a girl with two dogs"."""
-        return self._governor(index) in _IMAGE and self._tokens[index].dep == "pobj"
-
-    def _is_before_noun(self, index: int) -> bool:
-        """Whether a noun is part of a name that the parse does not join: a fire hydrant, a horse drawn carriage."""
-        following = self._tokens[index + 1 : index + 2]
-        if not following or not self._tokens[index].space:
-            return bool(following and following[0].text == "-")
-        name = f"{self._tokens[index].lower} {following[0].lemma.lower()}"
-        return following[0].pos in {"NOUN", "PROPN"} or following[0].lower == "drawn" or self._vocabulary.knows(name)
-
-    def _is_crowd(self, index: int) -> bool:
-        words = {self._tokens[child].lower for child in self._children(index, "amod", "det")}
-        return not _CROWD.isdisjoint(words | {self._governor(index)})
-
-    def _values(self, index: int, name: str) -> Iterator[Has]:
-        numbers = (*self._children(index, "nummod"), *self._children(index, "det", "poss"))
-        number = next((_COUNTED.get(self._tokens[c].lower, self._tokens[c].lower) for c in numbers), "")
-        agrees = number in NUMBERS and (number == "one") == (self._tokens[index].tag == "NN")
-        if plural(name) is not None:
-            if agrees and not self._one_of_many(index):
-                yield Has(name, number)
-            if self._tokens[index].tag == "NNS":
-                yield Has(name, SOME)
-        for verb in self._verbs(index):
-            action = self._participle(verb)
-            if self._vocabulary.acts(name, action) and not self._children(verb, "dobj", "neg", "prt"):
-                yield Has(name, action)
-        adjectives = [*self._children(index, "amod"), *self._coloured(index)]
-        head = self._tokens[index].head
-        if self._tokens[index].dep == "nsubj" and self._tokens[head].lemma == "be":
-            adjectives += self._children(head, "acomp")
-        for adjective in adjectives:
-            for one in (adjective, *self._children(adjective, "conj")):
-                value = self._tokens[one].lower
-                shade = value in _SHADES or (one > 0 and self._tokens[one - 1].lower in _SHADES)
-                changed = self._children(one, "advmod", "npadvmod", "neg", "prep")
-                if self._vocabulary.attribute(value) and not shade and not changed:
-                    yield Has(name, value)
-
-    def _coloured(self, index: int) -> Iterator[int]:
-        """Yield the colours before a noun, of which the parse may miss some: "a brown black and white dog"."""
-        for place in range(index - 1, -1, -1):
-            if self._vocabulary.colour(self._tokens[place].lower):
-                yield place
-            elif self._tokens[place].lower not in {"and", ",", "-"}:
-                return
-
-    def _relations(self, index: int, name: str) -> Iterator[Relates]:
-        if self._tokens[index].tag != "NN":
-            return
-        for relation, end in self._joined(index):
-            others = [c for c in self._below[end] if c in self._things and self._tokens[c].dep in {"pobj", "dobj"}]
-            for other in others:
-                if self._tokens[other].tag == "NN" and not self._coordinated(index) | self._coordinated(other):
-                    first, _, rest = relation.partition(" ")
-                    texts = {relation, rest if first in _POSTURES else relation}
-                    texts |= {_ENTAILED[text] for text in texts if text in _ENTAILED}
-                    for text in filter(self._vocabulary.one_way, sorted(texts)):
-                        yield from (Relates(name, text, each) for each in self._things[other])
-
-    def _joined(self, index: int) -> Iterator[tuple[str, int]]:
-        if self._tokens[index].dep in {"ROOT", "nsubj", "attr"}:  # behind an object, it may belong to the verb
-            yield from self._after(index, index, "")
-        for verb in self._verbs(index):
-            if self._children(verb, "neg", "nsubjpass", "prt"):
-                continue
-            text = self._participle(verb)
-            if self._tokens[verb].tag != "VBN":
-                yield text, verb
-            yield from self._after(verb, verb, f"{text} ")
-
-    def _verbs(self, index: int) -> Iterator[int]:
-        """Yield the verbs that a noun is the subject of; a participle must follow it at once."""
-        yield from (c for c in self._children(index, "acl") if c == index + 1 and self._tokens[c].tag in {"VBG", "VBN"})
-        head = self._tokens[index].head
-        if self._tokens[index].dep == "nsubj" and self._tokens[head].pos == "VERB":
-            yield head
-
-    def _participle(self, verb: int) -> str:
-        token = self._tokens[verb]
-        text = token.lower if token.tag in {"VBG", "VBN"} else _participle(token.lemma)
-        return _POSTURES.get(text, text)
-
-    def _after(self, head: int, index: int, text: str) -> Iterator[tuple[str, int]]:
-        for child in self._children(head, "prep"):
-            if child != index + 1:
-                continue
-            long = tuple(token.lower for token in self._tokens[child : child + 3])
-            if long in _LONG:
-                yield text + _LONG[long], child + 2
-            else:
-                yield text + self._tokens[child].lower, child
-
-    def _children(self, index: int, *labels: str) -> list[int]:
-        return [child for child in self._below[index] if self._tokens[child].dep in labels]
-
-    def _coordinated(self, index: int) -> bool:
-        return self._tokens[index].dep == "conj" or bool(self._children(index, "conj"))
-
-    def _is_the_thing(self, index: int) -> bool:
-        words = {self._tokens[child].lower for child in self._children(index, "amod", "det", "compound")}
-        if words & _NOT_THE_THING or "no" in words or self._tokens[index].dep in {"poss", "nmod", "npadvmod"}:
-            return False
-        return self._governor(index) not in _PICTURED
-
-    def _one_of_many(self, index: int) -> bool:
-        words = {self._tokens[child].lower for child in self._children(index, "amod", "det")}
-        return bool(words & {"another", "other", "each", "every", "several", "many"}) or self._governor(index) in _MANY
-
-    def _governor(self, index: int) -> str:
-        """Return the lemma of A in "A of ...", if the thing is what follows "of"; otherwise ""."""
-        head = self._tokens[index].head
-        if self._tokens[index].dep != "pobj" or self._tokens[head].lower != "of":
-            return ""
-        return self._tokens[self._tokens[head].head].lemma.lower()
-
-
-@lru_cache(maxsize=4096)
-def _participle(lemma: str) -> str:
-    participles = form(lemma, "VBG")
-    return participles[0] if participles else lemma
 
 
 # Facts from scene graphs: attributes and relations of things that have a name of their own in the graph.

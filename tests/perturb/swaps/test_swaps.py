@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlgate.fixtures.scenes.scene_graphs import world_graphs
+from vlgate.perturb.foils.swap_captions import caption_scenes
 from vlgate.perturb.foils.swap_facts import (
     BROADER,
     Has,
@@ -18,7 +19,6 @@ from vlgate.perturb.foils.swap_facts import (
     Scene,
     Statement,
     Vocabulary,
-    caption_scenes,
     graph_scene,
 )
 from vlgate.perturb.foils.swap_mining import BOTH_TRUE, NO_CONTRADICTION, SAME_FACTS, SAME_IMAGE, mine
