@@ -22,6 +22,7 @@ _POSTURES = {posture: posture for posture in "sitting standing lying resting par
 _POSTURES |= {"laying": "lying", "laid": "lying", "seated": "sitting"}
 _LONG = {("in", "front", "of"): "in front of", ("on", "top", "of"): "on top of"}
 _ENTAILED = {"on top of": "on", "riding": "on", "inside": "in", "underneath": "under", "beneath": "under"}
+_FURTHER = words("further")
 _CROWD = words("many") - {"group", "groups"}
 _COUNTED = dict.fromkeys(("a", "an", "the", "this", "that", "his", "her", "its", "their"), "one")
 _COUNTED |= {str(count): word for count, word in enumerate(NUMBERS[1:-1], 2)}
@@ -77,6 +78,7 @@ class _Reader:
 
     def __init__(self, parsed: Parsed, vocabulary: Vocabulary) -> None:
         self._tokens = parsed.tokens
+        self._lower = [token.lower for token in parsed.tokens]
         self._vocabulary = vocabulary
         self.several: set[str] = set()
         self.uncounted: set[str] = set()
@@ -96,13 +98,13 @@ class _Reader:
 
     def _named(self) -> Iterator[_Thing]:
         mentions: dict[str, list[int]] = defaultdict(list)
-        more, further = (any(token.lower in listed for token in self._tokens) for listed in (_MORE, words("further")))
+        more, further = (not listed.isdisjoint(self._lower) for listed in (_MORE, _FURTHER))
+        self._read_groups()
         for index, token in enumerate(self._tokens):
-            self._read_group(index)
             if token.pos != "NOUN" or token.dep == "compound" or self._is_before_noun(index):
                 continue
-            noun = "person" if token.lower == "people" else token.lemma.lower()
-            name = " ".join([*(self._tokens[child].lower for child in self._children(index, "compound")), noun])
+            noun = "person" if self._lower[index] == "people" else token.lemma.lower()
+            name = " ".join([*(self._lower[child] for child in self._children(index, "compound")), noun])
             known = next((each for each in (name, noun) if self._vocabulary.knows(each)), "")
             names = (name, *self._vocabulary.names(known)[1:]) if known else (name,)
             for each in names:
@@ -123,11 +125,12 @@ class _Reader:
         self.pairs = {name for name in repeated if self._is_pair(*mentions[name])}
         self.uncounted |= repeated - self.pairs
 
-    def _read_group(self, index: int) -> None:
-        word = self._tokens[index].lower
-        if not any(self._tokens[child].lower == "of" for child in self._children(index, "prep")):
-            self.several.update(name for name, groups in _GROUPS.items() if word in groups)
-        if word in _ONLOOKERS:
+    def _read_groups(self) -> None:
+        for name, groups in _GROUPS.items():
+            for index in (index for index, word in enumerate(self._lower) if word in groups):
+                if not any(self._lower[child] == "of" for child in self._children(index, "prep")):
+                    self.several.add(name)
+        if not _ONLOOKERS.isdisjoint(self._lower):
             self.uncounted.add("person")
 
     def _is_pair(self, one: int, other: int, *more: int) -> bool:
@@ -141,16 +144,16 @@ class _Reader:
         following = self._tokens[index + 1 : index + 2]
         if not following or not self._tokens[index].space:
             return bool(following and following[0].text == "-")
-        name = f"{self._tokens[index].lower} {following[0].lemma.lower()}"
+        name = f"{self._lower[index]} {following[0].lemma.lower()}"
         return following[0].pos in {"NOUN", "PROPN"} or following[0].lower == "drawn" or self._vocabulary.knows(name)
 
     def _is_crowd(self, index: int) -> bool:
-        words = {self._tokens[child].lower for child in self._children(index, "amod", "det")}
+        words = {self._lower[child] for child in self._children(index, "amod", "det")}
         return not _CROWD.isdisjoint(words | {self._governor(index)})
 
     def _values(self, index: int, name: str) -> Iterator[Has]:
         numbers = (*self._children(index, "nummod"), *self._children(index, "det", "poss"))
-        number = next((_COUNTED.get(self._tokens[c].lower, self._tokens[c].lower) for c in numbers), "")
+        number = next((_COUNTED.get(self._lower[c], self._lower[c]) for c in numbers), "")
         agrees = number in NUMBERS and (number == "one") == (self._tokens[index].tag == "NN")
         if plural(name) is not None:
             if agrees and not self._one_of_many(index):
@@ -167,8 +170,8 @@ class _Reader:
             adjectives += self._children(head, "acomp")
         for adjective in adjectives:
             for one in (adjective, *self._children(adjective, "conj")):
-                value = self._tokens[one].lower
-                shade = value in _SHADES or (one > 0 and self._tokens[one - 1].lower in _SHADES)
+                value = self._lower[one]
+                shade = value in _SHADES or (one > 0 and self._lower[one - 1] in _SHADES)
                 changed = self._children(one, "advmod", "npadvmod", "neg", "prep")
                 if self._vocabulary.attribute(value) and not shade and not changed:
                     yield Has(name, value)
@@ -176,9 +179,9 @@ class _Reader:
     def _coloured(self, index: int) -> Iterator[int]:
         """Yield the colours before a noun, of which the parse may miss some: "a brown black and white dog"."""
         for place in range(index - 1, -1, -1):
-            if self._vocabulary.colour(self._tokens[place].lower):
+            if self._vocabulary.colour(self._lower[place]):
                 yield place
-            elif self._tokens[place].lower not in {"and", ",", "-"}:
+            elif self._lower[place] not in {"and", ",", "-"}:
                 return
 
     def _relations(self, index: int, name: str) -> Iterator[Relates]:
@@ -225,7 +228,7 @@ class _Reader:
             if long in _LONG:
                 yield text + _LONG[long], child + 2
             else:
-                yield text + self._tokens[child].lower, child
+                yield text + self._lower[child], child
 
     def _children(self, index: int, *labels: str) -> list[int]:
         return [child for child in self._below[index] if self._tokens[child].dep in labels]
@@ -234,19 +237,19 @@ class _Reader:
         return self._tokens[index].dep == "conj" or bool(self._children(index, "conj"))
 
     def _is_the_thing(self, index: int) -> bool:
-        words = {self._tokens[child].lower for child in self._children(index, "amod", "det", "compound")}
+        words = {self._lower[child] for child in self._children(index, "amod", "det", "compound")}
         if words & _NOT_THE_THING or "no" in words or self._tokens[index].dep in {"poss", "nmod", "npadvmod"}:
             return False
         return self._governor(index) not in _PICTURED
 
     def _one_of_many(self, index: int) -> bool:
-        words = {self._tokens[child].lower for child in self._children(index, "amod", "det")}
+        words = {self._lower[child] for child in self._children(index, "amod", "det")}
         return bool(words & {"another", "other", "each", "every", "several", "many"}) or self._governor(index) in _MANY
 
     def _governor(self, index: int) -> str:
         """Return the lemma of A in "A of ...", if the thing is what follows "of"; otherwise ""."""
         head = self._tokens[index].head
-        if self._tokens[index].dep != "pobj" or self._tokens[head].lower != "of":
+        if self._tokens[index].dep != "pobj" or self._lower[head] != "of":
             return ""
         return self._tokens[self._tokens[head].head].lemma.lower()
 
