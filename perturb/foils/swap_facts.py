@@ -192,15 +192,14 @@ class Vocabulary:
         return one == other or (self.knows(other) and other in self.ontology.possible(one))
 
 
-def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
-    """The facts whose contrary cannot hold in the image as well."""
+def certain(scene: Scene, plain: Collection[Has], vocabulary: Vocabulary) -> frozenset[Fact]:
+    """The facts whose contrary cannot hold in the image as well; ``plain`` are the undisputed values."""
     # They are about things of which there are not several, or say a number. Values that another caption of the image
     # contradicts are left out, and so are relations in which both things may be to each other.
     single = scene.several | (_UNBOUNDED if scene.captions else set())
     if "person" in scene.several and scene.captions:
         single |= {fact[0] for fact in scene.facts if not _UNSAID.isdisjoint(vocabulary.ontology.certain(fact[0]))}
     vague = {"": single, **dict.fromkeys(NUMBERS[1:-1], scene.uncounted), SOME: frozenset()}
-    plain = undisputed(scene, vocabulary)
     return frozenset(
         fact
         for fact in scene.facts
@@ -231,12 +230,14 @@ def undisputed(scene: Scene, vocabulary: Vocabulary) -> set[Has]:
     }
 
 
-def statements(scene: Scene, sure: Collection[Fact], vocabulary: Vocabulary) -> Iterator[Statement]:
+def statements(
+    scene: Scene, plain: Collection[Has], sure: Collection[Fact], vocabulary: Vocabulary
+) -> Iterator[Statement]:
     """Yield what facts of a scene say: each relation, and each two values of two things that exclude each other."""
     # One of two values must be sure, and two numbers must. A value is also said alone of the thing that has it: "a
     # black cat and a dog", if the dog is white; and with the colour of anything: "a black cat and something white".
     yield from (_statement(scene.image, fact) for fact in sure if isinstance(fact, Relates))
-    values = sorted(fact for fact in undisputed(scene, vocabulary) if scene.captions or fact in sure)
+    values = sorted(fact for fact in plain if scene.captions or fact in sure)
     for one, other in permutations(values, 2):
         if other not in sure or not vocabulary.exclusive(one.value, other.value):
             continue

@@ -53,10 +53,11 @@ class _Contrast(NamedTuple):
 def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
     """The pairs of all scenes, at most one for each two images, and a reason for each pair that is not one."""
     by_image = {scene.image: scene for scene in scenes}
-    sure = {scene.image: certain(scene, vocabulary) for scene in by_image.values()}
+    plain = {scene.image: undisputed(scene, vocabulary) for scene in by_image.values()}
+    sure = {scene.image: certain(scene, plain[scene.image], vocabulary) for scene in by_image.values()}
     index: dict[tuple[str, ...], list[Statement]] = defaultdict(list)
     for scene in by_image.values():
-        for statement in (*scene.captions, *statements(scene, sure[scene.image], vocabulary)):
+        for statement in (*scene.captions, *statements(scene, plain[scene.image], sure[scene.image], vocabulary)):
             index[statement.key].append(statement)
     swaps: dict[tuple[str, str], Swap] = {}
     taken: Counter[str] = Counter()
@@ -65,7 +66,7 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
     for group in sorted(shared, key=_rank):
         for one, other in _pairs(group, taken):
             contrast = _contrast(one, other, vocabulary)
-            why = _refused((one, other), contrast, by_image, sure, vocabulary)
+            why = _refused((one, other), contrast, by_image, plain, sure)
             if contrast is None or why:
                 refused.append(why)
             elif max(taken[one.image], taken[other.image]) < _MOST:
@@ -94,8 +95,8 @@ def _refused(
     pair: tuple[Statement, Statement],
     contrast: _Contrast | None,
     scenes: Mapping[str, Scene],
+    plain: Mapping[str, set[Has]],
     sure: Mapping[str, frozenset[Fact]],
-    vocabulary: Vocabulary,
 ) -> str:
     statement, other = pair
     if statement.image == other.image:
@@ -105,8 +106,7 @@ def _refused(
     if contrast.one <= scenes[other.image].facts or contrast.other <= scenes[statement.image].facts:
         return BOTH_TRUE
     for facts, image in ((contrast.one, statement.image), (contrast.other, other.image)):
-        known = scenes[image].facts - undisputed(scenes[image], vocabulary)
-        if any(isinstance(fact, Has) for fact in facts & known):
+        if any(isinstance(fact, Has) for fact in (facts & scenes[image].facts) - plain[image]):
             return UNSURE
     return "" if _sure(contrast, sure[statement.image], sure[other.image]) else UNSURE
 
