@@ -31,7 +31,10 @@ _MORE = frozenset("another other others each rest more".split())
 """Words that tell of things beyond those that are named: "a burger with another next to it"."""
 
 _ONLOOKERS = frozenset("audience crowd fans onlookers spectators".split())
-_GROUPS = {"person": words("group of people") | {"group", "people", "someone"}, "animal": {"flock", "herd", "pack"}}
+_GROUPS = {
+    "person": words("group of people") | {"group", "people", "someone", "traffic"},
+    "animal": {"flock", "herd", "pack"},
+}
 
 _Thing = tuple[Words, int]  # the names of a thing, and the position of its noun
 
