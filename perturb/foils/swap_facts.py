@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any, NamedTuple
 
 from vlgate.perturb.graphs.absence import WHOLE, has_many, has_others
@@ -15,13 +14,22 @@ from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.attributes import ACTION
 from vlgate.perturb.ontology.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
-from vlgate.perturb.text.grammar import form, plural, with_article
-from vlgate.perturb.text.parsed import Parsed, Token
+from vlgate.perturb.text.grammar import plural, with_article
 from vlgate.perturb.word_lists import words
 
-NUMBERS = ("one", "two", "three", "four", "five", "six")
+SOME = "some"
+NUMBERS = ("one", "two", "three", "four", "five", "six", SOME)
 """The numbers that can change places; a caption seldom counts further."""
 
+SOMETHING = "something"
+"""Names a thing whose name does not matter: "a black cat and something white"."""
+
+BROADER = frozenset(("person", "animal", "vehicle", "boat", "aircraft", "bird", "computer", "phone"))
+"""Names under which two images may have the same facts: a dog behind a car, and a truck behind a cow."""
+
+_BEARING = frozenset(("on", "carrying", "pulling", "riding"))
+"""Of these the contrary does not hold of another thing of the name either: nobody leads two horses that ride on him."""
+_UNBOUNDED = words("unbounded") - {"person"}  # things of which more may be there than a caption tells
 _FACING = frozenset({"in front of", "standing in front of", "sitting in front of"})
 _ANIMATE = frozenset({"person", "animal"})
 
@@ -74,6 +82,8 @@ class Scene:
     several: frozenset[str]
     # Names of which an image may have more than its graph: enough to leave a relation open, but not two attributes
     more: frozenset[str] = frozenset()
+    # Names whose numbers may leave some out: "two dogs", if another caption has many dogs, or a dog and others
+    uncounted: frozenset[str] = frozenset()
     captions: tuple[Statement, ...] = field(default=(), repr=False)  # for the whole captions
 
 
@@ -88,6 +98,11 @@ class Vocabulary:
     def knows(self, noun: str) -> bool:
         """Return whether a noun can name a thing: it is in the ontology, and is not of the kind of "part"."""
         return self.ontology.knows(noun) and self.ontology.nouns[noun].askable
+
+    @kept
+    def names(self, noun: str) -> Words:
+        """Return a name that is known, and the broader ones that its things certainly have."""
+        return (noun, *(name for name in sorted(BROADER) if name != noun and name in self.ontology.certain(noun)))
 
     @kept
     def one_way(self, relation: str) -> bool:
@@ -105,12 +120,24 @@ class Vocabulary:
             return False
         return self.ontology.words.categories[known.category].kind == ACTION
 
+    @kept
+    def acts(self, noun: str, value: str) -> bool:
+        return self.action(value) and self.ontology.acts(noun, value)
+
     def category(self, value: str) -> str:
         return self.ontology.attributes[value].category
 
+    def colour(self, value: str) -> bool:
+        return value in self.ontology.attributes and self.category(value) == "color"
+
+    @kept
+    def apart(self, one: str, other: str) -> bool:
+        """Whether the other thing is no part of the one and not worn by it."""
+        return other not in self.ontology.own_parts(one)
+
     def exchangeable(self, one: Has, other: Has) -> bool:
-        apart = one.noun != other.noun and not self.alike(one.noun, other.noun)
-        return apart and self.exclusive(one.value, other.value)
+        apart = SOMETHING in {one.noun, other.noun} or not self.alike(one.noun, other.noun)
+        return one.noun != other.noun and apart and self.exclusive(one.value, other.value)
 
     def wording(self, facts: Iterable[Fact]) -> str:
         return " and ".join(self._wording(fact) for fact in facts)
@@ -121,6 +148,8 @@ class Vocabulary:
             return f"{self._named(fact.subject)} {text} {self._named(fact.object)}"
         if isinstance(fact, Lacks):
             return self._named(fact.noun)
+        if fact.noun == SOMETHING:
+            return f"{SOMETHING} {fact.value}"
         if fact.value in NUMBERS:
             return f"{fact.value} {fact.noun if fact.value == 'one' else plural(fact.noun)}"
         if self.action(fact.value):
@@ -133,8 +162,14 @@ class Vocabulary:
     @kept
     def exclusive(self, one: str, other: str) -> bool:
         if one in NUMBERS or other in NUMBERS:
-            return one != other and one in NUMBERS and other in NUMBERS
+            counted = one != other and one in NUMBERS and other in NUMBERS
+            return counted and (SOME not in {one, other} or "one" in {one, other})
         return self.ontology.exclusive(one, other)
+
+    @kept
+    def disputes(self, one: str, other: str) -> bool:
+        """Whether a value leaves open that another one holds alone; a thing of two colours has neither."""
+        return self.exclusive(one, other) or (one != other and self.colour(one) and self.colour(other))
 
     @kept
     def same(self, one: str, other: str) -> bool:
@@ -157,51 +192,83 @@ class Vocabulary:
         return one == other or (self.knows(other) and other in self.ontology.possible(one))
 
 
-def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
-    """The facts whose contrary cannot hold in the image as well."""
+def certain(scene: Scene, plain: Collection[Has], vocabulary: Vocabulary) -> frozenset[Fact]:
+    """The facts whose contrary cannot hold in the image as well; ``plain`` are the undisputed values."""
     # They are about things of which there are not several, or say a number. Values that another caption of the image
     # contradicts are left out, and so are relations in which both things may be to each other.
-    values: dict[str, list[Has]] = {}
-    for fact in scene.facts:
-        if isinstance(fact, Has):
-            values.setdefault(fact.noun, []).append(fact)
-    names = {name: [x for other in values if vocabulary.same(name, other) for x in values[other]] for name in values}
+    single = scene.several | (_UNBOUNDED if scene.captions else set())
+    if "person" in scene.several and scene.captions:
+        single |= {fact[0] for fact in scene.facts if not _UNSAID.isdisjoint(vocabulary.ontology.certain(fact[0]))}
+    vague = {"": single, **dict.fromkeys(NUMBERS[1:-1], scene.uncounted), SOME: frozenset()}
     return frozenset(
         fact
         for fact in scene.facts
         if (
             _one_way(fact, scene, vocabulary)
             if isinstance(fact, Relates)
-            else (fact.value in NUMBERS[1:] or fact.noun not in scene.several)
-            and not any(vocabulary.exclusive(fact.value, other.value) for other in names[fact.noun])
+            else fact in plain and fact.noun not in vague.get(fact.value, vague[""])
         )
     )
 
 
-def statements(scene: Scene, facts: Iterable[Fact], vocabulary: Vocabulary) -> Iterator[Statement]:
+def undisputed(scene: Scene, vocabulary: Vocabulary) -> set[Has]:
+    """The values that nothing else said of the image contradicts; "a man" is said of one of two as well."""
+    values: dict[str, list[Has]] = {}
+    for fact in scene.facts:
+        if isinstance(fact, Has):
+            values.setdefault(fact.noun, []).append(fact)
+    names = {name: [x for other in values if vocabulary.same(name, other) for x in values[other]] for name in values}
+    return {
+        fact
+        for facts in values.values()
+        for fact in facts
+        if not any(
+            vocabulary.disputes(other.value, fact.value)
+            for other in names[fact.noun]
+            if other.value != "one" or fact.value not in NUMBERS[1:-1]
+        )
+    }
+
+
+def statements(
+    scene: Scene, plain: Collection[Has], sure: Collection[Fact], vocabulary: Vocabulary
+) -> Iterator[Statement]:
     """Yield what facts of a scene say: each relation, and each two values of two things that exclude each other."""
-    # Two numbers must come from one caption, because who counts one kind of things only may leave others unsaid. Of a
-    # graph, each value is also said alone, of the thing that has it: "a black cat and a dog", if the dog is white.
-    values = []
-    for fact in facts:
-        if isinstance(fact, Relates):
-            yield _statement(scene.image, fact)
-        elif isinstance(fact, Has):
-            values.append(fact)
-    exclusive = vocabulary.exclusive
-    for one, other in combinations(sorted(values), 2):
-        if not exclusive(one.value, other.value) or not vocabulary.exchangeable(one, other):
+    # One of two values must be sure, and two numbers must. A value is also said alone of the thing that has it: "a
+    # black cat and a dog", if the dog is white; and with the colour of anything: "a black cat and something white".
+    yield from (_statement(scene.image, fact) for fact in sure if isinstance(fact, Relates))
+    values = sorted(fact for fact in plain if scene.captions or fact in sure)
+    for one, other in permutations(values, 2):
+        if other not in sure or not vocabulary.exclusive(one.value, other.value):
             continue
-        if one.value not in NUMBERS or any({one, other} <= set(caption.facts) for caption in scene.captions):
-            yield _statement(scene.image, one, other)
-        if not scene.captions and {one.noun, other.noun}.isdisjoint(scene.more):
+        if not vocabulary.exchangeable(one, other):
+            continue
+        if one.value in NUMBERS:
+            if one < other and one in sure and _counted(one, other, scene):
+                yield _statement(scene.image, one, other)
+            continue
+        if one < other or one not in sure:
+            yield _statement(scene.image, *sorted((one, other)))
+        if {one.noun, other.noun}.isdisjoint(scene.more):
             yield _statement(scene.image, one, Lacks(other.noun, one.value))
-            yield _statement(scene.image, other, Lacks(one.noun, other.value))
+        if scene.captions and vocabulary.colour(one.value) and vocabulary.apart(other.noun, one.noun):
+            yield _statement(scene.image, other, Has(SOMETHING, one.value))
+
+
+def _counted(one: Has, other: Has, scene: Scene) -> bool:
+    if not any({one, other} <= set(caption.facts) for caption in scene.captions):
+        return False
+    said = Counter(fact for caption in scene.captions for fact in caption.facts)
+    if any(said[Has(fact.noun, "one")] > said[Has(fact.noun, SOME)] for fact in (one, other) if fact.value != "one"):
+        return False
+    # Captions seldom tell how many there are of what they name in passing.
+    return SOME not in {one.value, other.value} or 3 * min(said[one], said[other]) >= len(scene.captions)
 
 
 def _one_way(fact: Relates, scene: Scene, vocabulary: Vocabulary) -> bool:
+    unsure = {fact.subject, fact.object} & (scene.several | scene.more)
     return (
-        {fact.subject, fact.object}.isdisjoint(scene.several | scene.more)
+        (not unsure or (fact.relation in _BEARING and len(unsure) == 1))
         and not vocabulary.alike(fact.subject, fact.object)
         and not vocabulary.mutual(fact.relation, fact.subject, fact.object)
     )
@@ -210,179 +277,6 @@ def _one_way(fact: Relates, scene: Scene, vocabulary: Vocabulary) -> bool:
 def _statement(image: str, *facts: Fact) -> Statement:
     said = (fact[:1] if isinstance(fact, Lacks) else fact for fact in facts)
     return Statement(image=image, key=tuple(sorted(word for fact in said for word in fact)), facts=facts)
-
-
-# Facts from the captions of images: attributes, numbers, and relations between neighbouring noun phrases.
-# Only what the parse says plainly is taken. A phrase that follows its noun at once belongs to it; the head of one
-# further on is often a guess, as in "a man on a bench with a dog".
-
-_NOT_THE_THING = words("not the thing")  # words before a noun that name another thing: a toy truck is not a truck
-_PICTURED = words("picture of")  # nouns whose "of" names what they show: a statue of a man is not a man
-_MANY = words("many of")  # nouns whose "of" names several things
-_POSTURES = frozenset("sitting standing lying laying resting parked perched seated sleeping".split())
-_LONG = {("in", "front", "of"): "in front of", ("on", "top", "of"): "on top of"}
-_SHADES = frozenset("light dark bright pale deep".split())
-_MORE = frozenset("another other others each rest more".split())
-"""Words that tell of things beyond those that are named: "a burger with another next to it"."""
-
-_Thing = tuple[str, int]  # the name of a thing, and the position of its noun
-
-
-def caption_scenes(captions: Iterable[tuple[str, Parsed]], vocabulary: Vocabulary) -> list[Scene]:
-    by_image: dict[str, list[Parsed]] = defaultdict(list)
-    for image, caption in captions:
-        by_image[image].append(caption)
-    return [_scene(image, parsed, vocabulary) for image, parsed in by_image.items()]
-
-
-def _scene(image: str, captions: Sequence[Parsed], vocabulary: Vocabulary) -> Scene:
-    facts: set[Fact] = set()
-    several: set[str] = set()
-    statements = []
-    for caption in captions:
-        reader = _Reader(caption, vocabulary)
-        said = tuple(dict.fromkeys(reader.facts()))
-        facts.update(said)
-        several |= reader.several
-        words = tuple(_lemma(token) for token in caption.tokens if token.pos not in {"PUNCT", "SPACE"})
-        text = " ".join(caption.text.split())
-        if words:
-            nouns = tuple(sorted(_lemma(token) for token in caption.tokens if token.pos == "NOUN"))
-            key = tuple(sorted(words))
-            statements.append(Statement(image=image, key=key, facts=said, text=text, words=words, nouns=nouns))
-    return Scene(image=image, facts=frozenset(facts), several=frozenset(several), captions=tuple(statements))
-
-
-def _lemma(token: Token) -> str:
-    return "a" if token.lower == "an" else token.lemma.lower()
-
-
-class _Reader:
-    """The facts of one caption. ``several`` are the names that it gives to more than one thing, once it is read."""
-
-    def __init__(self, parsed: Parsed, vocabulary: Vocabulary) -> None:
-        self._tokens = parsed.tokens
-        self._vocabulary = vocabulary
-        self.several: set[str] = set()
-        self._below: dict[int, list[int]] = defaultdict(list)
-        for index, token in enumerate(self._tokens):
-            if token.head != index:
-                self._below[token.head].append(index)
-        self._things = {index: name for name, index in self._named()}
-
-    def facts(self) -> Iterator[Fact]:
-        for index, name in self._things.items():
-            yield from self._values(index, name)
-            yield from self._relations(index, name)
-
-    def _named(self) -> Iterator[_Thing]:
-        names: Counter[str] = Counter()
-        more = any(token.lower in _MORE for token in self._tokens)
-        for index, token in enumerate(self._tokens):
-            if token.pos != "NOUN" or token.dep == "compound":
-                continue
-            before = [self._tokens[child].lower for child in self._children(index, "compound")]
-            name = " ".join([*before, token.lemma.lower()])
-            names[name] += 1
-            if more or token.tag == "NNS" or names[name] > 1 or self._one_of_many(index):
-                self.several.add(name)
-            if not self._is_the_thing(index):
-                self.several |= {name, token.lemma.lower()}  # a toy truck beside a truck may be called a truck, too
-            elif self._vocabulary.knows(name):
-                yield name, index
-
-    def _values(self, index: int, name: str) -> Iterator[Has]:
-        number = next((self._tokens[c].lower for c in self._children(index, "nummod", "det")), "")
-        number = "one" if number in {"a", "an"} else number
-        agrees = number in NUMBERS and (number == "one") == (self._tokens[index].tag == "NN")
-        if agrees and not self._one_of_many(index) and plural(name) is not None:
-            yield Has(name, number)
-        if self._tokens[index].tag != "NN":
-            return
-        for verb in self._verbs(index):
-            if self._vocabulary.action(self._tokens[verb].lower) and not self._children(verb, "dobj", "neg", "prt"):
-                yield Has(name, self._tokens[verb].lower)
-        adjectives = self._children(index, "amod")
-        head = self._tokens[index].head
-        if self._tokens[index].dep == "nsubj" and self._tokens[head].lemma == "be":
-            adjectives += self._children(head, "acomp")
-        for adjective in adjectives:
-            for one in (adjective, *self._children(adjective, "conj")):
-                value = self._tokens[one].lower
-                shade = value in _SHADES or (one > 0 and self._tokens[one - 1].lower in _SHADES)
-                changed = self._children(one, "advmod", "npadvmod", "neg", "prep")
-                if self._vocabulary.attribute(value) and not shade and not changed:
-                    yield Has(name, value)
-
-    def _relations(self, index: int, name: str) -> Iterator[Relates]:
-        if self._tokens[index].tag != "NN":
-            return
-        for relation, end in self._joined(index):
-            others = [c for c in self._below[end] if c in self._things and self._tokens[c].dep in {"pobj", "dobj"}]
-            for other in others:
-                if self._tokens[other].tag == "NN" and not self._coordinated(index) | self._coordinated(other):
-                    first, _, rest = relation.partition(" ")
-                    for text in {relation, rest if first in _POSTURES else relation}:
-                        if self._vocabulary.one_way(text):
-                            yield Relates(name, text, self._things[other])
-
-    def _joined(self, index: int) -> Iterator[tuple[str, int]]:
-        if self._tokens[index].dep in {"ROOT", "nsubj", "attr"}:  # behind an object, it may belong to the verb
-            yield from self._after(index, index, "")
-        for verb in self._verbs(index):
-            if self._children(verb, "neg", "nsubjpass", "prt"):
-                continue
-            tag = self._tokens[verb].tag
-            text = self._tokens[verb].lower if tag in {"VBG", "VBN"} else _participle(self._tokens[verb].lemma)
-            if tag != "VBN":
-                yield text, verb
-            yield from self._after(verb, verb, f"{text} ")
-
-    def _verbs(self, index: int) -> Iterator[int]:
-        """Yield the verbs that a noun is the subject of; a participle must follow it at once."""
-        yield from (c for c in self._children(index, "acl") if c == index + 1 and self._tokens[c].tag in {"VBG", "VBN"})
-        head = self._tokens[index].head
-        if self._tokens[index].dep == "nsubj" and self._tokens[head].pos == "VERB":
-            yield head
-
-    def _after(self, head: int, index: int, text: str) -> Iterator[tuple[str, int]]:
-        for child in self._children(head, "prep"):
-            if child != index + 1:
-                continue
-            long = tuple(token.lower for token in self._tokens[child : child + 3])
-            if long in _LONG:
-                yield text + _LONG[long], child + 2
-            else:
-                yield text + self._tokens[child].lower, child
-
-    def _children(self, index: int, *labels: str) -> list[int]:
-        return [child for child in self._below[index] if self._tokens[child].dep in labels]
-
-    def _coordinated(self, index: int) -> bool:
-        return self._tokens[index].dep == "conj" or bool(self._children(index, "conj"))
-
-    def _is_the_thing(self, index: int) -> bool:
-        words = {self._tokens[child].lower for child in self._children(index, "amod", "det", "compound")}
-        if words & _NOT_THE_THING or "no" in words or self._tokens[index].dep in {"poss", "nmod", "npadvmod"}:
-            return False
-        return self._governor(index) not in _PICTURED
-
-    def _one_of_many(self, index: int) -> bool:
-        words = {self._tokens[child].lower for child in self._children(index, "amod", "det")}
-        return bool(words & {"another", "other", "each", "every", "several", "many"}) or self._governor(index) in _MANY
-
-    def _governor(self, index: int) -> str:
-        """Return the lemma of A in "A of ...", if the thing is what follows "of"; otherwise ""."""
-        head = self._tokens[index].head
-        if self._tokens[index].dep != "pobj" or self._tokens[head].lower != "of":
-            return ""
-        return self._tokens[self._tokens[head].head].lemma.lower()
-
-
-@lru_cache(maxsize=4096)
-def _participle(lemma: str) -> str:
-    participles = form(lemma, "VBG")
-    return participles[0] if participles else lemma
 
 
 # Facts from scene graphs: attributes and relations of things that have a name of their own in the graph.

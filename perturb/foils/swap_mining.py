@@ -9,14 +9,16 @@ cats.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 from vlgate.perturb.foils.candidates import Perturbed, Swap
 from vlgate.perturb.foils.swap_facts import (
+    BROADER,
     NUMBERS,
+    SOME,
     Fact,
     Has,
     Lacks,
@@ -26,12 +28,16 @@ from vlgate.perturb.foils.swap_facts import (
     Vocabulary,
     certain,
     statements,
+    undisputed,
 )
 
 SAME_IMAGE = "both are captions of one image"
 SAME_FACTS = "the order changes no fact"
 NO_CONTRADICTION = "neither caption contradicts the other"
 BOTH_TRUE = "a caption is true of both images"
+UNSURE = "an image may have several such things, or its captions disagree"
+
+_MOST = 2  # cases of one image
 
 _WORD = re.compile(r"[\w'-]+")
 
@@ -47,54 +53,73 @@ class _Contrast(NamedTuple):
 def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
     """The pairs of all scenes, at most one for each two images, and a reason for each pair that is not one."""
     by_image = {scene.image: scene for scene in scenes}
-    sure = {scene.image: certain(scene, vocabulary) for scene in by_image.values()}
+    plain = {scene.image: undisputed(scene, vocabulary) for scene in by_image.values()}
+    sure = {scene.image: certain(scene, plain[scene.image], vocabulary) for scene in by_image.values()}
     index: dict[tuple[str, ...], list[Statement]] = defaultdict(list)
     for scene in by_image.values():
-        for statement in (*scene.captions, *statements(scene, sure[scene.image], vocabulary)):
+        for statement in (*scene.captions, *statements(scene, plain[scene.image], sure[scene.image], vocabulary)):
             index[statement.key].append(statement)
     swaps: dict[tuple[str, str], Swap] = {}
+    taken: Counter[str] = Counter()
     refused: list[str] = []
     shared = (index[key] for key in sorted(key for key, group in index.items() if len(group) > 1))
-    for group in sorted(shared, key=lambda group: (not group[0].text, -len(group[0].key))):  # whole captions first
-        for one, other in _pairs(group):
+    for group in sorted(shared, key=_rank):
+        for one, other in _pairs(group, taken):
             contrast = _contrast(one, other, vocabulary)
-            why = _refused(one, other, contrast, by_image, sure)
+            why = _refused((one, other), contrast, by_image, plain, sure)
             if contrast is None or why:
                 refused.append(why)
-            else:
+            elif max(taken[one.image], taken[other.image]) < _MOST:
                 first, second = sorted((one.image, other.image))
-                swaps.setdefault((first, second), _swap(one, other, contrast, vocabulary))
+                if (first, second) not in swaps:
+                    taken.update((first, second))
+                    swaps[first, second] = _swap(one, other, contrast, vocabulary)
     return Perturbed.of(*swaps.values(), *refused)
 
 
-def _pairs(group: Sequence[Statement]) -> Iterator[tuple[Statement, Statement]]:
+def _rank(group: Sequence[Statement]) -> tuple[bool, bool, bool, int]:
+    """Whole captions come first, then words that say most."""
+    return not group[0].text, SOME in group[0].key, not BROADER.isdisjoint(group[0].key), -len(group[0].key)
+
+
+def _pairs(group: Sequence[Statement], taken: Mapping[str, int]) -> Iterator[tuple[Statement, Statement]]:
     by_wording: dict[tuple[object, ...], dict[str, Statement]] = defaultdict(dict)
     for statement in group:
         by_wording[statement.words or statement.facts].setdefault(statement.image, statement)
-    for one, other in combinations(by_wording.values(), 2):
-        yield from zip(one.values(), other.values(), strict=False)
+    for both in combinations(by_wording.values(), 2):
+        one, other = ([each for each in images.values() if taken[each.image] < _MOST] for images in both)
+        yield from zip(one, other, strict=False)
 
 
 def _refused(
-    statement: Statement,
-    other: Statement,
+    pair: tuple[Statement, Statement],
     contrast: _Contrast | None,
     scenes: Mapping[str, Scene],
+    plain: Mapping[str, set[Has]],
     sure: Mapping[str, frozenset[Fact]],
 ) -> str:
+    statement, other = pair
     if statement.image == other.image:
         return SAME_IMAGE
     if contrast is None:
         return NO_CONTRADICTION if set(statement.facts) ^ set(other.facts) else SAME_FACTS
     if contrast.one <= scenes[other.image].facts or contrast.other <= scenes[statement.image].facts:
         return BOTH_TRUE
-    certain_of_both = _holds(contrast.one, sure[statement.image]) and _holds(contrast.other, sure[other.image])
-    return "" if certain_of_both else "an image may have several such things, or its captions disagree"
+    for facts, image in ((contrast.one, statement.image), (contrast.other, other.image)):
+        if any(isinstance(fact, Has) for fact in (facts & scenes[image].facts) - plain[image]):
+            return UNSURE
+    return "" if _sure(contrast, sure[statement.image], sure[other.image]) else UNSURE
 
 
-def _holds(facts: frozenset[Fact], sure: frozenset[Fact]) -> bool:
-    """Whether facts are certain; what a thing lacks follows from a value that it is said to have."""
-    return {fact for fact in facts if not isinstance(fact, Lacks)} <= sure
+def _sure(contrast: _Contrast, sure: frozenset[Fact], of_other: frozenset[Fact]) -> bool:
+    """Whether a thing of which nothing else can hold has one value in the one image and another in the other."""
+    # What a thing lacks follows from a value that it is said to have.
+    both = [fact for fact in contrast.one if isinstance(fact, Relates) or fact.value in NUMBERS]
+    if both:
+        return contrast.one <= sure and contrast.other <= of_other
+    if any(isinstance(fact, Lacks) for fact in contrast.one):
+        return True
+    return bool({fact[0] for fact in contrast.one & sure} & {fact[0] for fact in contrast.other & of_other})
 
 
 def _swap(statement: Statement, other: Statement, contrast: _Contrast, vocabulary: Vocabulary) -> Swap:

@@ -16,7 +16,8 @@ from vlgate.perturb.foils.captions.nouns import noun_foils
 from vlgate.perturb.foils.captions.numbers import counted, plurals
 from vlgate.perturb.foils.prepositions import attested, said_of
 from vlgate.perturb.foils.relations import filled_relations, gaps, relations
-from vlgate.perturb.foils.swap_facts import Scene, Vocabulary, caption_scenes, graph_scene
+from vlgate.perturb.foils.swap_captions import caption_scenes
+from vlgate.perturb.foils.swap_facts import Scene, Vocabulary, graph_scene
 from vlgate.perturb.foils.swap_mining import mine
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.text.parsed import Parsed
