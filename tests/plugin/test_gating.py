@@ -15,7 +15,7 @@ from vlgate.studies.analyses.saved import analysed
 @pytest.mark.slow
 def test_a_gate_that_fails_fails_the_run_by_its_own_name(data, wrong, workers):
     result = data.run(wrong, *workers, "--junitxml=junit.xml", "--alluredir=allure", ret=1)
-    result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - fail: acc_r is 0.0000*"])
+    result.stdout.fnmatch_lines(["fail * valse/existence * 0.000 *"])
     result.stdout.fnmatch_lines(["*1 failed, 40 missed in*"])
     cases = ET.parse(data.path / "junit.xml").getroot().iter("testcase")
     failed = [case.get("name") for case in cases if case.find("failure") is not None]
@@ -41,7 +41,7 @@ def test_missed_cases_alone_do_not_fail_a_run(place, wrong):
 @pytest.mark.slow
 def test_a_run_without_junit_allure_or_xdist_is_the_same_run(data, wrong):
     result = data.run(wrong, "-p", "no:xdist", "-p", "no:allure_pytest", "-p", "no:junitxml", subprocess=True, ret=1)
-    result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r*"])
+    result.stdout.fnmatch_lines(["fail * valse/existence *"])
 
 
 @pytest.mark.slow
@@ -71,7 +71,7 @@ def test_another_capability_alone_runs_no_gate_of_this_one(data, wrong):
 
 def test_tasks_that_a_full_run_requires_and_a_quick_run_passes_no_gate(place, right):
     place.ready('[defaults]\nrequire = ["valse/ex*", "valse/plurality"]\n')
-    place.run(right, ret=1, says="FAILED thresholds.toml::valse/plurality:required - fail: *")
+    place.run(right, ret=1, says="fail: valse/plurality:required: *")
     assert place.run(right, "--suite=valse/existence").ret == 0
     place.ready(n=60)
     result = place.run(right, "--quick", "--no-require-gates", ret=1)
@@ -97,7 +97,7 @@ def test_a_limit_that_holds_is_shown_and_one_that_does_not_fails_and_limits_alon
     place.ready(MOST + LIMIT)
     result = place.run(wrong, "-rx", "--alluredir=allure", ret=0)
     result.stdout.fnmatch_lines(["XFAIL thresholds.toml::limit:valse/existence:acc_r - cannot: acc_r is 0.0000 *"])
-    result.stdout.fnmatch_lines(["cannot   valse/existence *(known limit 0.6: it does not see what is missing)"])
+    result.stdout.fnmatch_lines(["limit holds  valse/existence * <= 0.6 * weak"])
     found = {gate["gate"]: (gate["kind"], gate["decision"]) for gate in place.metrics()["gates"]}
     assert found["limit:valse/existence:acc_r"] == ("limit", "cannot")
     assert "1 cannot" in (place.path / "out/summary.md").read_text()
@@ -148,7 +148,7 @@ TWO = '[gate."valse/*".acc_r]\nmin = 0.88\n[limit."valse/*".acc_r]\nmax = 0.99\n
 )
 def test_a_fail_that_two_gates_explain_is_inconclusive_on_request(data, correction, outcome):
     data.thresholds(f'[defaults]\nfail_correction = "{correction}"\n{TWO}')
-    result = data.run(data.model(WRONG), ret=1)
+    result = data.run(data.model(WRONG), "-v", ret=1)
     found = data.metrics()
     (gate,) = (one for one in found["gates"] if one["kind"] == "gate")
     assert (gate["decision"], round(gate["p"], 4)) == (outcome, 0.0175)
@@ -160,7 +160,7 @@ def test_a_fail_that_two_gates_explain_is_inconclusive_on_request(data, correcti
 
 def test_data_without_a_thresholds_file_are_not_gated_and_each_passed_test_is_listed_once(place, right):
     place.valse(n=40)
-    result = place.run(right, ret=0, says="no thresholds file: nothing is gated; results in *")
+    result = place.run(right, ret=0, says="no thresholds file: nothing is gated")
     assert "not run" not in result.stdout.str()
     assert place.metrics()["gates"] == []
     assert place.metrics()["run"]["thresholds"] is None

@@ -200,7 +200,7 @@ def test_a_worker_that_is_killed_loses_only_what_it_ran(data):
     model = data.matching(first=f"if {SEVEN}: os.kill(os.getpid(), 9)")
     result = data.run(model, "-n", "2", ret=1, says="*worker 'gw?' crashed while running*record_7*")
     assert (data.task()["judged"], data.task()["unscored"]) == (39, 1)
-    result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - inconclusive*"])
+    result.stdout.fnmatch_lines(["inconclusive * valse/existence *"])
     assert not data.metrics()["complete"]
     assert re.search("worker gw.*crashed", data.metrics()["why"])
 

@@ -145,7 +145,7 @@ def test_an_own_test_of_the_suites_cases_is_a_run_and_one_that_is_refused_leaves
     (ready.path / "test_mine.py").write_text((Path(tests_vl.__file__).parent / "test_foil.py").read_text())
     result = ready.pytester.runpytest_inprocess("test_mine.py", right, "--data=data", "--health=off")
     assert "no test of the suite was named" not in result.stdout.str()
-    result.stdout.fnmatch_lines(["*inconclusive: valse/existence:acc_r*"])
+    result.stdout.fnmatch_lines(["inconclusive *valse/existence *"])
     assert ready.run("--model=nothing_here:build", "--results=one/two").ret == 4
     assert ready.run(ready.model("def nothing(self):\n    pass"), "--results=one/two").ret == 4
     assert not (ready.path / "one").exists()

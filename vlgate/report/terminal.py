@@ -62,9 +62,8 @@ def closing_text(run: RunResult, found: Release, model: str, status: int, screen
     compared = [] if run.comparison is None else comparison_lines(run.comparison)
     counts = [unit_line(run)] if run.results else []
     remarks = [line for say in (fatal_lines, shortcut_lines, warning_lines, coverage_lines) for line in say(run)]
-    remarks += [*outcome_lines(run.decisions, "not run"), *average_lines(run), *run.notes]
-    if screen.verbose:
-        remarks += [*variant_lines(run), *error_rate_lines(run.error_rates)]
+    remarks += [*outcome_lines(run.decisions, "not run"), *average_lines(run), *variant_lines(run)]
+    remarks += [*run.notes, *(error_rate_lines(run.error_rates) if screen.verbose else [])]
     parts = [
         _styled([decision, *reasons[:REASONS], *more, *counts, *compared], screen),
         terminal_table(run, screen) if run.results else "",
