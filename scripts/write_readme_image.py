@@ -1,7 +1,7 @@
-"""Draw the README's image: `python scripts/write_readme_image.py` writes docs/images/report.svg.
+"""Draw the README's images: `python scripts/write_readme_image.py` writes docs/images/report.svg and case.svg.
 
-It runs the suite on the embedded model, as `make gate` does but without a control, and draws what the terminal shows
-after the letters.
+It runs the suite on the embedded model, as `make gate` does but without a control. report.svg is what the terminal
+shows after the letters, case.svg the case of relations whose foil leads the most: image, texts and scores.
 """
 
 from __future__ import annotations
@@ -12,15 +12,19 @@ import re
 import subprocess
 import sys
 import tempfile
+from base64 import b64encode
+from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
+from pyarrow.parquet import read_table
 from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "docs" / "images" / "report.svg"
+CASE_FILE = FILE.with_name("case.svg")
 COLUMNS = 102
 TITLE = "vlgate: the report of the embedded model"
 
@@ -75,5 +79,38 @@ def text_of(drawn: str) -> list[str]:
     return [row.rstrip() for _, row in sorted(rows.items())]
 
 
+def case_drawing() -> str:
+    """Draw a missed case as SVG: its image, and a bar for the score of its caption and of its foil."""
+    from vlgate.cli import main
+
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()):
+        run, data = Path(folder) / "run", Path(folder) / "images"
+        command = ["-q", "--suite=scenes/relations", "--controls=none", f"--results={run}"]
+        call = [sys.executable, "-m", "pytest", *command]
+        subprocess.run(call, cwd=ROOT, env=environment(), capture_output=True, check=True)  # noqa: S603
+        row = max(
+            (row for row in read_table(run / "cases.parquet").to_pylist() if not row["right"]),
+            key=lambda row: row["scores"][1] - row["scores"][0],
+        )
+        main(["show", str(run), f"{row['task']}:{row['case']}", "--out", str(data)])
+        image = b64encode(next(data.glob("*.png")).read_bytes()).decode()
+    rows = []
+    for number, (text, score) in enumerate(zip(row["texts"], row["scores"], strict=True)):
+        word, colour = (("caption", "#1a7f37"), ("foil", "#b42318"))[number]
+        y, width = 64 + 92 * number, 330 * score / max(row["scores"])
+        rows += [
+            f'<text x="260" y="{y}" font-size="18">{html.escape(text)}</text>',
+            f'<rect x="260" y="{y + 12}" width="{width:.0f}" height="16" rx="3" fill="{colour}"/>',
+            f'<text x="{268 + width:.0f}" y="{y + 26}" font-size="15">{word} {score:.2f}</text>',
+        ]
+    said = "missed: tiny-lxmert scores the foil higher"
+    rows.append(f'<text x="260" y="232" font-size="15" font-weight="bold">{said}</text>')
+    head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 256" font-family="system-ui, sans-serif">'
+    back = '<rect width="760" height="256" rx="8" fill="#fff" stroke="#d0d7de"/>'
+    picture = f'<image x="16" y="16" width="224" height="224" href="data:image/png;base64,{image}"/>'
+    return "\n".join([head, f"<title>{html.escape(row['why'])}</title>", back, picture, *rows, "</svg>"]) + "\n"
+
+
 if __name__ == "__main__":
     FILE.write_text(drawing(screen()), encoding="utf-8")
+    CASE_FILE.write_text(case_drawing(), encoding="utf-8")

@@ -42,7 +42,7 @@ _STYLES = {
     "not run": "dim",
 }
 _COLUMNS = ("decision", "task", "metric", "value", "interval", "n", "threshold", "chance", "blind", "ability")
-_LEFT_OUT_FIRST = ("ability", "chance", "metric", "blind")  # the columns that a narrow terminal has no room for
+_LEFT_OUT_FIRST = ("chance", "metric", "blind", "ability")  # the columns that a narrow terminal has no room for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
