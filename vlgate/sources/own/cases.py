@@ -177,6 +177,7 @@ def _pixels(record: Record, box: Sequence[float]) -> Pixels:
 # show each kind), and optionally ``id`` and ``tags``. Images are named by their paths in the data folder. A line with
 # texts or a single question about one image may have a ``box`` and ``named``, the boxes of all that its texts name,
 # which a search for smallest changes never covers.
+_PLAIN = frozenset((str, int, float, bool))  # the types of a tag
 _TASK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+")
 
 
@@ -192,6 +193,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
     cases: dict[str, dict[str, Case]] = {task: {} for task in kinds}
     homes = own_files(options.folders) if kinds else {}
     find = ImagePaths(folders=options.folders, homes=homes).find
+    shared: dict[tuple[str, ...], Mapping[str, str]] = {}  # few different tags, and hundreds of cases with each
     checking = noted()  # otherwise the first record without a task, or of another kind, has ended the reading
 
     def add(record: Record) -> None:
@@ -200,7 +202,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
             return
         if checking and kind_of(record) is not kinds[task]:
             raise record.error(_two_kinds(task))
-        case = _case(record, kinds[task], find)
+        case = _case(record, kinds[task], find, shared)
         before = cases[task].setdefault(case.id, case)
         if before is not case:
             where = _origin_of(before, record.file, homes)
@@ -258,29 +260,35 @@ def _task(record: Record) -> str:
     return task
 
 
-def _case(record: Record, kind: CaseKind, find: Find) -> Case:
-    record = replace(record, remedy=kind.remedy)
+def _case(record: Record, kind: CaseKind, find: Find, shared: dict[tuple[str, ...], Mapping[str, str]]) -> Case:
+    record = Record(record.file, record.id, record.fields, kind.remedy)
     for field in record.fields:
         if field not in kind.fields:
             raise record.error(f"field {short(field)!r} is unknown ({nearest(field, kind.fields)})")
     requests, truths = kind.ask(record, boxed(record, find) if "box" in record.fields else find)
-    tags = record.fields.get("tags", {})
-    values = tags.values() if type(tags) is dict else [None]
-    if any(type(value) not in {str, int, float, bool} for value in values) or not "".join(tags).isprintable():
-        record.reject("tags", "an object of strings, numbers or booleans, its names of printable characters")
-    texts = record.nested("tags") if tags else record
+    tags = _tags(record) if "tags" in record.fields else {}
     return Case(
         id=_id(record),
         requests=requests,
         truths=truths,
-        tags={name: texts.text(name) if type(value) is str else json.dumps(value) for name, value in tags.items()},
+        tags=shared.setdefault((*tags, *tags.values()), tags),
         origin=f"{record.file.name}, record {short(record.id)}",
         named=named_boxes(record, requests) if "named" in record.fields else {},
     )
 
 
+def _tags(record: Record) -> dict[str, str]:
+    tags = record.fields["tags"]
+    if type(tags) is not dict or not _PLAIN.issuperset(map(type, tags.values())) or not "".join(tags).isprintable():
+        record.reject("tags", "an object of strings, numbers or booleans, its names of printable characters")
+    texts = record.nested("tags")
+    return {name: texts.text(name) if type(value) is str else json.dumps(value) for name, value in tags.items()}
+
+
 def _id(record: Record) -> str:
-    given = record.fields.get("id", f"{record.file.stem} {record.id}")
+    given = record.fields.get("id")
+    if given is None and "id" not in record.fields:
+        given = f"{record.file.stem} {record.id}"
     if type(given) is int:
         return str(given)
     if type(given) is not str or not given.strip() or not given.isprintable():
