@@ -125,7 +125,7 @@ class ReplyCache:
         cut = truncated_texts(model)
         unsure = caller.neither(model, items)
         values = {
-            key: packed(reply, cut=bool(cut) and text_in(item) in cut, neither=item in unsure)
+            key: packed(reply, cut=bool(cut) and text_in(item) in cut, neither=bool(unsure) and item in unsure)
             for item, key, reply in zip(items, keys, replies, strict=True)
             if key is not None and not isinstance(reply, Problem)
         }

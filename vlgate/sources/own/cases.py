@@ -193,7 +193,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
     cases: dict[str, dict[str, Case]] = {task: {} for task in kinds}
     homes = own_files(options.folders) if kinds else {}
     find = ImagePaths(folders=options.folders, homes=homes).find
-    shared: dict[tuple[str, ...], Mapping[str, str]] = {}  # few different tags, and hundreds of cases with each
+    shared: dict[str, Mapping[str, str]] = {}  # few different tags, and hundreds of cases with each
     checking = noted()  # otherwise the first record without a task, or of another kind, has ended the reading
 
     def add(record: Record) -> None:
@@ -260,28 +260,30 @@ def _task(record: Record) -> str:
     return task
 
 
-def _case(record: Record, kind: CaseKind, find: Find, shared: dict[tuple[str, ...], Mapping[str, str]]) -> Case:
+def _case(record: Record, kind: CaseKind, find: Find, shared: dict[str, Mapping[str, str]]) -> Case:
     record = Record(record.file, record.id, record.fields, kind.remedy)
     for field in record.fields:
         if field not in kind.fields:
             raise record.error(f"field {short(field)!r} is unknown ({nearest(field, kind.fields)})")
     requests, truths = kind.ask(record, boxed(record, find) if "box" in record.fields else find)
-    tags = _tags(record) if "tags" in record.fields else {}
+    said = repr(record.fields.get("tags", {}))
+    if said not in shared:
+        shared[said] = _tags(record)
     return Case(
         id=_id(record),
         requests=requests,
         truths=truths,
-        tags=shared.setdefault((*tags, *tags.values()), tags),
+        tags=shared[said],
         origin=f"{record.file.name}, record {short(record.id)}",
         named=named_boxes(record, requests) if "named" in record.fields else {},
     )
 
 
 def _tags(record: Record) -> dict[str, str]:
-    tags = record.fields["tags"]
+    tags = record.fields.get("tags", {})
     if type(tags) is not dict or not _PLAIN.issuperset(map(type, tags.values())) or not "".join(tags).isprintable():
         record.reject("tags", "an object of strings, numbers or booleans, its names of printable characters")
-    texts = record.nested("tags")
+    texts = record.nested("tags") if tags else record
     return {name: texts.text(name) if type(value) is str else json.dumps(value) for name, value in tags.items()}
 
 
