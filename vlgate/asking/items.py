@@ -165,11 +165,11 @@ class Copies:
         made: dict[LazyImage, LazyImage] = {}
 
         def _shown(image: LazyImage) -> LazyImage:
-            if image not in made:
-                made[image] = self.image(image)
-            return made[image]
+            if (copy := made.get(image)) is None:
+                copy = made[image] = self.image(image)
+            return copy
 
-        return tuple([cast("Item", _copy(item, _shown)) for item in items])
+        return cast("tuple[Item, ...]", tuple([_copy(item, _shown) for item in items]))
 
     def image(self, image: LazyImage) -> LazyImage:
         copy: LazyImage = _new(LazyImage)

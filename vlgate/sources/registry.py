@@ -103,7 +103,8 @@ def shapes(folders: tuple[Path, ...] = ()) -> dict[str, Shape]:
 
 
 def read_tasks(options: ReadOptions) -> list[Task]:
-    wanted = [name for name in SOURCES if any(map(options.wanted, shapes_of(name, options.folders)))]
+    # own cases are read even if none is wanted: what was kept of them since their tasks were listed is forgotten
+    wanted = [name for name in SOURCES if name == _OWN or any(map(options.wanted, shapes_of(name, options.folders)))]
     tasks = [task for name in wanted for task in readable_tasks(name, options)]
     return sorted(tasks, key=lambda task: task.id)
 

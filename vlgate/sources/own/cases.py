@@ -6,6 +6,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from math import ceil, floor
@@ -209,8 +210,10 @@ def read(options: ReadOptions) -> Iterator[Task]:
             raise record.error(f"id {short(case.id)!r} is already used in task {task!r} ({where})")
 
     with collector_paused():
+        kept = {} if checking else {file: _records(file, _state(file)) for file in homes}
+        _records.cache_clear()
         for file in homes:
-            deque(each(add, own_records(file)), maxlen=0)
+            deque(each(add, own_records(file) if checking else _emptied(kept[file])), maxlen=0)
     for task, kind in kinds.items():
         if cases[task]:  # none of it may be left while errors are noted
             yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
@@ -225,16 +228,31 @@ def _origin_of(case: Case, file: Path, homes: Iterable[Path]) -> str:
 def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
     kinds: dict[str, CaseKind] = {}
     for file in own_files(folders):
-        status = file.stat()
-        state = status.st_mtime_ns, status.st_ctime_ns, status.st_size
-        for task, (kind, line) in _tasks(file, state, noted=noted()).items():
+        for task, (kind, line) in _tasks(file, _state(file), noted=noted()).items():
             if kinds.setdefault(task, kind) is not kind:
                 leave_out(DataError(file, line, _two_kinds(task), REMEDY))
     return kinds
 
 
-@lru_cache(maxsize=64)  # a run calls this about five times, and 100,000 lines take 0.5 s
-def _tasks(file: Path, _state: tuple[int, ...], *, noted: bool) -> Mapping[str, tuple[CaseKind, str]]:  # noqa: ARG001  # part of the key
+def _state(file: Path) -> tuple[int, ...]:
+    status = file.stat()
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size
+
+
+@lru_cache(maxsize=64)
+def _records(file: Path, _: tuple[int, ...]) -> deque[Record]:
+    """The records of a file in some state, which are read once: from listing its tasks until ``read`` makes cases."""
+    with collector_paused():
+        return deque(own_records(file))
+
+
+def _emptied(records: deque[Record]) -> Iterator[Record]:
+    while records:
+        yield records.popleft()
+
+
+@lru_cache(maxsize=64)  # a run calls this about five times, and 100,000 lines take 0.3 s
+def _tasks(file: Path, state: tuple[int, ...], *, noted: bool) -> Mapping[str, tuple[CaseKind, str]]:
     tasks: dict[str, tuple[CaseKind, str]] = {}
 
     def add(record: Record) -> None:
@@ -242,7 +260,10 @@ def _tasks(file: Path, _state: tuple[int, ...], *, noted: bool) -> Mapping[str, 
         if tasks.setdefault(task, (kind, record.id))[0] is not kind:
             raise record.error(_two_kinds(task))
 
-    deque(each(add, own_records(file)), maxlen=0)
+    records: Iterable[Record] = own_records(file)  # in any case if one is wrong: the first one ends the reading
+    with suppress(DataError):
+        records = records if noted else _records(file, state)
+    deque(each(add, records), maxlen=0)
     return tasks
 
 
