@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from math import ceil, floor
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from vlgate.errors import DataError, nearest, short
@@ -242,8 +243,12 @@ def _state(file: Path) -> tuple[int, ...]:
 @lru_cache(maxsize=64)
 def _records(file: Path, _: tuple[int, ...]) -> deque[Record]:
     """The records of a file in some state, which are read once: from listing its tasks until ``read`` makes cases."""
+    records: deque[Record] = deque()
     with collector_paused():
-        return deque(own_records(file))
+        for record in own_records(file):
+            record.fields = {intern(name): value for name, value in record.fields.items()}  # 0.4 KB less for each
+            records.append(record)
+    return records
 
 
 def _emptied(records: deque[Record]) -> Iterator[Record]:
