@@ -24,6 +24,11 @@ _DRIVE = re.compile(r"[A-Za-z]:/")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
+# Data folders, each as the start of the paths in it and the folder there from which a path may be written, that of its
+# file; and the remedy of two images of one name in them.
+_Folders = tuple[list[tuple[str, str]], str]
+
+
 @dataclass(slots=True, kw_only=True)
 class ImagePaths:
     """The images of the data folders, by their paths in them; those of a file are looked for in its ``homes`` first."""
@@ -32,7 +37,7 @@ class ImagePaths:
     homes: Mapping[Path, tuple[Path, ...]]  # the data folders that hold a file
     _images: dict[tuple[Path, str], LazyImage] = field(default_factory=dict)
     _listed: dict[Path, dict[str, list[str]]] = field(default_factory=dict)
-    _looked: dict[Path, list[tuple[list[_Folder], str]]] = field(default_factory=dict)
+    _looked: dict[Path, list[_Folders]] = field(default_factory=dict)
 
     # In the data folder of the record's file it is looked for in the folder itself and in the folder of the file, and
     # if neither has it in ``images``; after that in the other data folders in the same way. The key is the path as
@@ -64,10 +69,10 @@ class ImagePaths:
         looked: list[str] = []
         for folders, remedy in self._looked.get(record.file) or self._look(record.file):
             there: dict[str, str] = {}  # the files, and their places in their data folders
-            for folder in folders:
-                for places in _levels(folder.beside, plain):
-                    looked += [folder.start + place for place in places]
-                    at = {path: place for place in places for path in self._spelled(folder.start, place)}
+            for start, beside in folders:
+                for places in _levels(beside, plain):
+                    looked += [start + place for place in places]
+                    at = {path: place for place in places for path in self._spelled(start, place)}
                     if at and (path := _only(at, record, name, RENAME)):
                         there[path] = at[path]
                         break
@@ -78,15 +83,14 @@ class ImagePaths:
             raise record.error(problem, "put the image into the data folder, and write its path there")
         return missing_image(plain, looked)
 
-    def _look(self, file: Path) -> list[tuple[list[_Folder], str]]:
-        """The data folders that hold a file and the others, with the remedy of two images of one name in them."""
+    def _look(self, file: Path) -> list[_Folders]:
         homes = self.homes.get(file, ())
         others = [folder for folder in self.folders if folder not in homes]
         home = (*homes, *others)[0]
-        both = [_Folder(start=_start(folder), beside=_beside(folder, file)) for folder in homes]
-        rest = [_Folder(start=_start(folder), beside=_beside(home, file)) for folder in others]
+        mine = [(_start(folder), "" if file.parent == folder else f"{file.parent.name}/") for folder in homes]
+        rest = [(_start(folder), "" if file.parent == home else f"{file.parent.name}/") for folder in others]
         elsewhere = f"copy the right one into {home}, or leave the other folder out of --data"
-        self._looked[file] = [(both, RENAME), (rest, elsewhere)]
+        self._looked[file] = [(mine, RENAME), (rest, elsewhere)]
         return self._looked[file]
 
     def _spelled(self, start: str, place: str) -> list[str]:
@@ -145,18 +149,8 @@ def _only(paths: Iterable[str], record: Record, name: str, remedy: str) -> str |
     return only_image(paths, name, remedy, file=record.file, record=record.id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Folder:
-    start: str  # of the paths in a data folder
-    beside: str  # a path may be written from the folder of its file
-
-
 def _start(folder: Path) -> str:
     return str(folder / "_")[:-1]
-
-
-def _beside(folder: Path, file: Path) -> str:
-    return "" if file.parent == folder else f"{file.parent.name}/"
 
 
 def _levels(beside: str, plain: str) -> list[list[str]]:

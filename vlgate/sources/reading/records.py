@@ -11,15 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from vlgate.errors import DataError, instead_of
-from vlgate.sources.reading.text_files import (
-    FETCH_AGAIN,
-    parsed_line,
-    read_cells,
-    read_json,
-    read_members,
-    read_text,
-    shown,
-)
+from vlgate.sources.reading.text_files import FETCH_AGAIN, parsed, read_cells, read_json, read_members, read_text, shown
 
 # A reader makes its cases with ``each``. The first record that cannot be read ends the reading, unless somebody notes
 # these errors: then the others are read.
@@ -159,7 +151,7 @@ def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
             continue
         name = f"on line {number}"
         try:
-            record = _record(file, name, parsed_line(file, text, slice(start, end), remedy), remedy)
+            record = _record(file, name, parsed(file, text, slice(start, end), remedy), remedy)
         except DataError as error:
             is_json, error.record = error.record is not None, name  # if not, its message names the column, too
             if not is_json and remedy == FETCH_AGAIN and not text[end:].strip():  # a cut download lacks more
