@@ -210,11 +210,10 @@ def read(options: ReadOptions) -> Iterator[Task]:
             where = _origin_of(before, record.file, homes)
             raise record.error(f"id {short(case.id)!r} is already used in task {task!r} ({where})")
 
-    with collector_paused():
-        kept = {} if checking else {file: _records(file, _state(file)) for file in homes}
-        _records.cache_clear()
-        for file in homes:
-            deque(each(add, own_records(file) if checking else _emptied(kept[file])), maxlen=0)
+    kept = {} if checking else {file: _records(file, _state(file)) for file in homes}
+    _records.cache_clear()
+    for file in homes:
+        deque(each(add, own_records(file) if checking else _emptied(kept[file])), maxlen=0)
     for task, kind in kinds.items():
         if cases[task]:  # none of it may be left while errors are noted
             yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
@@ -241,13 +240,13 @@ def _state(file: Path) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=64)
+@collector_paused()
 def _records(file: Path, _: tuple[int, ...]) -> deque[Record]:
     """The records of a file in some state, which are read once: from listing its tasks until ``read`` makes cases."""
     records: deque[Record] = deque()
-    with collector_paused():
-        for record in own_records(file):
-            record.fields = {intern(name): value for name, value in record.fields.items()}  # 0.4 KB less for each
-            records.append(record)
+    for record in own_records(file):
+        record.fields = {intern(name): value for name, value in record.fields.items()}  # 0.4 KB less for each
+        records.append(record)
     return records
 
 
