@@ -33,7 +33,7 @@ Reply = TypeVar("Reply")
 
 def keys_of(requests: Sequence[Match | Ask | Compare], texts: Mapping[str, Hashable]) -> list[Hashable]:
     """What each request is to a model apart from its images; ``texts`` holds the keys of ``text_keys``."""
-    keys = [texts.get(text, text) for text in map(text_of, requests)]
+    keys = [texts.get(text, text) for text in map(text_of, requests)] if texts else list(map(text_of, requests))
     pairs = zip(requests, keys, strict=True)
     return [key if isinstance(request, Match) else (key, request.choices) for request, key in pairs]
 

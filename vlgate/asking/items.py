@@ -32,9 +32,15 @@ _set_key, _set_load, _set_where = (LazyImage.__dict__[name].__set__ for name in 
 
 
 def images_in(item: object) -> tuple[LazyImage, ...]:
-    if isinstance(item, Match | Ask | Compare):
+    if isinstance(item, Match):
+        return (item.image,)
+    if isinstance(item, Ask | Compare):
         return images_of(item)
     return (item,) if isinstance(item, LazyImage) else ()
+
+
+def shows_all(case: Case) -> bool:
+    return all(image.is_there for request in case.requests for image in images_of(request))
 
 
 def images_of_case(case: Case) -> tuple[LazyImage, ...]:
@@ -159,11 +165,11 @@ class Copies:
         made: dict[LazyImage, LazyImage] = {}
 
         def _shown(image: LazyImage) -> LazyImage:
-            if image not in made:
-                made[image] = self.image(image)
-            return made[image]
+            if (copy := made.get(image)) is None:
+                copy = made[image] = self.image(image)
+            return copy
 
-        return tuple([cast("Item", _copy(item, _shown)) for item in items])
+        return cast("tuple[Item, ...]", tuple([_copy(item, _shown) for item in items]))
 
     def image(self, image: LazyImage) -> LazyImage:
         copy: LazyImage = _new(LazyImage)
@@ -259,9 +265,9 @@ def _order(parts: Iterable[tuple[str, str]], seed: int) -> list[int]:
     for name, text in parts:
         image = images.get(name)
         if image is None:
-            image = images[name] = blake2b(salt + name.encode(errors="surrogatepass"), digest_size=8).digest()
+            image = images[name] = blake2b(salt + name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         of_image.append(image)
-        of_both.append(blake2b(image + text.encode(errors="surrogatepass"), digest_size=8).digest())
+        of_both.append(blake2b(image + text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
     image_keys, keys = (np.frombuffer(b"".join(found), "<u8") for found in (of_image, of_both))
     places = np.lexsort((keys, image_keys))
     blocks = np.arange(len(places)) // BLOCK

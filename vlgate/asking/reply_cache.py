@@ -85,9 +85,10 @@ class ReplyCache:
             self._must_ask(len(new_items))
             self.counts.asked += len(new_items)
             replies = then(call, new_items)
-        known |= self._keep(caller, call, new_items, new_keys, replies)
+        kept = self._keep(caller, call, new_items, new_keys, replies)
         if new_items is items:
             return replies
+        known |= kept
         if compared:
             # of an image that the model did not load, the digest is empty
             seen = self._watched_images(new_items, call.called).values()
@@ -125,7 +126,7 @@ class ReplyCache:
         cut = truncated_texts(model)
         unsure = caller.neither(model, items)
         values = {
-            key: packed(reply, cut=bool(cut) and text_in(item) in cut, neither=item in unsure)
+            key: packed(reply, cut=bool(cut) and text_in(item) in cut, neither=bool(unsure) and item in unsure)
             for item, key, reply in zip(items, keys, replies, strict=True)
             if key is not None and not isinstance(reply, Problem)
         }

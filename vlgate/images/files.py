@@ -46,7 +46,7 @@ class FileLoad:
 @dataclass(frozen=True, slots=True)
 class MissingLoad:
     key: str
-    looked: tuple[Path, ...]
+    looked: tuple[Path | str, ...]
 
     def __call__(self) -> NoReturn:
         places = ", ".join(map(str, self.looked)) or "no folder, because no data folder was given"
@@ -77,7 +77,7 @@ def file_image(key: str, path: Path | str) -> LazyImage:
     return LazyImage(key=key, load=FileLoad(where, key), where=where)
 
 
-def missing_image(key: str, looked: Sequence[Path]) -> LazyImage:
+def missing_image(key: str, looked: Sequence[Path | str]) -> LazyImage:
     return LazyImage(key=key, load=MissingLoad(key, tuple(looked)))
 
 

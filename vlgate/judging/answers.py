@@ -21,6 +21,7 @@ from vlgate.types import Ask, Compare
 
 _BLANKS = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace())
 _QUOTES = f"{_BLANKS}\"'`"
+_CLOSING = f"{_QUOTES}.,;:!"
 _OUTER = "\"'`*_$\u201c\u201d\u2018\u2019()[] \t\r\n"
 _STYLE = re.compile(r"</?(?:b|i|em|strong|u|span|font|mark|code|sub|sup|small|big)(?:\s[^<>]*)?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][\w:-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
@@ -41,7 +42,7 @@ def normal_answer(text: str) -> str:
     'yes'
     """
     text = text if text.isascii() else unicodedata.normalize("NFC", text)
-    return " ".join(text.lstrip(_QUOTES).rstrip(f"{_QUOTES}.,;:!").casefold().split())
+    return " ".join(text.lstrip(_QUOTES).rstrip(_CLOSING).casefold().split())
 
 
 @lru_cache(maxsize=4096)

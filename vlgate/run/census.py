@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
 
+from vlgate.asking.items import shows_all
 from vlgate.errors import MissingImageError, OptionError
 from vlgate.types import Ask, Compare, LazyImage, Request, Task, images_of
 
@@ -31,14 +32,10 @@ class Census:
 
 
 def count(task: Task) -> Census:
-    lacking = 0
-    missing: LazyImage | None = None
-    for case in task.cases:
-        images = (image for request in case.requests for image in images_of(request))
-        absent = next((image for image in images if not image.is_there), None)
-        lacking += absent is not None
-        missing = missing or absent
-    return Census(task=task.id, cases=len(task.cases), found=len(task.cases) - lacking, missing=missing)
+    lacking = [case for case in task.cases if not shows_all(case)]
+    images = (image for case in lacking[:1] for request in case.requests for image in images_of(request))
+    missing = next((image for image in images if not image.is_there), None)
+    return Census(task=task.id, cases=len(task.cases), found=len(task.cases) - len(lacking), missing=missing)
 
 
 def refuse_missing(tasks: Iterable[Task]) -> None:

@@ -83,13 +83,13 @@ def no_folder(options: Options, task: str) -> str:
     return " (no data folder was given: name the one with your tasks with --data DIR or VLGATE_DATA)"
 
 
+@collector_paused()
 def make_plan(options: Options) -> Plan:
     known = known_tasks(options)
     wanted = frozenset(task for task in known if is_wanted(task, options))
     given = {name: getattr(options, name) for name in ("seed", "protocols", "pairs", "missing_images")}
     reading = ReadOptions(folders=options.data, wanted=wanted.__contains__, **given)
-    with collector_paused():
-        read = read_tasks(reading)
+    read = read_tasks(reading)
     corrected, notes = applied(read, read_disputes(options.disputes), known)
     notes += () if KNOWN in options.disputes else reported(read)
     drawn = [task for task in corrected if task.cases]

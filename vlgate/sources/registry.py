@@ -14,6 +14,7 @@ from pathlib import Path
 from vlgate.errors import DataError
 from vlgate.sources.reading.records import noting
 from vlgate.sources.reading.source import ReadOptions, Source
+from vlgate.sources.reading.text_files import collector_paused
 from vlgate.types import UNREADABLE, Shape, Task
 
 FILE = Path(__file__).with_name("measures.toml")
@@ -103,11 +104,13 @@ def shapes(folders: tuple[Path, ...] = ()) -> dict[str, Shape]:
 
 
 def read_tasks(options: ReadOptions) -> list[Task]:
-    wanted = [name for name in SOURCES if any(map(options.wanted, shapes_of(name, options.folders)))]
+    # own cases are read even if none is wanted: what was kept of them since their tasks were listed is forgotten
+    wanted = [name for name in SOURCES if name == _OWN or any(map(options.wanted, shapes_of(name, options.folders)))]
     tasks = [task for name in wanted for task in readable_tasks(name, options)]
     return sorted(tasks, key=lambda task: task.id)
 
 
+@collector_paused()
 def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -> list[Task]:
     """Make a source's wanted tasks from all readable records; with ``even_few``, more may be lost than are left."""
     if name == _OWN:

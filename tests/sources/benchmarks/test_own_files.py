@@ -160,3 +160,27 @@ def test_every_error_of_every_form_is_listed(tmp_path):
     for part in (*(f"csv, record on line {line}" for line in (2, 3, 4)), "json, record 0", "json, record 2"):
         assert part in lines
     assert [task.id for task in found.tasks] == ["mine/two"]
+
+
+def test_a_file_is_read_whole_again_after_an_error(tmp_path):
+    write(tmp_path, PAIR, PAIR | {"id": "same", "foil": PAIR["caption"]}, PAIR | {"id": "last"})
+    for _ in range(2):
+        with pytest.raises(DataError, match=r"on line 2: .*no model can be right"):
+            tasks(tmp_path)
+    write(tmp_path, PAIR, PAIR | {"id": "last"})
+    assert whole(tmp_path) == whole(tmp_path)
+    assert len(whole(tmp_path)) == 2
+
+
+def test_tags_of_different_types_stay_apart(tmp_path):
+    rows = [PAIR | {"id": str(place), "tags": {"n": value}} for place, value in enumerate((1, True, "1", 1.0, "true"))]
+    write(tmp_path, *rows)
+    assert [case.tags["n"] for task in tasks(tmp_path) for case in task.cases] == ["1", "true", "1", "1.0", "true"]
+
+
+def test_a_line_that_repeats_a_key_is_an_error_with_colons_in_its_texts_or_without(tmp_path):
+    for caption in ("a left of b", "12:30 on a clock: noon"):
+        line = json.dumps(PAIR | {"caption": caption, "tags": {"side": "left"}})
+        write(tmp_path, PAIR, line.replace('"side": "left"', '"side": "left", "side": "right"'))
+        with pytest.raises(DataError, match="repeats the key 'side' of the same object"):
+            tasks(tmp_path)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from vlgate.asking.items import images_of_case, saying
+from vlgate.asking.items import images_of_case, saying, shows_all
 from vlgate.errors import described
 from vlgate.seeds import generator
 from vlgate.types import Case, LazyImage, Match, Prediction, Predictor, Request, Task, images_of, text_of, with_images
@@ -342,8 +342,10 @@ def check_polarity(model: Predictor, tasks: Sequence[Task], seed: int) -> Check:
     # comparisons without a reply are left out.
     # Returns: ``suspect`` if true texts win significantly less than half of the comparisons (exact two-sided binomial
     # test, p < ``SIGNIFICANT``); otherwise ``ok``, also for a model at chance.
-    true, replies, problem = _scored(model, tasks, seed)
-    exchanged = _exchanged(list(true), tasks)
+    drawn = _drawn(tasks, seed)
+    known = _true_texts({request.image.key for request in drawn}, tasks)
+    true, replies, problem = _scored(model, drawn, known)
+    exchanged = _exchanged(list(true), known)
     missing = [request for _, request in exchanged if request not in replies]
     replies |= model.predict(missing) if missing else {}
     problem = next((replies[request].problem for _, request in exchanged if replies[request].problem), problem)
@@ -374,15 +376,14 @@ def two_sided(successes: int, n: int) -> float:
 
 
 def _scored(
-    model: Predictor, tasks: Sequence[Task], seed: int
+    model: Predictor, drawn: Sequence[Match], known: set[tuple[str, str]]
 ) -> tuple[dict[Match, float], dict[Request, Prediction], str | None]:
     found: dict[Match, float] = {}
     replies: dict[Request, Prediction] = {}
-    drawn = _drawn(tasks, seed)
     for start in range(0, len(drawn), CAPTIONS):
         captions = drawn[start : start + CAPTIONS]
         # the first captions are asked with the exchanged ones, which need no further images and texts to be encoded
-        exchanged = [] if start else [request for _, request in _exchanged(list(captions), tasks)]
+        exchanged = [] if start else [request for _, request in _exchanged(list(captions), known)]
         replies |= model.predict([*captions, *exchanged])
         for caption in captions:
             score = replies[caption].score
@@ -393,15 +394,17 @@ def _scored(
     return found, replies, next((reply.problem for reply in replies.values() if reply.problem), None)
 
 
-def _exchanged(captions: list[Match], tasks: Sequence[Task]) -> list[tuple[Match, Match]]:
-    keys = {request.image.key for request in captions}
-    known = {
+def _true_texts(keys: set[str], tasks: Sequence[Task]) -> set[tuple[str, str]]:
+    return {
         (request.image.key, request.text)
         for task in tasks
         for case in task.cases
         for request, truth in zip(case.requests, case.truths, strict=True)
         if truth is True and isinstance(request, Match) and request.image.key in keys
     }
+
+
+def _exchanged(captions: list[Match], known: set[tuple[str, str]]) -> list[tuple[Match, Match]]:
     couples = list(_couples(captions, known))
     return [(own, Match(image=own.image, text=other.text)) for a, b in couples for own, other in ((a, b), (b, a))]
 
@@ -412,8 +415,7 @@ def _drawn(tasks: Sequence[Task], seed: int) -> list[Match]:
     by_image: dict[str, Match] = {}
     for task in sorted(tasks, key=lambda task: task.id):
         # A replay needs no images: if none is there, every case counts.
-        there = (case for case in task.cases if all(image.is_there for image in images_of_case(case)))
-        cases = list(there) or task.cases
+        cases = list(filter(shows_all, task.cases)) or task.cases
         size = len(cases)
         for place in random.choice(size, size=min(size, _TRIED), replace=False).tolist() if size else ():
             case = cases[place]

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from vlgate.sources.reading.records import Record, each, keyed_records
 from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, pair_of, present, shapes_of
-from vlgate.sources.reading.text_files import collector_paused
 from vlgate.types import Case, Task
 
 Tag = tuple[str, str] | None
@@ -92,8 +91,7 @@ _ROWS = [
 def _read(options: ReadOptions) -> Iterator[Task]:
     every = "valse_all" in options.protocols
     for row, file in present(options, _ROWS):
-        with collector_paused():
-            cases = list(_cases(row, file, options.find(row.images), every=every))
+        cases = list(_cases(row, file, options.find(row.images), every=every))
         kept = [case for case in cases if case is not None]
         yield row.task(kept, left_out={INVALID: len(cases) - len(kept)} if len(kept) < len(cases) else {})
 

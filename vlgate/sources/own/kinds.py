@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from vlgate.errors import nearest, short
+from vlgate.judging.answers import normal_answer
 from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.reading.records import Record
 from vlgate.sources.reading.source import QUAD_TRUTHS, Find, quad_requests, texts_about
@@ -23,7 +23,7 @@ YES_NO = ("yes", "no")  # the choices of questions without choices whose right a
 def question_pair(record: Record, find: Find) -> Asked:
     answers = _answer(record, "answer"), _answer(record, "perturbed_answer")
     choices, kind = _choices(record, answers), record.fields["kind"]
-    if (plain_text(answers[0]) == plain_text(answers[1])) != (kind == "invariance"):
+    if (normal_answer(answers[0]) == normal_answer(answers[1])) != (kind == "invariance"):
         expected = "the same answer twice" if kind == "invariance" else "two different answers"
         raise record.error(f"kind is {kind!r}, but the answers are {answers}; expected {expected}")
     image = record.text("image")
@@ -34,7 +34,7 @@ def question_pair(record: Record, find: Find) -> Asked:
 
 def twins(record: Record, find: Find) -> Asked:
     answers = _answer(record, "prior"), _answer(record, "answer")
-    if plain_text(answers[0]) == plain_text(answers[1]):
+    if normal_answer(answers[0]) == normal_answer(answers[1]):
         raise record.error(f"answer and prior are both {answers[0]!r}; expected the answers of two different images")
     choices, question = _choices(record, answers), record.text("question")
     images = [find(record, record.text(field)) for field in ("twin", "image")]
@@ -42,7 +42,7 @@ def twins(record: Record, find: Find) -> Asked:
 
 
 def single(record: Record, find: Find) -> Asked:
-    answer = plain_text(_answer(record, "answer"))
+    answer = normal_answer(_answer(record, "answer"))
     if answer not in YES_NO:
         record.reject("answer", "yes or no, unless the line has a perturbed question too")
     image = find(record, record.text("image"))
@@ -59,7 +59,7 @@ def crossed(record: Record, find: Find) -> Asked:
     answers = tuple(answer for row in rows for answer in replace(record, fields={"answers": row}).texts("answers", 2))
     choices = _choices(record, answers)
     # A model that does not look, or does not read the question, must not get both answers right.
-    plain = [plain_text(answer) for answer in answers]  # two about the first image, two about the second
+    plain = [normal_answer(answer) for answer in answers]  # two about the first image, two about the second
     for number, question in enumerate(questions):
         if plain[number] == plain[number + 2]:
             raise record.error(f"both images have the answer {answers[number]!r} to {question!r}; cross the answers")
@@ -78,18 +78,11 @@ def two_images(record: Record, find: Find) -> list[LazyImage]:
     return images
 
 
-def plain_text(text: str) -> str:
-    """Return a text as ``normal_answer`` does, in Unicode's form NFC: two that look alike are equal."""
-    from vlgate.judging.answers import normal_answer
-
-    return normal_answer(unicodedata.normalize("NFC", text))
-
-
 def refuse_same(record: Record, what: str, texts: tuple[str, ...], others: tuple[str, ...]) -> None:
     """Refuse texts that are among others; case, spaces, closing punctuation and Unicode form make no difference."""
-    known = set(map(plain_text, others))
+    known = set(map(normal_answer, others))
     for text in texts:
-        if plain_text(text) in known:
+        if normal_answer(text) in known:
             raise record.error(f"{what} both {text!r}, so no model can be right; expected two different texts")
 
 
@@ -108,8 +101,8 @@ def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
     choices = record.fields.get("choices", [])
     if type(choices) is not list or any(type(choice) is not str or not choice.strip() for choice in choices):
         record.reject("choices", "a list of strings")
-    plain = {plain_text(answer) for answer in answers}
-    if choices and not plain <= set(map(plain_text, choices)):
+    plain = {normal_answer(answer) for answer in answers}
+    if choices and not plain <= set(map(normal_answer, choices)):
         raise record.error(f"answers {answers} are not all among the choices {choices}")
     if not choices and plain <= set(YES_NO):
         return YES_NO  # so that a model that only matches can answer, too
@@ -168,7 +161,7 @@ ANYWHERE = ("task", "id", "tags")  # the fields that a line of every kind may ha
 _BOX = "box named"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # not slotted: the fields are kept once they are split
 class CaseKind:
     """A kind of case; its fields stand apart by spaces."""
 
@@ -178,15 +171,15 @@ class CaseKind:
     ask: Callable[[Record, Find], Asked]  # returns the requests and the truths of a line
     may: str = ""
 
-    @property
+    @cached_property
     def needed(self) -> list[str]:
         return self.musts.split()
 
-    @property
+    @cached_property
     def fields(self) -> tuple[str, ...]:
         return (*ANYWHERE, *self.needed, *self.may.split())
 
-    @property
+    @cached_property
     def remedy(self) -> str:
         may = ", ".join((*ANYWHERE[1:], *self.may.split()))
         return f"write a line with the fields task, {', '.join(self.needed)}, and perhaps {may}"
@@ -210,16 +203,17 @@ _PAIRS: Mapping[str, CaseKind] = {
     "invariance": CaseKind("questions", "invariance", _ASKED, question_pair, "choices perturbed_image"),
     "directional": CaseKind("questions", "directional", _ASKED, question_pair, "choices perturbed_image"),
 }
+_MARKS = (*_KINDS, "question")
 _EVERY = (*_KINDS.values(), _TWO_TRUE, *_PAIRS.values(), _TWINS, _SINGLE)
 
 
 def kind_of(record: Record) -> CaseKind:
-    named = [name for name, spec in SHAPES.items() if spec.fields]
-    if named and "shape" in record.fields:
+    named = [name for name, spec in SHAPES.items() if spec.fields] if "shape" in record.fields else []
+    if named:
         if record.text("shape") not in named:
             record.reject("shape", " or ".join(map(repr, named)))
         return _kind_of_shape(record.text("shape"))
-    marks = [mark for mark in (*_KINDS, "question") if mark in record.fields]
+    marks = [mark for mark in _MARKS if mark in record.fields]
     if "prior" in record.fields and marks in ([], ["question"]):
         return _TWINS
     if len(marks) != 1 or "prior" in record.fields:

@@ -145,7 +145,8 @@ class ImageFinder:
                 if key not in self._listings:
                     self._listings[key] = _Listing(*key)
             listings[folder] = tuple(self._listings[key] for key in keys)
-        self._searches[name] = _Search(source=source, listings=listings, images={})
+        places = tuple(folder / place for folder in listings for place in source.folders)
+        self._searches[name] = _Search(source=source, listings=listings, images={}, places=places)
         return self._searches[name]
 
     def _image(self, search: _Search, asked: _Asked) -> LazyImage:
@@ -208,10 +209,7 @@ class _Search:
     source: ImageFolders
     listings: Mapping[Path, tuple[_Listing, ...]]
     images: dict[tuple[tuple[Path, ...], str], LazyImage]
-
-    @property
-    def places(self) -> tuple[Path, ...]:
-        return tuple(folder / place for folder in self.listings for place in self.source.folders)
+    places: tuple[Path, ...]
 
     def path(self, identity: Identity, name: str, asked: _Asked) -> str | None:
         def unlikeness(path: str) -> tuple[bool, bool]:

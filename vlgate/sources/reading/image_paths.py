@@ -24,6 +24,11 @@ _DRIVE = re.compile(r"[A-Za-z]:/")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
+# Data folders, each as the start of the paths in it and the folder there from which a path may be written, that of its
+# file; and the remedy of two images of one name in them.
+_Folders = tuple[list[tuple[str, str]], str]
+
+
 @dataclass(slots=True, kw_only=True)
 class ImagePaths:
     """The images of the data folders, by their paths in them; those of a file are looked for in its ``homes`` first."""
@@ -32,6 +37,7 @@ class ImagePaths:
     homes: Mapping[Path, tuple[Path, ...]]  # the data folders that hold a file
     _images: dict[tuple[Path, str], LazyImage] = field(default_factory=dict)
     _listed: dict[Path, dict[str, list[str]]] = field(default_factory=dict)
+    _looked: dict[Path, list[_Folders]] = field(default_factory=dict)
 
     # In the data folder of the record's file it is looked for in the folder itself and in the folder of the file, and
     # if neither has it in ``images``; after that in the other data folders in the same way. The key is the path as
@@ -57,39 +63,46 @@ class ImagePaths:
             raise record.error(problem, "download the image into the data folder, and write its path there")
         if plain.startswith("/") or _DRIVE.match(plain):
             return self._absolute(record, name, plain)
-        homes = self.homes.get(record.file, ())
-        others = [folder for folder in self.folders if folder not in homes]
-        home = (*homes, *others)[0]
-        levels = {folder: _levels(folder if folder in homes else home, record.file, plain) for folder in self.folders}
-        if not any(place for level in levels.values() for places in level for place in places):
+        return self._inside(record, name, plain)
+
+    def _inside(self, record: Record, name: str, plain: str) -> LazyImage:
+        looked: list[str] = []
+        for folders, remedy in self._looked.get(record.file) or self._look(record.file):
+            there: dict[str, str] = {}  # the files, and their places in their data folders
+            for start, beside in folders:
+                for places in _levels(beside, plain):
+                    looked += [start + place for place in places]
+                    at = {path: place for place in places for path in self._spelled(start, place)}
+                    if at and (path := _only(at, record, name, RENAME)):
+                        there[path] = at[path]
+                        break
+            if there and (path := _only(there, record, name, remedy)):
+                return file_image(self._key(path, there[path] if plain.startswith("../") else plain, record), path)
+        if not looked:
             problem = f"the image's name is {short(name)!r}, which leads out of the data folder"
             raise record.error(problem, "put the image into the data folder, and write its path there")
-        elsewhere = f"copy the right one into {home}, or leave the other folder out of --data"
-        for folders, remedy in ((homes, RENAME), (others, elsewhere)):
-            there = dict(self._in(folder, levels[folder], record, name) for folder in folders)
-            there.pop("", None)
-            if path := _only(there, record, name, remedy):
-                return file_image(self._key(path, there[path] if plain.startswith("../") else plain, record), path)
-        looked = [folder / place for folder in (*homes, *others) for level in levels[folder] for place in level]
         return missing_image(plain, looked)
 
-    def _in(self, folder: Path, levels: Sequence[Sequence[str]], record: Record, name: str) -> tuple[str, str]:
-        """The file of an image in one data folder, and its place there; two empty strings if there is none."""
-        for level in levels:
-            there = {path: place for place in level for path in self._spelled(folder, place)}
-            if path := _only(there, record, name, RENAME):
-                return path, there[path]
-        return "", ""
+    def _look(self, file: Path) -> list[_Folders]:
+        homes = self.homes.get(file, ())
+        others = [folder for folder in self.folders if folder not in homes]
+        home = (*homes, *others)[0]
+        mine = [(_start(folder), "" if file.parent == folder else f"{file.parent.name}/") for folder in homes]
+        rest = [(_start(folder), "" if file.parent == home else f"{file.parent.name}/") for folder in others]
+        elsewhere = f"copy the right one into {home}, or leave the other folder out of --data"
+        self._looked[file] = [(mine, RENAME), (rest, elsewhere)]
+        return self._looked[file]
 
-    def _spelled(self, folder: Path, place: str) -> list[str]:
+    def _spelled(self, start: str, place: str) -> list[str]:
         """The files at a place, whose names may be in another form of Unicode than the place is."""
-        paths = [folder]
         if place.isascii():
-            paths = [folder / place]
+            paths = [start + place]
         else:
+            folders = [Path(start)]
             for part in place.split("/"):
-                paths = [path / spelled for path in paths for spelled in self._names(path).get(part, ())]
-        return [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110  # a name that is too long is in no folder
+                folders = [path / spelled for path in folders for spelled in self._names(path).get(part, ())]
+            paths = list(map(str, folders))
+        return [path for path in paths if os.path.exists(path)]  # noqa: PTH110  # a name that is too long is in no folder
 
     def _names(self, folder: Path) -> dict[str, list[str]]:
         if folder not in self._listed:
@@ -104,7 +117,7 @@ class ImagePaths:
         """The place, behind the name of its data folder if other folders use the same place for other images."""
         mine = self.homes.get(record.file, ())
         others = {home for homes in self.homes.values() for home in homes if home not in mine}
-        twins = (twin for home in others for twin in self._spelled(home, place))
+        twins = (twin for home in others for twin in self._spelled(_start(home), place))
         if not mine or all(same_content(path, twin) for twin in twins):
             return place
         # The shortest end of the folder's path that no other folder's path has.
@@ -120,13 +133,13 @@ class ImagePaths:
             for root in (os.path.abspath(folder), os.path.realpath(folder)):  # noqa: PTH100  # a link stays a link
                 place = plain.removeprefix(f"{plain_path(root).rstrip('/')}/")
                 if place != plain:
-                    path = _only(self._spelled(folder, place), record, name, RENAME)
+                    path = _only(self._spelled(_start(folder), place), record, name, RENAME)
                     if path is None:
                         return missing_image(place, [folder / place])
                     return file_image(self._key(path, place, record), path)
         parts = plain.split("/")
         ends = ("/".join(parts[start:]) for start in range(1, len(parts)))
-        near = next((end for end in ends if any(self._spelled(home, end) for home in homes)), None)
+        near = next((end for end in ends if any(self._spelled(_start(home), end) for home in homes)), None)
         hint = f"did you mean {near!r}?" if near else "copy the image into one of them, and write its path in there"
         folders = ", ".join(map(str, self.folders))
         raise record.error(f"the image's name is {short(name, 120)!r}, outside the data folders ({folders})", hint)
@@ -136,11 +149,14 @@ def _only(paths: Iterable[str], record: Record, name: str, remedy: str) -> str |
     return only_image(paths, name, remedy, file=record.file, record=record.id)
 
 
-def _levels(home: Path, file: Path, plain: str) -> list[list[str]]:
+def _start(folder: Path) -> str:
+    return str(folder / "_")[:-1]
+
+
+def _levels(beside: str, plain: str) -> list[list[str]]:
     """The places that a path may name in a data folder, and the one that is searched if there is no file."""
-    beside = "" if file.parent == home else file.parent.name  # a path may be written from the folder of its file
-    levels = []
-    for bases in (("", beside), () if plain.startswith("../") else (IMAGES,)):
-        places = dict.fromkeys(posixpath.normpath(f"{base}/{plain}".lstrip("/")) for base in bases)
-        levels.append([place for place in places if place != ".." and not place.startswith("../")])
-    return levels
+    places = [plain, beside + plain] if beside else [plain]
+    if plain == ".." or plain.startswith("../"):
+        inside = dict.fromkeys(map(posixpath.normpath, places))
+        return [[place for place in inside if place != ".." and not place.startswith("../")]]
+    return [places, [f"{IMAGES}/{plain}"]]

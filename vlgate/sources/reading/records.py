@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -144,20 +143,22 @@ def listed_records(file: Path, remedy: str = FETCH_AGAIN, fields: Sequence[str] 
 def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
     """Yield the records of a file of JSON lines; the id of a record is its line, from 1. Blank lines are skipped."""
     text = read_text(file, remedy)
-    start = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        end, name = start + len(line), f"on line {number}"
-        if line and not line.isspace():
-            try:
-                fields = parsed(file, text, slice(start, end), remedy)
-            except DataError as error:
-                error.record = name  # its message names the column, too
-                if remedy == FETCH_AGAIN and not text[end:].strip():  # a download that was cut off lacks more
-                    raise
-                leave_out(error)
-            else:
-                yield from each(partial(_record, file, name, remedy=remedy), [fields])
-        start = end + 1
+    number, end = 0, -1
+    while end < len(text):
+        number, start = number + 1, end + 1
+        end = place if (place := text.find("\n", start)) >= 0 else len(text)
+        if start == end or text[start:end].isspace():
+            continue
+        name = f"on line {number}"
+        try:
+            record = _record(file, name, parsed(file, text, slice(start, end), remedy), remedy)
+        except DataError as error:
+            is_json, error.record = error.record is not None, name  # if not, its message names the column, too
+            if not is_json and remedy == FETCH_AGAIN and not text[end:].strip():  # a cut download lacks more
+                raise
+            leave_out(error)
+        else:
+            yield record
 
 
 def celled_records(file: Path, column: str, remedy: str) -> Iterator[Record]:

@@ -12,7 +12,6 @@ from typing import Literal, Protocol, TypeVar
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.records import Record, each
-from vlgate.sources.reading.text_files import collector_paused
 from vlgate.types import Capability, Case, LazyImage, Match, Request, Shape, Task
 
 
@@ -84,10 +83,7 @@ class TaskRow:
         return only_file(options.folders, *self.places) if options.wanted(self.id) else None
 
     def task(self, cases: Iterable[Case], note: str = "", left_out: Mapping[str, int] | None = None) -> Task:
-        """Return the task with these cases, which are made here, while the garbage collector is paused."""
-        with collector_paused():
-            made = tuple(cases)
-        lost = left_out or {}
+        made, lost = tuple(cases), left_out or {}
         return Task(id=self.id, capability=self.capability, shape=self.shape, cases=made, note=note, left_out=lost)
 
 

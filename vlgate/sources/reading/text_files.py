@@ -33,16 +33,15 @@ def read_json(file: Path, remedy: str = FETCH_AGAIN) -> Any:
 def read_members(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of the object in a JSON file one by one, so that few are in memory at once."""
     text = read_text(file, remedy)
-    decode = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant).raw_decode
     names: set[str] = set()
     try:
         mark, place = ",", _found(_OPENING(text)).end()
         while mark == ",":
-            name, place = decode(text, place)
+            name, place = _strict.raw_decode(text, place)
             if type(name) is not str or name in names:
                 raise _UnwantedError
             names.add(name)
-            value, place = decode(text, _found(_COLON(text, place)).end())
+            value, place = _strict.raw_decode(text, _found(_COLON(text, place)).end())
             gap = _found(_NEXT(text, place))
             mark, place = gap[1], gap.end()
             yield name, value
@@ -85,7 +84,7 @@ class _UnwantedError(ValueError):
 def parsed(file: Path, text: str, part: slice, remedy: str, *, constants: bool = False) -> Any:
     """Return the value that a part of a file's text holds; ``constants`` allows NaN and Infinity."""
     try:
-        return json.loads(text[part], object_pairs_hook=_unique, parse_constant=None if constants else _no_constant)
+        return (_lenient if constants else _strict).decode(text[part])
     except json.JSONDecodeError as error:
         position = part.start + error.pos
         if position >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
@@ -129,6 +128,10 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(_: str) -> NoReturn:
     raise _UnwantedError
+
+
+_lenient = json.JSONDecoder(object_pairs_hook=_unique)  # made once: making one takes as long as a record
+_strict = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
 
 
 def _unwanted(text: str, *, constants: bool) -> str:
