@@ -180,7 +180,7 @@ class _Reader:
                     yield Has(name, value)
 
     def _coloured(self, index: int) -> Iterator[int]:
-        """Yield the colours before a noun, of which the parse may miss some: "a brown black and white dog"."""
+        """Yield the colours before a noun; the parse may miss some: "a brown black and white dog"."""
         for place in range(index - 1, -1, -1):
             if self._vocabulary.colour(self._lower[place]):
                 yield place

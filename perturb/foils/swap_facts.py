@@ -132,7 +132,7 @@ class Vocabulary:
 
     @kept
     def apart(self, one: str, other: str) -> bool:
-        """Whether the other thing is no part of the one and not worn by it."""
+        """Whether the other thing is neither a part of the one nor worn by it."""
         return other not in self.ontology.own_parts(one)
 
     def exchangeable(self, one: Has, other: Has) -> bool:
@@ -212,7 +212,7 @@ def certain(scene: Scene, plain: Collection[Has], vocabulary: Vocabulary) -> fro
 
 
 def undisputed(scene: Scene, vocabulary: Vocabulary) -> set[Has]:
-    """The values that nothing else said of the image contradicts; "a man" is said of one of two as well."""
+    """The values that no other fact of the image contradicts; "a man" may be one of two."""
     values: dict[str, list[Has]] = {}
     for fact in scene.facts:
         if isinstance(fact, Has):
