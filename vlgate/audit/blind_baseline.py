@@ -242,7 +242,7 @@ def _by_likeness(offered: Sequence[Sequence[str]]) -> dict[str, list[str | None]
     """The only choice of each question that is most or least like the others; None for fewer than three."""
     # Words in common decide, then, among equals, the number of words that differ, then letters in common.
     several = [choices if len(choices) > 2 else () for choices in offered]
-    alike = likeness(several)[:, :3]
+    alike = likeness(list(filter(None, several)))[:, :3]
     found: dict[str, list[str | None]] = {}
     for which, sign in (("most", 1), ("least", -1)):
         rows = iter(map(tuple, (sign * alike).tolist()))

@@ -70,12 +70,9 @@ def copied(cases: Sequence[Case], enough: int) -> tuple[str, ...] | None:
     # divided into differ by at most 2 of 255 on average, and by more than 12 in one cell at most. So a photograph that
     # is stored as another JPEG, resized or altered in a pixel is a copy, and one in which a small thing has moved is
     # not. An image that cannot be read is compared by its name.
-    texts: list[tuple[tuple[str, ...], ...]] = []
-    distinct: set[tuple[tuple[str, ...], ...]] = set()
-    for case in cases:
-        texts.append(tuple(map(_asked, case.requests)))
-        distinct.add(texts[-1])
-        if len(distinct) >= enough:
+    for first in (cases[: 2 * enough], cases):  # the first ones mostly suffice
+        texts = [tuple(map(_asked, case.requests)) for case in first]
+        if len(set(texts)) >= enough:
             return None
     looks: dict[LazyImage, Hashable] = {}
     cells: dict[Hashable, Cells] = {}

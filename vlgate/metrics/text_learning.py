@@ -242,10 +242,8 @@ def _likeness(groups: Sequence[Collection[str]]) -> FloatArray:
     shared, words = _shared(*_words(texts), owners)
     common, letters = _shared(*_letters(texts), owners)
     differing = (sizes[owners] - 2) * words + np.bincount(owners, weights=words)[owners] - 2 * shared
-    places: list[int] = []
-    for some in groups:
-        place = {text: index for index, text in enumerate(sorted(set(some)))}
-        places += map(place.__getitem__, some)
+    ranks = [{text: rank for rank, text in enumerate(sorted(set(some)))} for some in groups]
+    places = [rank[text] for rank, some in zip(ranks, groups, strict=True) for text in some]
     return np.column_stack([shared, -differing, common / letters, list(map(len, texts)), places])
 
 
@@ -266,8 +264,7 @@ def compared(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
     owners = np.repeat(np.arange(len(sizes)), sizes)
     sums = np.stack([np.bincount(owners, weights=column) for column in values.T], axis=1)
     values -= (sums / sizes[:, None])[owners]
-    known = ((group, text) for group, some in members.items() for text in some)
-    rows = {key: row for row, key in enumerate(known)}
+    rows = {key: row for row, key in enumerate((group, text) for group, some in members.items() for text in some)}
     return values[[rows[key] for key in zip(groups, texts, strict=True)]]
 
 
@@ -312,12 +309,10 @@ def _letters(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
 
 def _shared(ids: IntArray, rows: IntArray, owners: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return how many of a text's parts others of its group have, summed over these, and how many it has."""
-    n, size = len(owners), int(ids.max(initial=0)) + 1
-    bits = n.bit_length()
+    n, size, bits = len(owners), int(ids.max(initial=0)) + 1, len(owners).bit_length()
     found = np.sort((owners[rows] * size + ids) << bits | rows)  # faster than np.unique with the inverse
     found = found[np.diff(found, prepend=-1) > 0]
     starts = np.flatnonzero(np.diff(found >> bits, prepend=-1))
     numbers = np.diff(starts, append=len(found))
     own = found & (1 << bits) - 1
-    others = np.repeat(numbers - 1, numbers).astype(np.float64)
-    return np.bincount(own, weights=others, minlength=n), np.bincount(own, minlength=n).astype(np.float64)
+    return np.bincount(own, np.repeat(numbers - 1.0, numbers), n), np.bincount(own, np.ones(len(own)), n)

@@ -122,11 +122,10 @@ def write_predictions(file: Path, run: RunResult) -> None:
     asked = replies.requests
     matched, read = (np.array([isinstance(one, kind) for one in asked], dtype=np.bool_) for kind in (Match, Read))
     questions = (~(matched | read)).tolist()
-    given = replies.answers or [None] * len(asked)
-    answers = [
-        TIED if question and answer is None and index not in replies.problems else answer
-        for index, (question, answer) in enumerate(zip(questions, given, strict=True))
-    ]
+    answers = list(replies.answers or [None] * len(asked))
+    for place in np.flatnonzero(questions).tolist():
+        if answers[place] is None and place not in replies.problems:
+            answers[place] = TIED
     problems = [replies.problems[index][0] if index in replies.problems else None for index in range(len(asked))]
     several = [[image.key for image in one.images] if isinstance(one, Compare) else None for one in asked]
     columns = {
