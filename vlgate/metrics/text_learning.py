@@ -315,4 +315,5 @@ def _shared(ids: IntArray, rows: IntArray, owners: IntArray) -> tuple[FloatArray
     starts = np.flatnonzero(np.diff(found >> bits, prepend=-1))
     numbers = np.diff(starts, append=len(found))
     own = found & (1 << bits) - 1
-    return np.bincount(own, np.repeat(numbers - 1.0, numbers), n), np.bincount(own, np.ones(len(own)), n)
+    shared = np.bincount(own, weights=np.repeat(numbers - 1.0, numbers), minlength=n).astype(np.float64)
+    return shared, np.bincount(own, minlength=n).astype(np.float64)
