@@ -60,7 +60,7 @@ EXAMPLES = [
     (share(array(0.0, 0.5, 1.0), array(0.5), array(0.01), array(0.9)).tolist(), [0.5, 0.7, 0.9]),
     (stats.mean(array(0.1, 0.1, 0.1)), 0.1),  # numpy says 0.10000000000000002
     (round(stats.worth(Metric(value=0.669, low=0.627, high=0.709, n=505))), 503),
-    (text_learning.likeness(["a red cup", "a blue cup", "a red ball"])[:, 0].tolist(), [4.0, 3.0, 3.0]),
+    (text_learning.likeness([["a red cup", "a blue cup", "a red ball"]])[:, 0].tolist(), [4.0, 3.0, 3.0]),
     (text_learning.fold_of("2357834.jpg"), text_learning.fold_of("2357834.jpg")),
     (text_learning.stratified_folds([]), {}),
     (variants.names(["carets_release"], "carets/order-inv"), ("cons@carets_release", "c_acc@carets_release")),

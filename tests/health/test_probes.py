@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vlgate.audit.blind_baseline import Probe, probe, solved
 from vlgate.metrics.stats import wilson
-from vlgate.metrics.text_learning import FOLDS
+from vlgate.metrics.text_learning import FOLDS, likeness
 from vlgate.sources.benchmarks.valse import VALSE
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.types import Ask, Case, Match, Read
@@ -79,6 +79,16 @@ def test_choices_are_compared_if_there_are_three_by_their_words_and_then_by_thos
 
 
 AMONG_OTHERS = [(f"{n // 10}", f"w{n // 10} a true{n // 10}", f"w{n // 10} a false{n // 10}") for n in range(200)]
+
+
+def test_what_texts_have_in_common_does_not_depend_on_the_other_groups():
+    drawn = random.Random(0)
+    texts = ["".join(chr(drawn.choice((97, 32, 0x4E00 + n % 900))) for _ in range(n % 9)) for n in range(9_000)]
+    groups = [texts[start : start + 3] for start in range(0, len(texts), 3)]
+    by_hand = likeness([["ab ab", "ab c", "\ud800 c", ""]])
+    assert by_hand[:, :2].tolist() == [[1, -4], [2, -4], [1, -4], [0, -4]]
+    assert by_hand[:, 2].tolist() == [2 / 3, 3 / 4, 1 / 3, 0]
+    assert likeness(groups).tolist() == [row for group in groups for row in likeness([group]).tolist()]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -195,8 +196,7 @@ def _question_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
         "shortest choice": [_by_length(choices, -1) for choices in offered],
     }
     if any(len(choices) > 2 for choices in offered):
-        rules["choice most like the others"] = [_by_likeness(choices, 1) for choices in offered]
-        rules["choice least like the others"] = [_by_likeness(choices, -1) for choices in offered]
+        rules |= _by_likeness(offered)
     n, chance = len(asked), float(np.mean([1 / len(choices or answers) for choices in offered]))
     probes = []
     for name, replies in rules.items():
@@ -238,12 +238,16 @@ def _by_length(choices: Sequence[str], sign: int) -> str | None:
     return None if set(choices) == {"yes", "no"} else _only(choices, [sign * len(choice) for choice in choices])
 
 
-def _by_likeness(choices: Sequence[str], sign: int) -> str | None:
-    """The only choice that is most or least like the others; None for fewer than three."""
+def _by_likeness(offered: Sequence[Sequence[str]]) -> dict[str, list[str | None]]:
+    """The only choice of each question that is most or least like the others; None for fewer than three."""
     # Words in common decide, then, among equals, the number of words that differ, then letters in common.
-    if len(choices) <= 2:
-        return None
-    return _only(choices, [tuple(row) for row in (sign * likeness(choices)[:, :3]).tolist()])
+    several = [choices if len(choices) > 2 else () for choices in offered]
+    alike = likeness(list(filter(None, several)))[:, :3]
+    found: dict[str, list[str | None]] = {}
+    for which, sign in (("most", 1), ("least", -1)):
+        rows = iter(map(tuple, (sign * alike).tolist()))
+        found[f"choice {which} like the others"] = [_only(some, list(islice(rows, len(some)))) for some in several]
+    return found
 
 
 def _only(choices: Sequence[str], values: Sequence[int] | Sequence[tuple[float, ...]]) -> str | None:

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
@@ -69,9 +70,10 @@ def copied(cases: Sequence[Case], enough: int) -> tuple[str, ...] | None:
     # divided into differ by at most 2 of 255 on average, and by more than 12 in one cell at most. So a photograph that
     # is stored as another JPEG, resized or altered in a pixel is a copy, and one in which a small thing has moved is
     # not. An image that cannot be read is compared by its name.
-    texts = [tuple(map(_asked, case.requests)) for case in cases]
-    if len(set(texts)) >= enough:
-        return None
+    for first in (cases[: 2 * enough], cases):  # the first ones mostly suffice
+        texts = [tuple(map(_asked, case.requests)) for case in first]
+        if len(set(texts)) >= enough:
+            return None
     looks: dict[LazyImage, Hashable] = {}
     cells: dict[Hashable, Cells] = {}
     different: dict[Hashable, list[list[Hashable]]] = {}
@@ -96,6 +98,7 @@ def _asked(request: Request) -> tuple[str, ...]:
     return (type(request).__name__, *map(_plain, (text_of(request), *choices)))
 
 
+@lru_cache(maxsize=4096)
 def _plain(text: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return "".join(letter for letter in folded if not letter.isspace() and unicodedata.category(letter) != "Cf")

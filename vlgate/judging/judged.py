@@ -70,10 +70,10 @@ class Replies(Mapping[Request, Prediction]):
         rows = np.asarray(places, dtype=np.intp)
         there = list(enumerate(places)) if self.problems or self.cut or self.neither else []
         return Replies(
-            requests=[self.requests[place] for place in places],
+            requests=list(map(self.requests.__getitem__, places)),
             scores=self.scores[rows],
             accepted=self.accepted[rows],
-            answers=[self.answers[place] for place in places] if self.answers else (),
+            answers=list(map(self.answers.__getitem__, places)) if self.answers else (),
             problems={row: self.problems[place] for row, place in there if place in self.problems},
             cut=frozenset(row for row, place in there if place in self.cut),
             neither=frozenset(row for row, place in there if place in self.neither),
@@ -235,13 +235,13 @@ class Verdicts(Sequence[Verdict]):
             return self
         starts = self.starts
         return Verdicts(
-            cases=[self.cases[row] for row in rows],
+            cases=list(map(self.cases.__getitem__, rows)),
             replies=self.replies.take([index for row in rows for index in range(starts[row], starts[row + 1])]),
-            states=[self.states[row] for row in rows],
+            states=list(map(self.states.__getitem__, rows)),
             right=self.right[np.asarray(rows, dtype=np.intp)],
-            facts=[self.facts[row] for row in rows],
+            facts=list(map(self.facts.__getitem__, rows)),
             shape=self.shape,
-            told=[self.told[row] for row in rows] if self.shape is None else (),
+            told=list(map(self.told.__getitem__, rows)) if self.shape is None else (),
         )
 
     def _places(self, row: int) -> range:

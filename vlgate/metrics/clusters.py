@@ -255,4 +255,5 @@ def _student(confidence: float, freedom: int) -> float:
 
 def image_of(request: Request) -> str | None:
     """Return the key of the image of a request; several keys are joined by ``BETWEEN``; None without an image."""
-    return BETWEEN.join(image.key for image in images_of(request)) if images_of(request) else None
+    images = images_of(request)
+    return images[0].key if len(images) == 1 else BETWEEN.join(image.key for image in images) or None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -217,25 +218,33 @@ RULES: Mapping[str, tuple[int, int]] = {
     "first in the alphabet": (4, -1),
 }  # the column of ``likeness`` of which each rule prefers a high (1) or a low (-1) value
 _WORD = re.compile(r"\w+")
-_LETTERS = 3
+_ALPHABET = 512  # characters of which three in a row, a text and its group are a number of 63 bits
+_AT_ONCE = 8192  # texts, so that arrays stay small
 _CONFIDENCE = 0.95
 _CLEARLY = 0.02  # of the cases, or one standard error if that is more
 _SMALL = 1e-12
 
 
-def likeness(texts: Sequence[str]) -> FloatArray:
-    """Compare each of n texts with the others, shape (n, 5)."""
+def likeness(groups: Sequence[Collection[str]]) -> FloatArray:
+    """Compare each text with the others of its group, shape (n, 5) for n texts in all groups."""
+    ends = np.cumsum([0, *map(len, groups)])
+    cuts = np.flatnonzero(np.diff(ends[:-1] // _AT_ONCE, prepend=-1)).tolist()
+    parts = [_likeness(groups[start:end]) for start, end in pairwise([*cuts, len(groups)])]
+    return np.concatenate([np.zeros((0, 5)), *parts])
+
+
+def _likeness(groups: Sequence[Collection[str]]) -> FloatArray:
     # the number of its words that others have, summed over the others; the number of words that differ, negative; the
     # share of its sequences of three characters that others have; its length; its place in the alphabet
-    words = [frozenset(_WORD.findall(text.casefold())) for text in texts]
-    shared, sizes = _shared(words), np.array([len(some) for some in words], dtype=np.float64)
-    differing = (len(texts) - 2) * sizes + sizes.sum() - 2 * shared
-    spaced = [f" {' '.join(text.casefold().split())} " for text in texts]
-    letters = [frozenset(text[at : at + _LETTERS] for at in range(max(1, len(text) - _LETTERS + 1))) for text in spaced]
-    places = {text: index for index, text in enumerate(sorted(set(texts)))}
-    share = _shared(letters) / np.array([len(some) for some in letters])
-    size_and_place = np.array([(len(text), places[text]) for text in texts], dtype=np.float64)
-    return np.column_stack([shared, -differing, share, size_and_place])
+    texts = [text for some in groups for text in some]
+    sizes = np.array(list(map(len, groups)))
+    owners = np.repeat(np.arange(len(groups)), sizes)
+    shared, words = _shared(*_words(texts), owners)
+    common, letters = _shared(*_letters(texts), owners)
+    differing = (sizes[owners] - 2) * words + np.bincount(owners, weights=words)[owners] - 2 * shared
+    ranks = [{text: rank for rank, text in enumerate(sorted(set(some)))} for some in groups]
+    places = [rank[text] for rank, some in zip(ranks, groups, strict=True) for text in some]
+    return np.column_stack([shared, -differing, common / letters, list(map(len, texts)), places])
 
 
 def by_rules(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
@@ -251,11 +260,12 @@ def compared(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
     members: dict[Hashable, dict[str, None]] = {}
     for text, group in zip(texts, groups, strict=True):
         members.setdefault(group, {})[text] = None
-    known: dict[tuple[Hashable, str], FloatArray] = {}
-    for group, some in members.items():
-        values = likeness(list(some))
-        known |= {(group, text): row for text, row in zip(some, values - values.mean(axis=0), strict=True)}
-    return np.array([known[key] for key in zip(groups, texts, strict=True)]).reshape(len(texts), -1)
+    values, sizes = likeness(list(members.values())), np.array(list(map(len, members.values())))
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    sums = np.stack([np.bincount(owners, weights=column) for column in values.T], axis=1)
+    values -= (sums / sizes[:, None])[owners]
+    rows = {key: row for row, key in enumerate((group, text) for group, some in members.items() for text in some)}
+    return values[[rows[key] for key in zip(groups, texts, strict=True)]]
 
 
 def rule_above(wins: FloatArray, guess: FloatArray, known: FloatArray) -> int | None:
@@ -277,6 +287,33 @@ def several(texts: Sequence[str], groups: Sequence[Hashable]) -> NDArray[np.bool
     return np.array([sizes[group] > 2 for group in groups], dtype=np.bool_)
 
 
-def _shared(parts: Sequence[frozenset[str]]) -> FloatArray:
-    counts = Counter(part for some in parts for part in some)
-    return np.array([sum(counts[part] for part in some) - len(some) for some in parts], dtype=np.float64)
+def _words(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """Return the words of n texts, numbered, and the place of the text of each."""
+    found = [_WORD.findall(text.casefold()) for text in texts]
+    numbers: dict[str, int] = {}
+    ids = [numbers.setdefault(word, len(numbers)) for some in found for word in some]
+    return np.array(ids, dtype=np.int64), np.repeat(np.arange(len(texts)), list(map(len, found)))
+
+
+def _letters(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """Return the sequences of three characters of n texts, numbered, and the place of the text of each."""
+    spaced = [f" {' '.join(text.casefold().split()) or ' '} " for text in texts]
+    letters = np.frombuffer("".join(spaced).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    numbers = (np.bincount(letters) > 0).cumsum() - 1
+    first, size = numbers[letters], int(numbers[-1]) + 1
+    rows = np.repeat(np.arange(len(texts)), list(map(len, spaced)))
+    inside = np.flatnonzero(rows[:-2] == rows[2:])
+    ids = (first[inside] * size + first[inside + 1]) * size + first[inside + 2]
+    return ids if size <= _ALPHABET else np.unique(ids, return_inverse=True)[1], rows[inside]
+
+
+def _shared(ids: IntArray, rows: IntArray, owners: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return how many of a text's parts others of its group have, summed over these, and how many it has."""
+    n, size, bits = len(owners), int(ids.max(initial=0)) + 1, len(owners).bit_length()
+    found = np.sort((owners[rows] * size + ids) << bits | rows)  # faster than np.unique with the inverse
+    found = found[np.diff(found, prepend=-1) > 0]
+    starts = np.flatnonzero(np.diff(found >> bits, prepend=-1))
+    numbers = np.diff(starts, append=len(found))
+    own = found & (1 << bits) - 1
+    shared = np.bincount(own, weights=np.repeat(numbers - 1.0, numbers), minlength=n).astype(np.float64)
+    return shared, np.bincount(own, minlength=n).astype(np.float64)

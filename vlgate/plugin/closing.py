@@ -22,6 +22,7 @@ from vlgate.probes.controls.control import Controlled
 from vlgate.probes.explaining.record import Explained
 from vlgate.record.folder import titled
 from vlgate.record.model_card import ModelCard
+from vlgate.record.parquet import rows_of
 from vlgate.record.part_files import write_part
 from vlgate.record.results import EndedRun, RunResult, of_yes_or_no
 from vlgate.record.run_gates import failed_checks
@@ -105,7 +106,8 @@ class Closing:
         gc.freeze()
         shrunk = tuple(run.shrunk[nodeid] for nodeid in sorted(run.shrunk))
         with collector_paused():
-            result = run.result = replace(self._judged(), shrunk=shrunk)
+            result = replace(self._judged(), shrunk=shrunk)
+            result = run.result = replace(result, rows=rows_of(result) if result.results else None)
             run.ending.unwritten = write_rows(result, run.options, run.plan.tasks)
         if "loaded" in vars(run):
             run.cards.append(card_of(*run.loaded))

@@ -124,7 +124,7 @@ class Run(SessionState):
             item.session.shouldfail = printable(str(call.excinfo.value))  # no other test could be scored
         verdicts = item.stash.get(VERDICTS, None)
         if call.when == "call" and verdicts is not None:
-            vars(report)["vlgate_rows"] = pack(verdicts, "" if self.worker is None else self.digest)
+            vars(report)["vlgate_rows"] = pack(verdicts, None if self.worker is None else self.digest)
             if self.worker is None:
                 self.collected.verdicts[item.nodeid] = verdicts
         if call.when == "setup" and self.pace is not None:

@@ -149,6 +149,8 @@ def read_cases(run: RecordedRun) -> Any:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
+    if run.rows is not None:
+        return run.rows
     try:
         refuse_pipe(run.folder / CASES, run.named)
         with (run.folder / CASES).open("rb") as stream:  # pyarrow would take a name with a colon for an address

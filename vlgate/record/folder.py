@@ -30,6 +30,7 @@ class RecordedRun:
     named: str
     figures: Mapping[str, Any] = field(repr=False)
     environment: Mapping[str, Any] = field(repr=False)
+    rows: Any = field(default=None, repr=False)  # of a run that ends now, the table of cases.parquet
 
     @property
     def model(self) -> str:

@@ -15,7 +15,7 @@ from vlgate.metrics.clusters import image_of
 from vlgate.record.cases import LISTS, CaseTable, fact_names, truth_of
 from vlgate.record.results import RunResult
 from vlgate.record.whole_file import whole_file
-from vlgate.types import TIED, Ask, Compare, FloatArray, Match, Read, Task, Verdict, text_of
+from vlgate.types import TIED, Compare, FloatArray, Match, Read, Task, Verdict, text_of
 
 # Columns of pyarrow, made without ``pyarrow.array``, whose first call imports pandas (0.2 s of CPU time).
 
@@ -23,13 +23,13 @@ from vlgate.types import TIED, Ask, Compare, FloatArray, Match, Read, Task, Verd
 def texts(values: Sequence[str | None]) -> Any:
     import pyarrow as pa
 
-    whole = "".join(filter(None, values))
-    plain = whole.isascii()
-    sizes = [0 if text is None else len(text) if plain else len(text.encode()) for text in values]
-    content = whole.encode()
-    wide = len(content) >= 2**31
-    ends = np.cumsum([0, *sizes], dtype=np.int64).astype(np.int64 if wide else np.int32)
     there = np.array([text is not None for text in values]) if None in values else None
+    known = [text or "" for text in values]
+    content = "".join(known).encode()
+    plain = len(content) == sum(map(len, known))
+    wide = len(content) >= 2**31
+    sizes = map(len, known if plain else map(str.encode, known))
+    ends = np.cumsum([0, *sizes], dtype=np.int64).astype(np.int64 if wide else np.int32)
     kind = pa.large_string() if wide else pa.string()
     return pa.Array.from_buffers(kind, len(values), [_mask(there), pa.py_buffer(ends), pa.py_buffer(content)])
 
@@ -100,13 +100,19 @@ def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
     return CaseTable(shape=task.shape, together=task.together, rows=pa.table(columns))
 
 
-def write_cases(file: Path, run: RunResult) -> None:
+def rows_of(run: RunResult) -> Any:
     import pyarrow as pa
 
+    if run.rows is not None:
+        return run.rows
     parts = [case_table(result.task, result.verdicts).rows for result in run.results]
     rows = pa.concat_tables(parts, promote_options="permissive")  # a task lacks the facts of others; a text may be long
     names = [*rows.column_names[:4], *sorted(fact_names(rows)), *LISTS, "tags", "origin", "why"]
-    _write(file, rows.select(names).combine_chunks(), ["task", "state", "truths.list.element", "tags"])
+    return rows.select(names).combine_chunks()
+
+
+def write_cases(file: Path, run: RunResult) -> None:
+    _write(file, rows_of(run), ["task", "state", "truths.list.element", "tags"])
 
 
 def write_predictions(file: Path, run: RunResult) -> None:
@@ -115,19 +121,20 @@ def write_predictions(file: Path, run: RunResult) -> None:
     replies = joined([verdicts_of(result.verdicts).replies for result in run.results]).once()
     asked = replies.requests
     matched, read = (np.array([isinstance(one, kind) for one in asked], dtype=np.bool_) for kind in (Match, Read))
-    answers = [
-        TIED if answer is None and isinstance(request, Ask | Compare) and index not in replies.problems else answer
-        for index, (request, answer) in enumerate(zip(asked, replies.answers or [None] * len(asked), strict=True))
-    ]
+    questions = (~(matched | read)).tolist()
+    answers = list(replies.answers or [None] * len(asked))
+    for place in np.flatnonzero(questions).tolist():
+        if answers[place] is None and place not in replies.problems:
+            answers[place] = TIED
     problems = [replies.problems[index][0] if index in replies.problems else None for index in range(len(asked))]
     several = [[image.key for image in one.images] if isinstance(one, Compare) else None for one in asked]
     columns = {
         "image": texts([None if isinstance(request, Compare) else image_of(request) for request in asked]),
         **({"images": several} if any(several) else {}),
-        "text": texts([None if isinstance(r, Ask | Compare) else r.text for r in asked]),
+        "text": texts([None if question else text_of(one) for one, question in zip(asked, questions, strict=True)]),
         "score": numbers(np.where(matched, replies.scores, np.nan)),
         "match": booleans(replies.accepted == 1.0, ~np.isnan(replies.accepted)),
-        "question": texts([r.question if isinstance(r, Ask | Compare) else None for r in asked]),
+        "question": texts([text_of(one) if question else None for one, question in zip(asked, questions, strict=True)]),
         "answer": texts(answers),
         "perplexity": numbers(np.where(read, replies.scores, np.nan)),
         "problem": texts(problems),

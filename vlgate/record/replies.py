@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sys import float_info
 from typing import Any, TypedDict, TypeVar, cast
 
-from vlgate.judging.judged import Replies, Verdicts, plain, replies_of
+from vlgate.judging.judged import Replies, plain, replies_of, verdicts_of
 from vlgate.metrics.compute import numbers
 from vlgate.record.folder import DEFAULTS
 from vlgate.types import Batch, Prediction, Request, Verdict
@@ -39,12 +39,10 @@ class Rows(TypedDict):
     plan: str  # digest of the plan of the process that asked; empty if no other process judges the replies
 
 
-def pack(verdicts: Sequence[Verdict], plan: str = "") -> Rows:
-    if isinstance(verdicts, Verdicts):
-        replies, judged = verdicts.replies.once(), verdicts.judged.right.tolist()
-    else:
-        replies = replies_of([reply for verdict in verdicts for reply in verdict.predictions]).once()
-        judged = [verdict.right for verdict in verdicts if verdict.state == "judged"]
+def pack(verdicts: Sequence[Verdict], plan: str | None = "") -> Rows:
+    """Put the replies to the distinct requests into columns; none if no other process judges them (no ``plan``)."""
+    table = verdicts_of(verdicts)
+    replies, judged = replies_of(()) if plan is None else table.replies.once(), table.judged.right.tolist()
     n = len(replies)
     return Rows(
         scores=plain(replies.scores),
@@ -56,7 +54,7 @@ def pack(verdicts: Sequence[Verdict], plan: str = "") -> Rows:
         neither=_column(n, dict.fromkeys(replies.neither, True), False),
         judged=len(judged),
         missed=judged.count(False),
-        plan=plan,
+        plan=plan or "",
     )
 
 

@@ -79,6 +79,7 @@ def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int
         named=f"--results {options.results}",
         figures=json_files.metrics_content(run, card, options),
         environment=json_files.environment_content(options, workers, card.cache),
+        rows=run.rows,
     )
 
 

@@ -65,8 +65,9 @@ def _slices(tags: Mapping[str, str]) -> Iterator[str]:
 
 
 def _of_task(task: str, headline: str, table: CaseTable) -> MissedOfTask:
-    missed = table.take(missed_rows(table))
-    margin, why = margins_of(headline, missed), missed.column("why")
+    rows = missed_rows(table)
+    missed = table.take(rows)
+    margin, why = margins_of(headline, table, rows), missed.column("why")
     unread = missed.case_metrics.get("read", np.ones(len(missed))) < 1
     columns: dict[str, Any] = {"case": missed.ids, "margin": margin.tolist(), "tags": missed.tags, "why": why}
     columns["unread"] = unread.tolist()

@@ -250,7 +250,7 @@ def _better_answers(judged: Sequence[tuple[Ask, str]], best: Sequence[str], fold
     compared = [number for number, choices in enumerate(offered) if len(choices) > 1 and choices != _YES_NO]
     if not compared:
         return best
-    by_rule = {number: _chosen(offered[number]) for number in compared}
+    by_rule = dict(zip(compared, _chosen([offered[number] for number in compared]), strict=True))
     wins = np.array([[answer == judged[number][1] for answer in by_rule[number]] for number in compared], np.float64)
     guess = np.array([1 / len(offered[number]) for number in compared])
     tied = np.array([[answer is None for answer in by_rule[number]] for number in compared])
@@ -265,14 +265,16 @@ def _better_answers(judged: Sequence[tuple[Ask, str]], best: Sequence[str], fold
     return result
 
 
-def _chosen(choices: Sequence[str]) -> list[str | None]:
-    """The choice that each rule prefers; None if several are alike to it."""
-    values = by_rules(choices, [0] * len(choices))
-    highest = values.max(axis=0)
-    alike = (values >= highest - 1e-12).sum(axis=0)
-    return [
-        choices[int(place)] if count == 1 else None for place, count in zip(values.argmax(axis=0), alike, strict=True)
-    ]
+def _chosen(offered: Sequence[Sequence[str]]) -> Iterator[list[str | None]]:
+    """The choice of each question that each rule prefers; None if several are alike to it."""
+    owners = np.repeat(np.arange(len(offered)), list(map(len, offered)))
+    values = by_rules([choice for choices in offered for choice in choices], owners.tolist())
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    best = values >= np.maximum.reduceat(values, starts)[owners] - 1e-12
+    alike = np.add.reduceat(best.astype(np.int64), starts)
+    for choices, start, counts in zip(offered, starts.tolist(), alike.tolist(), strict=True):
+        places = best[start : start + len(choices)].argmax(axis=0).tolist()
+        yield [choices[place] if count == 1 else None for place, count in zip(places, counts, strict=True)]
 
 
 def _numbered(texts: Sequence[str]) -> tuple[dict[str, int], IntArray]:

@@ -99,7 +99,7 @@ def _worst(result: TaskResult, most: int) -> list[int]:
     # At most so many missed cases of a task: the worst two, then a seeded sample
     table = case_table(result.task, result.verdicts)
     missed = missed_rows(table)
-    margin = margins_of(SHAPES[result.task.shape].headline, table.take(missed))
+    margin = margins_of(SHAPES[result.task.shape].headline, table, missed)
     return [int(missed[place]) for place in chosen(margin, most, f"allure:{result.task.id}")]
 
 

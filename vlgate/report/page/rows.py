@@ -38,9 +38,9 @@ def margins(headline: str, scores: FloatArray, wrong: FloatArray) -> FloatArray:
     return above
 
 
-def margins_of(headline: str, missed: CaseTable) -> FloatArray:
-    accurate = missed.case_metrics.get("acc", np.zeros(len(missed)))
-    return margins(headline, missed.scores, 1.0 - np.nan_to_num(accurate, nan=0.0)) if len(missed) else np.empty(0)
+def margins_of(headline: str, table: CaseTable, missed: NDArray[np.intp]) -> FloatArray:
+    accurate = table.case_metrics.get("acc", np.zeros(len(table)))[missed]
+    return margins(headline, table.scores[missed], 1.0 - np.nan_to_num(accurate)) if len(missed) else np.empty(0)
 
 
 def missed_rows(table: CaseTable) -> NDArray[np.intp]:
@@ -101,7 +101,7 @@ def task_rows(tables: Mapping[str, CaseTable], headlines: Mapping[str, str], wan
 
 def _of_task(name: str, table: CaseTable, headline: str, wanted: Wanted) -> TaskRows:
     missed = missed_rows(table)
-    margin = margins_of(headline, table.take(missed))
+    margin = margins_of(headline, table, missed)
     ids = wanted.broken.get(name, frozenset())
     places = np.array([index for index, row in enumerate(missed) if ids and table.ids[row] in ids], dtype=np.intp)
     broken = places[chosen(margin[places], wanted.quota, f"{wanted.seed}:broken:{name}")]
