@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # what makes the changes loads the drawn world, which the rep
     from vlgate.probes.shrink.moves import Move
     from vlgate.probes.shrink.search import Search
 
-
 _EDITS = {"move": "moved", "recolour": "recoloured", "remove": "removed", "wording": "other words", "cover": "covered"}
 _EDITS |= {"enlarge": "resized", "reduce": "resized", "dark": "brightness", "bright": "brightness", "turn": "rotation"}
 SEVERAL = "several"
