@@ -18,8 +18,9 @@ from typing import Any
 from vlgate.cli import say
 from vlgate.errors import DataError, OptionError
 from vlgate.probes.shrink.record import NotKeptError, image_name, own_case, own_id
+from vlgate.record.folder import SHRUNK
 from vlgate.record.whole_file import whole_file, write_whole
-from vlgate.report.shrunk import FILE, SHRUNK_FOLDER
+from vlgate.report.shrunk import SHRUNK_FOLDER
 from vlgate.sources.own.cases import read
 from vlgate.sources.reading.source import ReadOptions
 
@@ -29,9 +30,9 @@ _FIELDS = ("task", "case", "shape", "capability", "requests", "cause")
 
 def keep(folder_of_run: Path, out: Path) -> int:
     folder = _data_folder(out)
-    finds = _lines(folder_of_run / FILE, f"run pytest -m shrink --results={folder_of_run} first", _FIELDS)
+    finds = _lines(folder_of_run / SHRUNK, f"run pytest -m shrink --results={folder_of_run} first", _FIELDS)
     if not finds:
-        say(f"{folder_of_run / FILE}: has no find, so that there is nothing to keep")
+        say(f"{folder_of_run / SHRUNK}: has no find, so that there is nothing to keep")
         return 0
     before = _lines(out, "name another file with --out", ("task",)) if out.exists() else []
     held = _lines(folder / HELD, "repair or remove it", ("task", "case")) if (folder / HELD).exists() else []
@@ -46,7 +47,7 @@ def keep(folder_of_run: Path, out: Path) -> int:
             lost[str(error)] += 1
             continue
         except (KeyError, TypeError, ValueError, AttributeError):
-            what = f"{folder_of_run / FILE}: the find {find['task']}:{find['case']} is damaged"
+            what = f"{folder_of_run / SHRUNK}: the find {find['task']}:{find['case']} is damaged"
             raise OptionError(f"{what}; make the run again") from None
         line = {"task": line.pop("task"), "id": own_id(find, line), **line}
         if (line["task"], line["id"]) not in known:
@@ -63,7 +64,7 @@ def keep(folder_of_run: Path, out: Path) -> int:
     if before or new:
         say(f'hold them with must_hold = "{folder / HELD}" in [defaults] of thresholds.toml, and --data={folder}')
     if not kept:
-        raise OptionError(f"{folder_of_run / FILE}: no find can be kept; name the whole folder of the run")
+        raise OptionError(f"{folder_of_run / SHRUNK}: no find can be kept; name the whole folder of the run")
     return 0
 
 
