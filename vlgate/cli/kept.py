@@ -12,12 +12,13 @@ import json
 import shutil
 import tempfile
 from collections import Counter
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from vlgate.cli import say
 from vlgate.errors import DataError, OptionError
-from vlgate.probes.shrink.record import NotKeptError, image_name, own_case, own_id
+from vlgate.probes.shrink.record import NotKeptError, own_case, own_id
 from vlgate.record.folder import SHRUNK
 from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.report.shrunk import SHRUNK_FOLDER
@@ -123,7 +124,7 @@ def _kept_image(run: Path, name: str, folder: Path) -> str:
             image.verify()
     except (OSError, ValueError, SyntaxError):
         raise NotKeptError(f"an image of the find in {run / SHRUNK_FOLDER} cannot be read") from None
-    kept = image_name(file)
+    kept = f"kept-images/{sha256(file.read_bytes()).hexdigest()[:24]}.png"
     place = folder / kept
     if not place.exists():
         place.parent.mkdir(parents=True, exist_ok=True)

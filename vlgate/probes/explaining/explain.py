@@ -86,19 +86,6 @@ class Subject:
         return tuple(dict.fromkeys(request for margin in margins for request in margin.requests))
 
 
-def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes, segments: Boxes) -> Subject | None:
-    """Return a case with all the changes that explain it, or None if it has no margin; nothing is asked yet."""
-    margin = margin_of(case, shape, model)
-    if margin is None:
-        return None
-    changes = (
-        Change(method=method, part=part, margin=changed)
-        for method, part, copy in _copies(case, shape, boxes, segments)
-        if (changed := margin_of(copy, shape, model)) is not None
-    )
-    return Subject(task=task, case=case, margin=margin, changes=tuple(changes))
-
-
 def texts_of(case: Case) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text_of(request) for request in case.requests))
 
@@ -235,12 +222,21 @@ Told = tuple[str, Shape, Verdict]  # A verdict to explain, with the id and the s
 
 def subjects(told: Sequence[Told], model: object) -> tuple[Subject, ...]:
     # The images are decoded here, for their segments, and a model with boxes is asked for those of the unchanged
-    # images.
+    # images. Nothing else is asked yet. A case without a margin is left out.
     images = dict.fromkeys(image for _, _, verdict in told for image in images_of_case(verdict.case))
     boxes = _boxes(model, list(images))
     parts = {image: some for image in images if (some := _segments(image))}
-    found = (subject_of(task, shape, verdict.case, model, boxes, parts) for task, shape, verdict in told)
-    return tuple(one for one in found if one is not None)
+    found = []
+    for task, shape, verdict in told:
+        own = margin_of(verdict.case, shape, model)
+        changes = (
+            Change(method=method, part=part, margin=changed)
+            for method, part, copy in _copies(verdict.case, shape, boxes, parts)
+            if (changed := margin_of(copy, shape, model)) is not None
+        )
+        if own is not None:
+            found.append(Subject(task=task, case=verdict.case, margin=own, changes=tuple(changes)))
+    return tuple(found)
 
 
 def number_of_requests(asked: Sequence[Subject]) -> int:

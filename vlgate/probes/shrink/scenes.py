@@ -54,7 +54,7 @@ def called(thing: GqaObject) -> str:
 
 def _of_thing(graph: Graph, name: str, key: str, number: int, texts: str) -> Iterator[tuple[Move, ...]]:
     thing = graph["objects"][name]
-    what = called(thing)
+    what, words = called(thing), thing["attributes"]
     named = any(re.search(rf"\b{re.escape(form)}\b", texts) for form in _forms(what))
     edit = partial(Move, of=key, family="scene", about=NAMED if named else "another thing")
     own, where = (f"{number}.{name} ", f" in image {number}") if number else (f"{name} ", "")
@@ -64,7 +64,7 @@ def _of_thing(graph: Graph, name: str, key: str, number: int, texts: str) -> Ite
             strength=list(ALL_COLOURS).index(colour),
             distance=distance,
             says=f"the {what} turned {colour}{where}",
-            redraw=partial(_recoloured, name=name, colour=colour),
+            redraw=partial(_with, name=name, attributes=[colour if word in ALL_COLOURS else word for word in words]),
         )
         for colour, distance in _other_colours(thing)
     )
@@ -77,7 +77,7 @@ def _of_thing(graph: Graph, name: str, key: str, number: int, texts: str) -> Ite
                 strength=step,
                 distance=step / FARTHEST,
                 says=f"the {what} moved {step} pixel{'s' * (step > 1)} {'' if down else 'to the '}{side}{where}",
-                redraw=partial(_moved, name=name, by=(across * step, down * step)),
+                redraw=partial(_with, name=name, x=thing["x"] + across * step, y=thing["y"] + down * step),
             )
             for step in STEPS
         )
@@ -89,7 +89,7 @@ def _of_thing(graph: Graph, name: str, key: str, number: int, texts: str) -> Ite
                     strength=round(factor**power, 4),
                     distance=log2(factor),
                     says=f"the {what} drawn {factor**power:.3g} times as wide and high{where}",
-                    redraw=partial(_resized, name=name, factor=factor**power),
+                    redraw=partial(_with, name=name, **_resized(thing, factor**power)),
                 )
                 for factor in FACTORS
             )
@@ -152,22 +152,10 @@ def _colour_distances() -> dict[tuple[str, str], float]:
     return {(a, b): float(apart[i, j]) for i, a in enumerate(names) for j, b in enumerate(names) if a != b}
 
 
-def _recoloured(graph: Graph, *, name: str, colour: str) -> Graph:
-    thing = graph["objects"][name]
-    words = [colour if word in ALL_COLOURS else word for word in thing["attributes"]]
-    return _with(graph, name, {**thing, "attributes": words})
-
-
-def _moved(graph: Graph, *, name: str, by: tuple[int, int]) -> Graph:
-    thing = graph["objects"][name]
-    return _with(graph, name, {**thing, "x": thing["x"] + by[0], "y": thing["y"] + by[1]})
-
-
-def _resized(graph: Graph, *, name: str, factor: float) -> Graph:
-    thing = graph["objects"][name]
+def _resized(thing: GqaObject, factor: float) -> dict[str, int]:
     width, height = max(1, round(thing["w"] * factor)), max(1, round(thing["h"] * factor))
     x, y = thing["x"] + (thing["w"] - width) // 2, thing["y"] + (thing["h"] - height) // 2
-    return _with(graph, name, {**thing, "x": x, "y": y, "w": width, "h": height})
+    return {"x": x, "y": y, "w": width, "h": height}
 
 
 def _without(graph: Graph, *, name: str) -> Graph:
@@ -179,7 +167,8 @@ def _without(graph: Graph, *, name: str) -> Graph:
     return {**graph, "objects": objects}  # type: ignore[typeddict-item]  # mypy takes a spread record for a dict
 
 
-def _with(graph: Graph, name: str, thing: object) -> Graph:
+def _with(graph: Graph, *, name: str, **fields: object) -> Graph:
+    thing = {**graph["objects"][name], **fields}
     objects: dict[str, GqaObject] = {**graph["objects"], name: thing}  # type: ignore[dict-item]
     found = {one: {**other, "relations": _relations(objects, one, name)} for one, other in objects.items()}
     return {**graph, "objects": found}  # type: ignore[typeddict-item]
