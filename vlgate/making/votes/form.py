@@ -66,7 +66,6 @@ def can_be_asked(task: Task) -> bool:
 
 
 def items_of(task: Task, seed: int) -> tuple[Item, ...]:
-    """Return the items of a task, in the order of its cases."""
     # A pair is one item. A 2x2 is two, each image with both captions. A set is two as well: the first true sentence
     # with the first false one, and the second ones.
     if not can_be_asked(task):
