@@ -167,7 +167,7 @@ def _without(graph: Graph, *, name: str) -> Graph:
     return {**graph, "objects": objects}  # type: ignore[typeddict-item]  # mypy takes a spread record for a dict
 
 
-def _with(graph: Graph, *, name: str, **fields: object) -> Graph:
+def _with(graph: Graph, /, *, name: str, **fields: object) -> Graph:
     thing = {**graph["objects"][name], **fields}
     objects: dict[str, GqaObject] = {**graph["objects"], name: thing}  # type: ignore[dict-item]
     found = {one: {**other, "relations": _relations(objects, one, name)} for one, other in objects.items()}
