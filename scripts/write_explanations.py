@@ -180,7 +180,8 @@ def _hits(task: Task, predictor: ModelPredictor, reading: Reading, cases: int) -
 
 
 def _toml(one: Rate) -> str:
-    return "".join(f"{name} = {value!r}\n".replace("'", '"') for name, value in asdict(one).items())
+    fields = {"model": one.model, "method": one.method, "n": one.n} | asdict(one)
+    return "".join(f"{name} = {value!r}\n".replace("'", '"') for name, value in fields.items())
 
 
 if __name__ == "__main__":

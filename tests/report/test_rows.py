@@ -12,7 +12,7 @@ from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
 from vlgate.report.abilities import abilities, ability_lines
 from vlgate.report.ci.release import release
-from vlgate.report.remarks import Shown, average_lines, published_lines, published_lines_of
+from vlgate.report.remarks import average_lines, published_lines, published_lines_of
 from vlgate.report.rows import HEADINGS, chance_line, rows
 from vlgate.report.terminal import Screen, closing_text, terminal_table
 from vlgate.types import Metric
@@ -71,11 +71,11 @@ def test_a_gate_that_guessing_reaches_says_so(run, least, warned):
 
 def beside(task, shape, judged, **values):
     metrics = {name: Metric(value=value, low=0.0, high=1.0, n=judged) for name, value in values.items()}
-    return Shown(task=task, shape=shape, metrics=metrics)
+    return task, shape, metrics
 
 
 def test_a_published_figure_stands_with_where_it_is_from_and_how_many_cases_it_is_of():
-    [line] = published_lines_of(beside("colorswap/test", "quad", 300, text=0.4, image=0.2, group=0.12))
+    [line] = published_lines_of(*beside("colorswap/test", "quad", 300, text=0.4, image=0.2, group=0.12))
     assert line == (
         "colorswap/test: group 0.120 here (n = 300); published (ColorSwap, abstract, 300 cases): BLIP ITM 0.870, "
         "SigLIP 0.300, CLIP 0.120; published (ColorSwap, vlm_results, 300 cases): GPT-4V 0.720, LLaVA 0.420, "
@@ -84,11 +84,11 @@ def test_a_published_figure_stands_with_where_it_is_from_and_how_many_cases_it_i
 
 
 def test_another_metric_stands_there_if_the_headline_has_no_published_figure():
-    [line] = published_lines_of(beside("aro/relation", "pair", 23937, acc_r=0.6, macro=0.59))
+    [line] = published_lines_of(*beside("aro/relation", "pair", 23937, acc_r=0.6, macro=0.59))
     assert line.startswith("aro/relation: macro 0.590 here (n = 23937); published (ARO, issue 33): NegCLIP 0.802, CLIP")
-    [line] = published_lines_of(beside("pope/coco-popular", "single", 3000, accuracy=0.8, f1=0.8))
+    [line] = published_lines_of(*beside("pope/coco-popular", "single", 3000, accuracy=0.8, f1=0.8))
     assert line.startswith("pope/coco-popular: f1 0.800 here")
-    assert published_lines_of(beside("mine/pairs", "pair", 30, acc_r=0.8)) == []
+    assert published_lines_of(*beside("mine/pairs", "pair", 30, acc_r=0.8)) == []
 
 
 @pytest.fixture

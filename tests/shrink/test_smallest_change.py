@@ -302,7 +302,7 @@ def test_the_other_thing_of_a_comparison_stays():
 def test_things_stay_whole_and_apart_and_the_sizes_of_a_direction_increase():
     graph = graph_of((CUP, BALL), "paper")
     for direction in scene_edits(graph):
-        sizes = [edit.size for edit in direction]
+        sizes = [edit.distance for edit in direction]
         assert sizes == sorted(sizes)
         assert 0 < sizes[0] <= sizes[-1] <= 1
         for edit in direction:

@@ -126,8 +126,7 @@ def options_of(given: argparse.Namespace) -> Options:
 _TABLE: Mapping[str, Any] = tomllib.loads((files("vlgate.cli") / "commands.toml").read_text(encoding="utf-8"))
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {name: f"vlgate.cli.{entry['module']}" for name, entry in _TABLE.items() if "module" in entry}
-)
-"""The module of each command, with ``run(arguments) -> exit status`` and perhaps ``OPTIONS`` and ``add(parser)``."""
+)  # the module of each command, with ``run(arguments) -> exit status`` and perhaps ``OPTIONS`` and ``add(parser)``
 _TYPES = {"path": Path, "int": int, "float": float}
 
 

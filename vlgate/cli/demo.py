@@ -10,7 +10,6 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,7 +19,7 @@ from vlgate.errors import UnknownNameError
 
 def run(given: argparse.Namespace) -> int:
     """Return the exit status of the run, but 1 if a model that is broken on purpose passes."""
-    from vlgate.studies.sensitivity.sabotage import sabotages
+    from vlgate.studies.sensitivity.sabotage import closing_lines, place_of, sabotages, stopped_by
 
     known = sabotages()
     if given.list:
@@ -36,15 +35,18 @@ def run(given: argparse.Namespace) -> int:
     options += [] if sabotage is None or sabotage.thresholds is None else [f"--thresholds={sabotage.thresholds}"]
     options += [f"--suite={given.suite or 'scenes/*'}"]
     options += [] if given.workers is None else ["-n", given.workers]
-    status = _asked(options)
+    # The suite runs in a process of its own and in an empty folder, so that nothing of the user's counts
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "VLGATE_DATA"))}
+    with TemporaryDirectory() as empty:
+        words = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "-q", f"--rootdir={empty}"]
+        words += ["-p", "no:cacheprovider", *options]
+        status = subprocess.run(words, cwd=empty, env=kept, check=False).returncode  # noqa: S603  # our own
     if (folder / "metrics.json").exists() and status in {0, 1}:
         from vlgate.record.folder import read_run
-        from vlgate.studies.sensitivity.sabotage import closing_lines, place_of, sabotages, stopped_by
 
         figures = read_run(folder, "vlgate demo").figures
         if given.sabotage is not None:
-            lines = closing_lines(given.sabotage, sabotages()[given.sabotage], figures)
-            say(*lines)
+            say(*closing_lines(given.sabotage, known[given.sabotage], figures))
         page = folder / "report.html"
         say(page)
         display = sys.platform in {"darwin", "win32"} or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
@@ -54,12 +56,3 @@ def run(given: argparse.Namespace) -> int:
             place = place_of(stopped_by(figures))
             webbrowser.open(page.as_uri() + (f"#{place}" if place else ""))
     return 1 if given.sabotage is not None and status == 0 else status
-
-
-def _asked(options: Sequence[str]) -> int:
-    # Run the suite in a process of its own and in an empty folder, so that nothing of the user's counts
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "VLGATE_DATA"))}
-    with TemporaryDirectory() as empty:
-        words = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "-q", f"--rootdir={empty}"]
-        words += ["-p", "no:cacheprovider"]
-        return subprocess.run([*words, *options], cwd=empty, env=kept, check=False).returncode  # noqa: S603  # our own

@@ -12,14 +12,16 @@ import json
 import shutil
 import tempfile
 from collections import Counter
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from vlgate.cli import say
 from vlgate.errors import DataError, OptionError
-from vlgate.probes.shrink.record import NotKeptError, image_name, own_case, own_id
+from vlgate.probes.shrink.record import NotKeptError, own_case, own_id
+from vlgate.record.folder import SHRUNK
 from vlgate.record.whole_file import whole_file, write_whole
-from vlgate.report.shrunk import FILE, SHRUNK_FOLDER
+from vlgate.report.shrunk import SHRUNK_FOLDER
 from vlgate.sources.own.cases import read
 from vlgate.sources.reading.source import ReadOptions
 
@@ -29,9 +31,9 @@ _FIELDS = ("task", "case", "shape", "capability", "requests", "cause")
 
 def keep(folder_of_run: Path, out: Path) -> int:
     folder = _data_folder(out)
-    finds = _lines(folder_of_run / FILE, f"run pytest -m shrink --results={folder_of_run} first", _FIELDS)
+    finds = _lines(folder_of_run / SHRUNK, f"run pytest -m shrink --results={folder_of_run} first", _FIELDS)
     if not finds:
-        say(f"{folder_of_run / FILE}: has no find, so that there is nothing to keep")
+        say(f"{folder_of_run / SHRUNK}: has no find, so that there is nothing to keep")
         return 0
     before = _lines(out, "name another file with --out", ("task",)) if out.exists() else []
     held = _lines(folder / HELD, "repair or remove it", ("task", "case")) if (folder / HELD).exists() else []
@@ -46,7 +48,7 @@ def keep(folder_of_run: Path, out: Path) -> int:
             lost[str(error)] += 1
             continue
         except (KeyError, TypeError, ValueError, AttributeError):
-            what = f"{folder_of_run / FILE}: the find {find['task']}:{find['case']} is damaged"
+            what = f"{folder_of_run / SHRUNK}: the find {find['task']}:{find['case']} is damaged"
             raise OptionError(f"{what}; make the run again") from None
         line = {"task": line.pop("task"), "id": own_id(find, line), **line}
         if (line["task"], line["id"]) not in known:
@@ -63,7 +65,7 @@ def keep(folder_of_run: Path, out: Path) -> int:
     if before or new:
         say(f'hold them with must_hold = "{folder / HELD}" in [defaults] of thresholds.toml, and --data={folder}')
     if not kept:
-        raise OptionError(f"{folder_of_run / FILE}: no find can be kept; name the whole folder of the run")
+        raise OptionError(f"{folder_of_run / SHRUNK}: no find can be kept; name the whole folder of the run")
     return 0
 
 
@@ -122,7 +124,7 @@ def _kept_image(run: Path, name: str, folder: Path) -> str:
             image.verify()
     except (OSError, ValueError, SyntaxError):
         raise NotKeptError(f"an image of the find in {run / SHRUNK_FOLDER} cannot be read") from None
-    kept = image_name(file)
+    kept = f"kept-images/{sha256(file.read_bytes()).hexdigest()[:24]}.png"
     place = folder / kept
     if not place.exists():
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from vlgate.models.loading.catalogue import ModelEntry
 
 _HEADINGS = ("model", "can", "default weights", "licence", "parameters", "here")
-_BESIDE = "also in the hub's cache"
 
 
 def run(given: argparse.Namespace) -> int:
@@ -44,24 +43,19 @@ def run(given: argparse.Namespace) -> int:
         lines = [json.dumps([asdict(entry) for entry in entries], indent=1)]
     else:
         width = shutil.get_terminal_size((0, 0)).columns  # 0: unknown, as in a pipe
-        table = _table(entries, beside, notes=notes)
+        hub = [f"also in the hub's cache: {name}, {_gigabytes(size)}" for name, size in beside.items()]
+        table = Table(headings=_HEADINGS, rows=[_cells(entry) for entry in entries]).text()
+        if notes:
+            table += [*(f"{entry.name}: {remark}" for entry in entries for remark in _remarks(entry)), *hub]
+        else:
+            table += ["", "vlgate models NAME tells more of one model, vlgate models --notes of all"]
         fits = not given.names and (not width or max(map(len, table)) <= width)
-        lines = table if fits else _paragraphs(entries, beside, width or 80, notes=notes, full=bool(given.names))
+        lines = table if fits else _paragraphs(entries, hub, width or 80, notes=notes, full=bool(given.names))
     say(*lines)
     return 0
 
 
-def _table(entries: Sequence[ModelEntry], beside: dict[str, int], *, notes: bool) -> list[str]:
-    lines = Table(headings=_HEADINGS, rows=[_cells(entry) for entry in entries]).text()
-    if not notes:
-        return [*lines, "", "vlgate models NAME tells more of one model, vlgate models --notes of all"]
-    lines += [f"{entry.name}: {remark}" for entry in entries for remark in _remarks(entry)]
-    return lines + [f"{_BESIDE}: {name}, {_gigabytes(size)}" for name, size in beside.items()]
-
-
-def _paragraphs(
-    entries: Sequence[ModelEntry], beside: dict[str, int], width: int, *, notes: bool, full: bool
-) -> list[str]:
+def _paragraphs(entries: Sequence[ModelEntry], hub: Sequence[str], width: int, *, notes: bool, full: bool) -> list[str]:
     lines: list[str] = []
     for entry in entries:
         name, can, *_ = _cells(entry)
@@ -70,7 +64,7 @@ def _paragraphs(
         card = [f"card: {entry.source}"] if entry.source and full else []
         built = [f"built by {entry.target}"] if full else []
         lines += _wrapped([*_facts(entry), *remarks, *card, *built], "    ", width)
-    return lines + _wrapped([f"{_BESIDE}: {name}, {_gigabytes(size)}" for name, size in beside.items()], "", width)
+    return lines + _wrapped(hub, "", width)
 
 
 def _facts(entry: ModelEntry) -> list[str]:

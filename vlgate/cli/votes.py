@@ -14,17 +14,8 @@ from types import MappingProxyType
 
 from vlgate.cli import note, options_of, say
 from vlgate.errors import MissingImageError, OptionError
-from vlgate.making.votes.form import (
-    SIDE,
-    Item,
-    Layout,
-    can_be_asked,
-    digest,
-    items_of,
-    shuffled,
-    write_forms,
-    write_rows,
-)
+from vlgate.making.votes import form
+from vlgate.making.votes.form import Item
 from vlgate.making.votes.outcome import outcome, read_votes, report, write_outcome
 from vlgate.sources.own import cases
 from vlgate.sources.reading.source import ReadOptions
@@ -59,11 +50,11 @@ def _items(given: argparse.Namespace) -> tuple[Item, ...]:
     if not tasks:
         known = ", ".join(cases.shapes(options.data)) or "none; see docs/guides/own-cases.md"
         raise OptionError(f"no task of your own in {', '.join(map(str, options.data))} is wanted; there are: {known}")
-    asked = [task for task in tasks if can_be_asked(task)] or tasks
+    asked = [task for task in tasks if form.can_be_asked(task)] or tasks
     for task in tasks:
         if task not in asked:
             note(f"left out: {task.id}, whose questions have no foil")
-    return tuple(item for task in asked for item in items_of(task, given.seed))
+    return tuple(item for task in asked for item in form.items_of(task, given.seed))
 
 
 def _form(given: argparse.Namespace, items: Sequence[Item]) -> None:
@@ -72,15 +63,15 @@ def _form(given: argparse.Namespace, items: Sequence[Item]) -> None:
         first, number = next(iter(missing.values())), len(missing)
         problem = f"is in no data folder, and {number - 1:,} other images are not, either; {first.case.origin} needs it"
         raise MissingImageError(first.image.key, problem, "put the images there, or leave the tasks out with --suite")
-    layout = Layout(images=given.images, side=given.side, per_form=given.per_form)
-    for file in write_forms(shuffled(items, given.seed), given.out, layout):
+    layout = form.Layout(images=given.images, side=given.side, per_form=given.per_form)
+    for file in form.write_forms(form.shuffled(items, given.seed), given.out, layout):
         note(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
-    note(f"{len(items):,} items, form {digest(items)}")
+    note(f"{len(items):,} items, form {form.digest(items)}")
 
 
 def _csv(given: argparse.Namespace, items: Sequence[Item]) -> None:
-    write_rows(shuffled(items, given.seed), given.out, given.image_url)
-    note(f"{len(items):,} items, form {digest(items)}")
+    form.write_rows(form.shuffled(items, given.seed), given.out, given.image_url)
+    note(f"{len(items):,} items, form {form.digest(items)}")
 
 
 def _keep(given: argparse.Namespace, items: Sequence[Item]) -> None:
@@ -98,4 +89,4 @@ def _keep(given: argparse.Namespace, items: Sequence[Item]) -> None:
 _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Sequence[Item]], None]] = MappingProxyType(
     {"form": _form, "csv": _csv, "keep": _keep}
 )
-OPTIONS = {"action": {"choices": sorted(_ACTIONS)}, "side": {"default": SIDE}}
+OPTIONS = {"action": {"choices": sorted(_ACTIONS)}, "side": {"default": form.SIDE}}

@@ -95,5 +95,4 @@ def _example_of(name: str) -> str:
     return f"write [acuity.{name}] with {key} = {level:g}"
 
 
-EXAMPLE = _example_of("noun")
-"""The remedy for a section that names no faculty."""
+EXAMPLE = _example_of("noun")  # the remedy for a section that names no faculty

@@ -18,8 +18,7 @@ from vlgate.metrics.paired import POWER, cases_for_bound
 from vlgate.metrics.stats import worth
 from vlgate.types import Metric, Shape, Ties
 
-NO_TASK = "none of its tasks is in this run"
-"""Why a rule that matches no task of a run is not run."""
+NO_TASK = "none of its tasks is in this run"  # why a rule that matches no task of a run is not run
 
 _TIES = {
     "strict": "",
@@ -166,16 +165,13 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
         held = " and ".join(f"{name} = {bound:g}" for name, bound in inside.items())
         more = ": raise --controls-limit" if gate.metric in CONTROLLED else _more_cases(gate, metric, inside.values())
         contains = f"the interval contains {held}; a decision needs more cases{more}"
-        return "inconclusive", f"{said}: {contains}{_alike(gate, metric)}"
+        independent = metric.n / metric.deff
+        if independent < gate.min_cases and metric.deff > 1.0:
+            worth_of = f"the {metric.n:,} cases are worth about {max(1, round(independent)):,}"
+            contains += f"; as they share images or classes, {worth_of}"
+        return "inconclusive", f"{said}: {contains}"
     bounds = [f"{name} = {bound:g}" for name, bound in (("min", gate.min), ("max", gate.max)) if bound is not None]
     return "pass", f"{said}, within {' and '.join(bounds)}"
-
-
-def _alike(gate: Gate, metric: Metric) -> str:
-    worth_of = metric.n / metric.deff
-    if worth_of >= gate.min_cases or metric.deff <= 1.0:
-        return ""
-    return f"; as they share images or classes, the {metric.n:,} cases are worth about {max(1, round(worth_of)):,}"
 
 
 def _more_cases(gate: Gate, metric: Metric, bounds: Collection[float]) -> str:
@@ -221,8 +217,7 @@ def expand(
     return [gate for _, gate in found.values()], idle
 
 
-CONFIDENCE = 0.95
-"""The confidence of the intervals of ``Judged.metrics``."""
+CONFIDENCE = 0.95  # the confidence of the intervals of ``Judged.metrics``
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,8 +81,7 @@ def _likely(right: NDArray[np.int64], sizes: NDArray[np.int64]) -> FloatArray:
     return np.asarray(found / found.sum())
 
 
-DRAWS = 10_000
-"""New samples that are drawn: a rate is then within 0.01 of the exact one, 19 times in 20."""
+DRAWS = 10_000  # New samples that are drawn: a rate is then within 0.01 of the exact one, 19 times in 20
 LIKELY = 0.80
 _MODELS, _EACH = 200, 200  # models that may be the measured one, and new samples of each
 _NORMAL = NormalDist()

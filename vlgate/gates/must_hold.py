@@ -36,24 +36,21 @@ def read_must_hold(file: Path) -> MustHold:
         raise ThresholdsError(f"{file}: cannot be read ({reason}); name another file as must_hold") from None
     found: dict[str, dict[str, None]] = {}
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            task, case = _named_in(line, f"{file}, record {number}")
-            found.setdefault(task, {})[case] = None
+        if not line.strip():
+            continue
+        where = f"{file}, record {number}"
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            raise ThresholdsError(f"{where}: is not JSON; {_REMEDY}") from None
+        task, case = (record.get("task"), record.get("case")) if isinstance(record, dict) else (None, None)
+        if not isinstance(task, str) or not isinstance(case, str):
+            raise ThresholdsError(f"{where}: lacks the text 'task' or 'case'; {_REMEDY}")
+        found.setdefault(task, {})[case] = None
     if not found:
         raise ThresholdsError(f"{file}: names no case; {_REMEDY}")
     by_task = {task: tuple(cases) for task, cases in found.items()}
     return MustHold(file=file, cases=by_task, digest=sha256(content).hexdigest())
-
-
-def _named_in(line: str, where: str) -> tuple[str, str]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        raise ThresholdsError(f"{where}: is not JSON; {_REMEDY}") from None
-    task, case = (record.get("task"), record.get("case")) if isinstance(record, dict) else (None, None)
-    if not isinstance(task, str) or not isinstance(case, str):
-        raise ThresholdsError(f"{where}: lacks the text 'task' or 'case'; {_REMEDY}")
-    return task, case
 
 
 def must_hold_decision(

@@ -14,8 +14,7 @@ from vlgate.metrics.names import DIFFERENCES
 from vlgate.metrics.stats import worth
 from vlgate.types import Difference, FloatArray, Metric
 
-SMALLEST = 1e-12
-"""Smaller p-values are not told apart."""
+SMALLEST = 1e-12  # Smaller p-values are not told apart
 FEW = 10
 """With fewer cases than this expected beyond a threshold, Wilson's interval fails up to 9 % of the models on it."""
 _TERMS, _TINY, _ROUNDING = 10_000, 1e-300, 1e-12  # of a continued fraction

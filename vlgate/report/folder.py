@@ -13,19 +13,18 @@ from vlgate.errors import OptionError, described
 from vlgate.record import json_files
 from vlgate.record.comparison import comparison_record
 from vlgate.record.controls import write_controls
-from vlgate.record.folder import ANALYSES, CASES, CONTROLS, ENVIRONMENT, METRICS, VERDICT, RecordedRun
+from vlgate.record.folder import ANALYSES, CASES, CONTROLS, ENVIRONMENT, METRICS, SHRUNK, VERDICT, RecordedRun
 from vlgate.record.judging_again import JudgedAgain
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
 from vlgate.record.parquet import write_cases, write_predictions
 from vlgate.record.results import RunResult
 from vlgate.record.results_folder import NAMES
-from vlgate.record.verdict import RunOutcome, outcome_of, read_verdict
+from vlgate.record.verdict import outcome_of, read_verdict
 from vlgate.record.whole_file import write_whole
 from vlgate.report.ci.release import write_badge
 from vlgate.report.explanations import write_explanations
-from vlgate.report.page.page import write_finds, write_page
-from vlgate.report.shrunk import FILE as SHRUNK
+from vlgate.report.page.page import PAGE, write_finds, write_page
 from vlgate.report.shrunk import write_shrunk
 from vlgate.report.summary import write_summary
 from vlgate.types import Task
@@ -60,7 +59,11 @@ def write_figures(
         unfinished = _lacking(run, [*problems, UNWRITTEN])  # the page takes seconds, in which the process may be killed
         problems += saved(lambda: json_files.write_metrics(folder / "metrics.json", unfinished, card, options))
         recorded = recorded_run(_lacking(run, problems), card, options, workers)
-        problems += _page_saved(recorded, tasks, outcome_of(_lacking(run, problems), card))
+        outcome = outcome_of(_lacking(run, problems), card)
+        try:
+            problems += saved(lambda: write_page(recorded, tasks, outcome=outcome))
+        except Exception as error:  # noqa: BLE001  # whatever an image or a text raises, it must not cost the figures
+            problems.append(f"{recorded.folder / PAGE} could not be written ({described(error)})")
     if run.results:  # if it is there and says that the run is complete, so are all files above
         known = _lacking(run, problems)
         problems += saved(lambda: json_files.write_metrics(folder / "metrics.json", known, card, options))
@@ -81,15 +84,6 @@ def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int
         environment=json_files.environment_content(options, workers, card.cache),
         rows=run.rows,
     )
-
-
-def _page_saved(run: RecordedRun, tasks: Sequence[Task], outcome: RunOutcome) -> list[str]:
-    from vlgate.report.page.page import PAGE, write_page
-
-    try:
-        return saved(lambda: write_page(run, tasks, outcome=outcome))
-    except Exception as error:  # noqa: BLE001  # whatever an image or a text raises, it must not cost the figures
-        return [f"{run.folder / PAGE} could not be written ({described(error)})"]
 
 
 def saved(write: Callable[[], object]) -> list[str]:

@@ -23,34 +23,26 @@ from vlgate.types import Metric, Shape
 FEW = Gate(task="", metric="").min_cases  # a figure over fewer cases than a gate needs by default is marked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    task: str
-    shape: Shape
-    metrics: Mapping[str, Metric]
-
-
-def published_lines_of(shown: Shown) -> list[str]:
-    headline = SHAPES[shown.shape].headline
-    lines = {name: line for name in shown.metrics if (line := _published(shown, name))}
+def published_lines_of(task: str, shape: Shape, metrics: Mapping[str, Metric]) -> list[str]:
+    headline = SHAPES[shape].headline
+    lines = {name: line for name, metric in metrics.items() if (line := _published(task, name, metric))}
     return [lines[headline]] if headline in lines else list(lines.values())
 
 
-def _published(shown: Shown, name: str) -> str:
+def _published(task: str, name: str, metric: Metric) -> str:
     groups: dict[str, list[Figure]] = {}
-    for figure in sorted(beside(shown.task, name), key=lambda figure: -figure.value):
+    for figure in sorted(beside(task, name), key=lambda figure: -figure.value):
         table = f"table {figure.table}" if figure.table[0].isdigit() else figure.table
         cases = "" if figure.cases is None else f", {figure.cases:,} cases"
         groups.setdefault(f"{source(figure.paper).name}, {table}{cases}", []).append(figure)
     if not groups:
         return ""
-    metric = shown.metrics[name]
     few = f", over fewer than {FEW} cases" if metric.n < FEW else ""
     published = "; ".join(
         f"published ({origin}): {', '.join(f'{figure.model} {figure.value:.3f}' for figure in same)}"
         for origin, same in groups.items()
     )
-    return f"{shown.task}: {name} {metric.value:.3f} here (n = {metric.n}{few}); {published}"
+    return f"{task}: {name} {metric.value:.3f} here (n = {metric.n}{few}); {published}"
 
 
 _NAMED_SLICES = 3  # slices that a line names
@@ -224,5 +216,4 @@ def _percent(share: float) -> str:
 
 def published_lines(run: RunResult) -> list[str]:
     apart = (one for one in run.results if not one.task.together)  # as published: of one image at a time
-    tasks = [Shown(task=one.task.id, shape=one.task.shape, metrics=one.metrics) for one in apart]
-    return [line for task in tasks for line in published_lines_of(task)]
+    return [line for one in apart for line in published_lines_of(one.task.id, one.task.shape, one.metrics)]

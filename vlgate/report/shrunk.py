@@ -11,11 +11,9 @@ from typing import Any
 
 from vlgate.errors import ImageError
 from vlgate.probes.shrink.record import Cause, Shrunk, clusters
-from vlgate.record.folder import SHRUNK
 from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.types import Case, LazyImage, Task, images_of
 
-FILE = SHRUNK
 SHRUNK_FOLDER = "shrunk"  # the folder of the images before and after each find
 MOST_CAUSES = 10  # the most causes that are listed, those with the most finds
 _COUNTED = {

@@ -39,24 +39,20 @@ def run(given: argparse.Namespace) -> int:
         raise OptionError(f"--format {given.format}: is several files; name a folder with --out DIR")
     recorded = read_run(given.run, f"vlgate report {given.run}")
     if given.format == PAGE_FORMAT:
-        _page(recorded, given)
+        from vlgate.report.page.page import PAGE, write_page
+        from vlgate.run.planning import tasks_again
+
+        if not (given.run / CASES).exists():
+            raise recorded.wrong(f"holds no {CASES}", NAME_ANOTHER)
+        tasks, problem = tasks_again(recorded.figures, recorded.environment, resolved(given.data))
+        earlier = [folder for folder in resolved(given.earlier) if folder != given.run.resolve()]  # --earlier results/*
+        content = write_page(recorded, tasks, earlier)
+        for line in filter(None, (problem, *content["left_out"])):
+            say(f"note: {line}")
+        say(given.run / PAGE)
     else:
         _export(recorded, given)
     return 0
-
-
-def _page(recorded: RecordedRun, given: argparse.Namespace) -> None:
-    from vlgate.report.page.page import PAGE, write_page
-    from vlgate.run.planning import tasks_again
-
-    if not (given.run / CASES).exists():
-        raise recorded.wrong(f"holds no {CASES}", NAME_ANOTHER)
-    tasks, problem = tasks_again(recorded.figures, recorded.environment, resolved(given.data))
-    earlier = [folder for folder in resolved(given.earlier) if folder != given.run.resolve()]  # --earlier results/*
-    content = write_page(recorded, tasks, earlier)
-    for line in filter(None, (problem, *content["left_out"])):
-        say(f"note: {line}")
-    say(given.run / PAGE)
 
 
 def _export(recorded: RecordedRun, given: argparse.Namespace) -> None:

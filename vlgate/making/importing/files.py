@@ -15,11 +15,9 @@ from vlgate.errors import DataError, OptionError
 from vlgate.sources.reading.tables import all_rows, column_names
 from vlgate.sources.reading.text_files import check_columns, parsed, read_cells, read_text
 
-CELL = 32767
-"""The most characters that a cell of an .xlsx file holds; a longer text is cut."""
+CELL = 32767  # the most characters that a cell of an .xlsx file holds; a longer text is cut
 
-MME = ("image", "question", "truth", "prediction")
-"""The columns of MME's text files, which have no header."""
+MME = ("image", "question", "truth", "prediction")  # the columns of MME's text files, which have no header
 
 _PROBLEM = "\n"  # the field with the reason why a line is not a record
 _LISTS = ("samples", "logs", "answers", "predictions", "results", "data", "questions", "annotations")

@@ -17,8 +17,7 @@ from vlgate.making.importing.replies import Recorded, Recording
 from vlgate.sources.reading.image_finder import coco_id, stem
 from vlgate.types import Ask, Match, Task
 
-Key = tuple[str, str, str]
-"""A request: the kind of its reply (answer or score), the image's key and the text."""
+Key = tuple[str, str, str]  # a request: the kind of its reply (answer or score), the image's key and the text
 
 Numbering = tuple[str, str, str, int]
 """A task, the field with a harness's number, what it counts in the task, and the difference of the two."""
@@ -29,9 +28,8 @@ _OWN = ("question_id", "case", 0)  # the benchmark's own numbers, which come bef
 _SOME, _MANY = 0.3, 20  # the same, if so many have the right answer, too: POPE's categories share their numbers
 _NEAR = 0.75  # numberings that agree with this share of the best one's records count, too; if they differ, none does
 _TRIED, _FIRST = 1000, 50  # records of a file that a numbering is tried on, and of these those that are tried first
-_SHIFTS = range(
-    -12, 13
-)  # harnesses count from 0 or 1, or skip some; questions that recur fit several, so none is taken
+# harnesses count from 0 or 1, or skip some; questions that recur fit several, so none is taken
+_SHIFTS = range(-12, 13)
 _ALIKE = 0.9  # the share of a file's questions that must be asked of one image only, if nothing names images
 _WRAPPED, _FEWEST = 0.05, 3  # the share and number of prompts with the same words around to show that they instruct
 _QUAD = (0, 2, 1, 3)  # the requests in NaturalBench's order: both images of one question, then of the other

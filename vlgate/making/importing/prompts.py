@@ -19,8 +19,7 @@ _INSTRUCTION = re.compile(
     r"(?:please )?(?:answer|choose|output|provide|reply|respond|select|use)\b.*"
     r"\b(?:answer|choices?|directly|letters?|no|options?|phrase|sentence|words?|yes)\b.*"
     r"|(?:[aq]|answer|assistant|hint|human|image|options?|question|short answer|system|user)(?: \d+)?"
-)
-"""A sentence that a harness adds to a question, or the name of a role."""
+)  # a sentence that a harness adds to a question, or the name of a role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

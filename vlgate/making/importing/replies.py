@@ -132,8 +132,7 @@ _FORMS: Mapping[str, Callable[[Fields], bool]] = MappingProxyType(
         "answers": lambda f: isinstance(f.get("answer"), str) and _first(f, _QUESTION) != "",
         "questions": lambda f: "question_id" in f and _first(f, _QUESTION) != "",
     }
-)
-"""The forms in the order in which they are tried, and how each is known by its fields."""
+)  # the forms in the order in which they are tried, and how each is known by its fields
 
 
 def _first(fields: Fields, names: Sequence[str]) -> str:

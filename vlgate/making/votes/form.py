@@ -37,8 +37,7 @@ ANSWERS: Mapping[Answer, str] = MappingProxyType(
         "neither": "neither of the two",
         "cannot_tell": "I cannot tell",
     }
-)
-"""The five answers of VALSE's appendix E, by the names that they have in files."""
+)  # the five answers of VALSE's appendix E, by the names that they have in files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +66,6 @@ def can_be_asked(task: Task) -> bool:
 
 
 def items_of(task: Task, seed: int) -> tuple[Item, ...]:
-    """Return the items of a task, in the order of its cases."""
     # A pair is one item. A 2x2 is two, each image with both captions. A set is two as well: the first true sentence
     # with the first false one, and the second ones.
     if not can_be_asked(task):
@@ -136,8 +134,7 @@ def write_rows(items: Sequence[Item], file: Path, address: str = "") -> None:
 
 Images = Literal["inline", "beside"]
 
-SIDE = 800
-"""The longest side of an image in a form, in pixels."""
+SIDE = 800  # the longest side of an image in a form, in pixels
 
 _QUALITY = 85
 _PAGE = Path(__file__).parent / "page"

@@ -114,8 +114,7 @@ def _check(row: _Row, form: str, known: Mapping[str, object]) -> None:
 # nominal level. "The first" and "the second" are two of the five: an alpha over caption and foil would be below 0 on
 # the valid items, since nearly all votes there are for the caption, whereas Table 5 prints 0.23 to 0.64.
 
-Ballots = Mapping[str, Mapping[str, Answer]]
-"""The answers by item and annotator."""
+Ballots = Mapping[str, Mapping[str, Answer]]  # the answers by item and annotator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,7 +72,6 @@ FAMILIES: Mapping[str, str] = {
     "jpeg": "JPEG of quality 95",
 }  # what the variants of each family are
 
-
 Verdicts = Mapping[str, Verdict]  # judged verdicts by the ids of their cases
 
 
@@ -86,7 +85,9 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
         judged: dict[str, Verdicts] = {OWN: {verdict.case.id: verdict for verdict in sample.verdicts}}
         asked = 0
         for name in VARIANTS:
-            cases = [found for case in sample.cases if (found := _with(case, files.get(name, {}))) is not None]
+            made = files.get(name, {})
+            shown = [case for case in sample.cases if images_of_case(case) and made.keys() >= {*images_of_case(case)}]
+            cases = [case_with(case, made.__getitem__) for case in shown]
             wanted = dict.fromkeys(request for case in cases for request in case.requests)
             asked += len(wanted)
             verdicts = sample.judged(cases, predictor.predict(wanted)) if cases else ()
@@ -122,13 +123,6 @@ def _written(sample: Sample, folder: Path) -> tuple[dict[str, dict[LazyImage, La
             file.write_bytes(content)
             files.setdefault(name, {})[image] = file_image(f"{image.key}#delivery-{name}", file)
     return files, left_out
-
-
-def _with(case: Case, shown: Mapping[LazyImage, LazyImage]) -> Case | None:
-    images = images_of_case(case)
-    if not images or not shown.keys() >= set(images):
-        return None
-    return case_with(case, shown.__getitem__)
 
 
 def _columns(sample: Sample, judged: Mapping[str, Verdicts]) -> dict[str, FloatArray]:

@@ -9,24 +9,13 @@ import numpy as np
 
 from vlgate.perturb.images.benign import as_transparent, as_turned
 from vlgate.perturb.images.pixels import Pixels
-from vlgate.probes.controls.canaries import (
-    CANARIES,
-    LEAST,
-    NEAR,
-    Asker,
-    Canary,
-    Finding,
-    better,
-    distance,
-    follows,
-    leads,
-    spread,
-)
+from vlgate.probes.controls import canaries
+from vlgate.probes.controls.canaries import Asker, Canary, Finding
 from vlgate.types import FloatArray
 
 # Each question compares replies about one picture with replies about another, so it needs no truth.
 
-FOR_ARRIVAL = CANARIES[:8]
+FOR_ARRIVAL = canaries.CANARIES[:8]
 TEXTS = (FOR_ARRIVAL[0].texts()[0], FOR_ARRIVAL[4].texts()[0])
 """All pictures are asked the same, so that only the picture can make replies differ."""
 LOST = "lost image"  # the fault of a model whose replies do not depend on the picture
@@ -48,13 +37,15 @@ def lost(apart: FloatArray) -> Finding | None:
 
 
 def by_name(asker: Asker, apart: FloatArray) -> bool:
-    return distance(alone(asker, "copy-of-{}.png", _PAIR), apart[:_PAIR]) > LEAST * spread(apart)
+    return canaries.distance(alone(asker, "copy-of-{}.png", _PAIR), apart[:_PAIR]) > canaries.LEAST * canaries.spread(
+        apart
+    )
 
 
 def misplaced(asker: Asker, apart: FloatArray) -> Finding | None:
     images = [asker.image(f"together/{index}.png", one.pixels) for index, one in enumerate(FOR_ARRIVAL)]
     together = asker.scores(images, [TEXTS] * len(images))
-    near = LEAST * spread(apart)
+    near = canaries.LEAST * canaries.spread(apart)
     apart_by = np.abs(together[:, None] - apart[None]).mean(axis=2)
     got = apart_by.argmin(axis=1)
     # A reply that is right, or like no other one, says nothing about places.
@@ -77,14 +68,14 @@ def kept(asker: Asker, apart: FloatArray) -> Iterator[Finding]:
     tried = (("kept/first/same.png", 1, "stale cache", content), ("kept/second/same.png", 2, "wrong image", folder))
     for name, place, bug, why in tried:
         reply = asker.scores([asker.image(name, FOR_ARRIVAL[place].pixels)], [TEXTS])[0]
-        old = min(distance(reply, apart[earlier]) for earlier in range(place))
-        if distance(reply, apart[place]) > LEAST * spread(apart) >= old:
+        old = min(canaries.distance(reply, apart[earlier]) for earlier in range(place))
+        if canaries.distance(reply, apart[place]) > canaries.LEAST * canaries.spread(apart) >= old:
             yield Finding(bug=bug, why=why)
 
 
 # Only a model that opens files by itself can fail here: ``LazyImage.load`` does both.
 
-FOR_OPENING = CANARIES[:6]
+FOR_OPENING = canaries.CANARIES[:6]
 HIDDEN = (90, 160, 90)  # the colour under the transparent pixels: no colour of a thing, neither white nor black
 _SEEN = {
     (True, False): "transparent pixels are seen as black ones",
@@ -97,12 +88,12 @@ def opened(asker: Asker, plain: FloatArray) -> Iterator[Finding]:
     """Yield what is wrong with the way in which files are opened; ``plain`` are the replies to all canaries."""
     right = plain[: len(FOR_OPENING)]
     replies = asker.views("alpha", FOR_OPENING, lambda one: as_transparent(one.pixels, HIDDEN))
-    black = follows(replies, asker.views("black", FOR_OPENING, lambda one: _instead(one, (0, 0, 0))), right)
-    hidden = follows(replies, asker.views("hidden", FOR_OPENING, lambda one: _instead(one, HIDDEN)), right)
+    black = canaries.follows(replies, asker.views("black", FOR_OPENING, lambda one: _instead(one, (0, 0, 0))), right)
+    hidden = canaries.follows(replies, asker.views("hidden", FOR_OPENING, lambda one: _instead(one, HIDDEN)), right)
     if black or hidden:
         yield Finding(bug="alpha on black", why=_SEEN[black, hidden])
     replies = asker.views("exif", FOR_OPENING, lambda one: as_turned(one.pixels))
-    if follows(replies, asker.views("stored", FOR_OPENING, lambda one: np.rot90(one.pixels)), right):
+    if canaries.follows(replies, asker.views("stored", FOR_OPENING, lambda one: np.rot90(one.pixels)), right):
         why = "a photograph that EXIF turns upright is seen as it is stored, on its side"
         yield Finding(bug="EXIF ignored", why=why)
 
@@ -113,7 +104,7 @@ def _instead(canary: Canary, colour: tuple[int, int, int]) -> Pixels:
     return np.where(white, np.array(colour, np.uint8), pixels)
 
 
-FOR_WORDING = CANARIES[:4]
+FOR_WORDING = canaries.CANARIES[:4]
 _BEFORE = "This is a picture on white paper."  # seven words, true of every canary
 REPEATED = (0, 1, 2)  # how many times these words stand before the words that decide: the texts have 5, 12 and 19 words
 
@@ -134,7 +125,7 @@ def truncated(asker: Asker) -> Finding | None:
     return None
 
 
-FOR_GEOMETRY = CANARIES[:6]
+FOR_GEOMETRY = canaries.CANARIES[:6]
 ENLARGED = 2
 _BLOCK = 4  # pixels of a block in which the texture has the mean of the plain colour
 # Of what picked pixels change; the models of the package 0.22 and 0.43, with the nearest pixel 0.92, 0.82.
@@ -146,7 +137,7 @@ def frame(asker: Asker) -> str:
     """Return how a picture of 2 : 1 becomes square: "stretched", "cropped" or "padded", or "" for none of these."""
     from PIL import Image
 
-    side = CANARIES[0].pixels.shape[0]
+    side = canaries.CANARIES[0].pixels.shape[0]
     half = side // 2
     ways: Mapping[str, Callable[[Pixels], Pixels]] = {
         "stretched": lambda pixels: np.array(Image.fromarray(pixels).resize((side, side), Image.Resampling.BICUBIC)),
@@ -155,15 +146,15 @@ def frame(asker: Asker) -> str:
     }
 
     def wide(canary: Canary, way: Callable[[Pixels], Pixels] = np.asarray) -> Pixels:
-        after = CANARIES[(CANARIES.index(canary) + 1) % len(CANARIES)]
+        after = canaries.CANARIES[(canaries.CANARIES.index(canary) + 1) % len(canaries.CANARIES)]
         return way(np.concatenate([canary.pixels, after.pixels], axis=1))
 
     # The replies to it are compared with those to squares that were made of it in each way.
     as_it_is = asker.views("wide", FOR_GEOMETRY, wide)
     squares = {name: asker.views(name, FOR_GEOMETRY, partial(wide, way=way)) for name, way in ways.items()}
-    apart = {name: distance(as_it_is, square) for name, square in squares.items()}
+    apart = {name: canaries.distance(as_it_is, square) for name, square in squares.items()}
     nearest, second, last = sorted(apart, key=lambda name: apart[name])
-    clear = apart[nearest] <= NEAR * apart[second] and apart[last] > LEAST * spread(as_it_is)
+    clear = apart[nearest] <= canaries.NEAR * apart[second] and apart[last] > canaries.LEAST * canaries.spread(as_it_is)
     return nearest if clear else ""
 
 
@@ -183,10 +174,13 @@ def aliased(asker: Asker) -> Finding | None:
     fine = asker.views("fine", FOR_GEOMETRY, _textured)
     plain = asker.views("mean", FOR_GEOMETRY, lambda one: _averaged(_textured(one)))
     fourth = asker.views("every-4th", FOR_GEOMETRY, lambda one: _blocks(_textured(one)[1::_BLOCK, 2::_BLOCK], _BLOCK))
-    picked = distance(fourth, plain)
-    if not (picked > LEAST * spread(plain) and distance(fine, plain) > _ALIASED * picked):
+    picked = canaries.distance(fourth, plain)
+    if not (picked > canaries.LEAST * canaries.spread(plain) and canaries.distance(fine, plain) > _ALIASED * picked):
         return None
-    if distance(fine, asker.views("exchanged", FOR_GEOMETRY, lambda one: _textured(one, -1))) <= _OTHER_PIXELS * picked:
+    if (
+        canaries.distance(fine, asker.views("exchanged", FOR_GEOMETRY, lambda one: _textured(one, -1)))
+        <= _OTHER_PIXELS * picked
+    ):
         return None
     why = "a texture that a resize averages away changes the replies as if single pixels were picked"
     return Finding(bug="wrong resize filter", why=why)
@@ -257,22 +251,22 @@ _BY_WORDS = 2.5  # intact models may like one wording better: up to 1.2 times th
 def repaired(asker: Asker, plain: FloatArray) -> Finding | None:
     best: tuple[float, Finding] | None = None
     for name, bug, says, change in _REPAIRS:
-        view = asker.views(name, CANARIES, lambda one, change=change: np.ascontiguousarray(change(one.pixels)))  # type: ignore[misc]
-        led = float(leads(view).mean())
-        if better(view, plain, _BY) and (best is None or led > best[0]):
+        view = asker.views(name, canaries.CANARIES, lambda one, change=change: np.ascontiguousarray(change(one.pixels)))  # type: ignore[misc]
+        led = float(canaries.leads(view).mean())
+        if canaries.better(view, plain, _BY) and (best is None or led > best[0]):
             best = led, Finding(bug=bug, why=_why(says, view, plain))
     if best:
         return best[1]
-    images = [asker.image(f"words/{index}.png", canary.pixels) for index, canary in enumerate(CANARIES)]
+    images = [asker.image(f"words/{index}.png", canary.pixels) for index, canary in enumerate(canaries.CANARIES)]
     for form in _FORMS:
-        view = asker.scores(images, [canary.texts(form) for canary in CANARIES])
-        if better(view, plain, _BY_WORDS):
+        view = asker.scores(images, [canary.texts(form) for canary in canaries.CANARIES])
+        if canaries.better(view, plain, _BY_WORDS):
             return Finding(bug="wrong template", why=_why(f"the texts are {form.format('red', 'cup')!r}", view, plain))
     return None
 
 
 def _why(says: str, view: FloatArray, plain: FloatArray) -> str:
-    seen, as_they_are = leads(view), leads(plain)
+    seen, as_they_are = canaries.leads(view), canaries.leads(plain)
     further = int((seen > as_they_are).sum())
     return (
         f"the true texts of {further} of {len(seen)} canaries lead further if {says}, on average by {seen.mean():.3g} "

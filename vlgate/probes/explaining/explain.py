@@ -7,28 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
+from vlgate import types
 from vlgate.asking.items import case_with, images_of_case, saying
 from vlgate.errors import VlgateError, described
 from vlgate.metrics.shapes import SHAPES
 from vlgate.probes.explaining.record import INTERVENTIONS, Explanation, Finding, Margin, Method, Part, margin_of
 from vlgate.probes.explaining.regions import WINDOWS, Decoded, from_another, hidden, segments
-from vlgate.types import (
-    Attended,
-    Attends,
-    Box,
-    Boxed,
-    Case,
-    Compare,
-    LazyImage,
-    Match,
-    Prediction,
-    Predictor,
-    Request,
-    RollsOut,
-    Shape,
-    Verdict,
-    text_of,
-)
+from vlgate.types import Box, Case, Compare, LazyImage, Match, Prediction, Predictor, Request, Shape, Verdict, text_of
 
 NEUTRAL = "thing"  # what a word is exchanged for: a word that names nothing in particular
 MOST_WORDS = 40  # the most words of a case that are changed, the first ones
@@ -101,19 +86,6 @@ class Subject:
         return tuple(dict.fromkeys(request for margin in margins for request in margin.requests))
 
 
-def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes, segments: Boxes) -> Subject | None:
-    """Return a case with all the changes that explain it, or None if it has no margin; nothing is asked yet."""
-    margin = margin_of(case, shape, model)
-    if margin is None:
-        return None
-    changes = (
-        Change(method=method, part=part, margin=changed)
-        for method, part, copy in _copies(case, shape, boxes, segments)
-        if (changed := margin_of(copy, shape, model)) is not None
-    )
-    return Subject(task=task, case=case, margin=margin, changes=tuple(changes))
-
-
 def texts_of(case: Case) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text_of(request) for request in case.requests))
 
@@ -170,16 +142,16 @@ def _saying(case: Case, instead: Mapping[str, str]) -> Case:
     return replace(case, requests=tuple(saying(request, instead.get(text, text)) for request, text in asked))
 
 
-def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Attended, ...], ...], str]:
+def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[types.Attended, ...], ...], str]:
     # one map per method and different pair of a case; an error must not cost the interventions, which are worth more
     pairs = [tuple(dict.fromkeys(request for request in case.requests if isinstance(request, Match))) for case in cases]
     asked = list(dict.fromkeys(pair for some in pairs for pair in some))
-    found: dict[Match, list[Attended]] = {pair: [] for pair in asked}
+    found: dict[Match, list[types.Attended]] = {pair: [] for pair in asked}
     problems = []
-    ways: list[tuple[str, Callable[[Sequence[Match]], Sequence[Attended]]]] = []
-    if isinstance(model, Attends):
+    ways: list[tuple[str, Callable[[Sequence[Match]], Sequence[types.Attended]]]] = []
+    if isinstance(model, types.Attends):
         ways.append(("attended", model.attended))
-    if isinstance(model, RollsOut):
+    if isinstance(model, types.RollsOut):
         ways.append(("attention_rollout", model.attention_rollout))
     for name, ask in ways if asked else ():
         try:
@@ -250,12 +222,21 @@ Told = tuple[str, Shape, Verdict]  # A verdict to explain, with the id and the s
 
 def subjects(told: Sequence[Told], model: object) -> tuple[Subject, ...]:
     # The images are decoded here, for their segments, and a model with boxes is asked for those of the unchanged
-    # images.
+    # images. Nothing else is asked yet. A case without a margin is left out.
     images = dict.fromkeys(image for _, _, verdict in told for image in images_of_case(verdict.case))
     boxes = _boxes(model, list(images))
     parts = {image: some for image in images if (some := _segments(image))}
-    found = (subject_of(task, shape, verdict.case, model, boxes, parts) for task, shape, verdict in told)
-    return tuple(one for one in found if one is not None)
+    found = []
+    for task, shape, verdict in told:
+        own = margin_of(verdict.case, shape, model)
+        changes = (
+            Change(method=method, part=part, margin=changed)
+            for method, part, copy in _copies(verdict.case, shape, boxes, parts)
+            if (changed := margin_of(copy, shape, model)) is not None
+        )
+        if own is not None:
+            found.append(Subject(task=task, case=verdict.case, margin=own, changes=tuple(changes)))
+    return tuple(found)
 
 
 def number_of_requests(asked: Sequence[Subject]) -> int:
@@ -290,7 +271,7 @@ def explain(asked: Sequence[Subject], predictor: Predictor, model: object) -> tu
 
 
 def _boxes(model: object, images: Sequence[LazyImage]) -> Boxes:
-    if not isinstance(model, Boxed) or not images:
+    if not isinstance(model, types.Boxed) or not images:
         return {}
     try:
         found = model.boxes(images)

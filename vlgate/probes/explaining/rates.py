@@ -25,16 +25,16 @@ class Hit:
     # object with the largest mean effect is one that decides. The others are the chances of a part, or object, that is
     # drawn at random.
 
-    touches: bool
-    points: bool
-    leads: bool
+    touches: float
+    points: float
+    leads: float
     chance_touches: float
     chance_points: float
     chance_leads: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
+class Rate(Hit):
     """The rates of one method for one model over ``n`` images of right answers, or ``n`` cases for words."""
 
     # ``low`` and ``high`` are the ends of the 95 % interval of ``leads``.
@@ -42,12 +42,6 @@ class Rate:
     model: str
     method: str
     n: int
-    touches: float
-    points: float
-    leads: float
-    chance_touches: float
-    chance_points: float
-    chance_leads: float
     low: float
     high: float
 
@@ -76,7 +70,8 @@ def hit(parts: Sequence[Box], effects: FloatArray, objects: Sequence[Box], decid
     """
     own = [box for box, decide in zip(objects, decides, strict=True) if decide]
     touching = np.array([any(overlap(part, box) > 0 for box in own) for part in parts])
-    pointing = np.array([any(_within(part, box) for box in own) for part in parts])
+    middles = [((left + right) / 2, (top + low) / 2) for left, top, right, low in parts]
+    pointing = np.array([any(b[0] <= x <= b[2] and b[1] <= y <= b[3] for b in own) for x, y in middles])
     top, moved = int(np.argmax(effects)), bool(np.max(effects) > 0)
     shown = heat(parts, effects)
     means = [float(shown[places(box, *shown.shape)].mean()) for box in objects]
@@ -107,8 +102,3 @@ def measured() -> tuple[Rate, ...]:
 def beside(method: str) -> tuple[Rate, ...]:
     """Return the rates that are printed beside the pictures of a method; empty if it was not measured."""
     return tuple(one for one in measured() if one.method == method)
-
-
-def _within(part: Box, box: Box) -> bool:
-    across, down = (part[0] + part[2]) / 2, (part[1] + part[3]) / 2
-    return box[0] <= across <= box[2] and box[1] <= down <= box[3]

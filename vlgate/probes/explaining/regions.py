@@ -17,7 +17,6 @@ from vlgate.types import Box, FloatArray, LazyImage
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-
 SIDE = 112  # the longer side at which a box is painted: the smooth colours that fill it need no more pixels
 RADIUS = 3  # how far the painting looks from each pixel
 

@@ -168,7 +168,6 @@ Mirroring is not among them, because it exchanges left and right. At most 10 % a
 places of the objects are unknown; a rotation by 10 degrees loses about as much at the corners.
 """
 
-
 ROWS = 5  # regions grow around the centres of ``ROWS`` x ``ROWS`` cells of the image
 SIDES = tuple(share / 100 for share in range(5, 51, 5))
 """The side of a region as a share of the image's; the largest covers a quarter of the image, which has the size 1."""

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.metrics.clusters import image_of
@@ -17,7 +16,6 @@ from vlgate.types import Ask, Batch, Prediction, text_of
 if TYPE_CHECKING:  # what makes the changes loads the drawn world, which the reports of no other run need
     from vlgate.probes.shrink.moves import Move
     from vlgate.probes.shrink.search import Search
-
 
 _EDITS = {"move": "moved", "recolour": "recoloured", "remove": "removed", "wording": "other words", "cover": "covered"}
 _EDITS |= {"enlarge": "resized", "reduce": "resized", "dark": "brightness", "bright": "brightness", "turn": "rotation"}
@@ -167,10 +165,6 @@ def own_id(find: Row, line: Row) -> str:
     """Return the id of a kept case: that of the case, and a digest of what is asked, so that it is kept once."""
     said = repr(sorted((name, value) for name, value in line.items() if name != "tags"))
     return f"{find['case']}-{sha256(said.encode()).hexdigest()[:12]}"
-
-
-def image_name(file: Path) -> str:
-    return f"kept-images/{sha256(file.read_bytes()).hexdigest()[:24]}.png"
 
 
 def _two(image: str, other: str) -> list[str]:

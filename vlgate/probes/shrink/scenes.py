@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache, partial
 from math import cos, inf, log2, radians, sin
 
@@ -34,29 +33,16 @@ _PLACES = frozenset(("to the left of", "to the right of", "above", "below"))
 _OWN_SIZE = frozenset(("tall", "short", "long"))  # states that are sizes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SceneEdit:
-    """One edit of one thing: ``act`` ("move right") and ``strength`` (12) name it; ``size``, above 0 and at most 1."""
-
-    # ``says`` describes it, ``thing`` names the thing ("red cup"), and ``redraw`` returns the edited graph.
-
-    name: str
-    act: str
-    strength: float
-    size: float
-    says: str
-    thing: str
-    redraw: Callable[[Graph], Graph]
-
-
-def scene_edits(graph: Graph) -> Iterator[tuple[SceneEdit, ...]]:
+def scene_edits(graph: Graph, key: str = "", number: int = 0, texts: str = "") -> Iterator[tuple[Move, ...]]:
+    # The edits of one image, by its key; ``number`` tells it from the others of a case, and is 0 if there are none.
     # A thing on, in or under another one, in front of it, or worn or held by somebody, is only recoloured, because what
     # the texts may say of the two follows from both places.
-    # Sizes: a move counts its pixels as a share of ``FARTHEST``, a resizing the logarithm to base 2 of its factor, a
-    # new colour the distance of the two in CIELAB as a share of the largest one of the palette, and a removal 1.
+    # Distances: a move counts its pixels as a share of ``FARTHEST``, a resizing the logarithm to base 2 of its factor,
+    # a new colour the distance of the two in CIELAB as a share of the largest one of the palette, and a removal 1.
     for name in graph["objects"]:
-        for direction in _of_thing(graph, name):
-            possible = tuple(edit for edit in direction if _possible(graph, edit))
+        for direction in _of_thing(graph, name, key, number, texts):
+            redrawn = ((edit, edit.redraw(graph)) for edit in direction if edit.redraw is not None)
+            possible = tuple(edit for edit, after in redrawn if _possible(graph, after, name, edit.kind.split()[0]))
             if possible:
                 yield possible
 
@@ -66,17 +52,19 @@ def called(thing: GqaObject) -> str:
     return " ".join((*colours[:1], thing["name"]))
 
 
-def _of_thing(graph: Graph, name: str) -> Iterator[tuple[SceneEdit, ...]]:
+def _of_thing(graph: Graph, name: str, key: str, number: int, texts: str) -> Iterator[tuple[Move, ...]]:
     thing = graph["objects"][name]
-    what = called(thing)
-    edit = partial(SceneEdit, name=name, thing=what)
+    what, words = called(thing), thing["attributes"]
+    named = any(re.search(rf"\b{re.escape(form)}\b", texts) for form in _forms(what))
+    edit = partial(Move, of=key, family="scene", about=NAMED if named else "another thing")
+    own, where = (f"{number}.{name} ", f" in image {number}") if number else (f"{name} ", "")
     yield tuple(
         edit(
-            act="recolour",
+            kind=f"recolour {own}",
             strength=list(ALL_COLOURS).index(colour),
-            size=distance,
-            says=f"the {what} turned {colour}",
-            redraw=partial(_recoloured, name=name, colour=colour),
+            distance=distance,
+            says=f"the {what} turned {colour}{where}",
+            redraw=partial(_with, name=name, attributes=[colour if word in ALL_COLOURS else word for word in words]),
         )
         for colour, distance in _other_colours(thing)
     )
@@ -85,11 +73,11 @@ def _of_thing(graph: Graph, name: str) -> Iterator[tuple[SceneEdit, ...]]:
     for side, (across, down) in _SIDES.items():
         yield tuple(
             edit(
-                act=f"move {side}",
+                kind=f"move {side} {own}",
                 strength=step,
-                size=step / FARTHEST,
-                says=f"the {what} moved {step} pixel{'s' * (step > 1)} {'' if down else 'to the '}{side}",
-                redraw=partial(_moved, name=name, by=(across * step, down * step)),
+                distance=step / FARTHEST,
+                says=f"the {what} moved {step} pixel{'s' * (step > 1)} {'' if down else 'to the '}{side}{where}",
+                redraw=partial(_with, name=name, x=thing["x"] + across * step, y=thing["y"] + down * step),
             )
             for step in STEPS
         )
@@ -97,17 +85,17 @@ def _of_thing(graph: Graph, name: str) -> Iterator[tuple[SceneEdit, ...]]:
         for act, power in (("enlarge", 1), ("reduce", -1)):
             yield tuple(
                 edit(
-                    act=act,
+                    kind=f"{act} {own}",
                     strength=round(factor**power, 4),
-                    size=log2(factor),
-                    says=f"the {what} drawn {factor**power:.3g} times as wide and high",
-                    redraw=partial(_resized, name=name, factor=factor**power),
+                    distance=log2(factor),
+                    says=f"the {what} drawn {factor**power:.3g} times as wide and high{where}",
+                    redraw=partial(_with, name=name, **_resized(thing, factor**power)),
                 )
                 for factor in FACTORS
             )
     if len(graph["objects"]) > 1:
-        says = f"the {what} taken away"
-        yield (edit(act="remove", strength=1, size=1.0, says=says, redraw=partial(_without, name=name)),)
+        says, redraw = f"the {what} taken away{where}", partial(_without, name=name)
+        yield (edit(kind=f"remove {own}", strength=1, distance=1.0, says=says, redraw=redraw),)
 
 
 def _tied(graph: Graph) -> set[str]:
@@ -119,21 +107,21 @@ def _tied(graph: Graph) -> set[str]:
     return found
 
 
-def _possible(graph: Graph, edit: SceneEdit) -> bool:
-    thing = edit.redraw(graph)["objects"].get(edit.name)
-    if thing is None or edit.act == "recolour":
+def _possible(graph: Graph, edited: Graph, name: str, act: str) -> bool:
+    thing = edited["objects"].get(name)
+    if thing is None or act == "recolour":
         return True
-    before = graph["objects"][edit.name]
+    before = graph["objects"][name]
     longer = max(thing["w"], thing["h"])
     small = max(before["w"], before["h"]) < SMALL_BELOW
-    if edit.act in ("enlarge", "reduce") and ((longer < SMALL_BELOW) != small or longer < SMALLEST):
+    if act in ("enlarge", "reduce") and ((longer < SMALL_BELOW) != small or longer < SMALLEST):
         return False
     known = CATALOGUE.get(thing["name"])
     lowest = graph["height"] * SKY if known is not None and known.aloft else graph["height"] - MARGIN
     right, low = thing["x"] + thing["w"], thing["y"] + thing["h"]
     inside = min(thing["x"], thing["y"]) >= MARGIN and right <= graph["width"] - MARGIN
     lowest = max(lowest, before["y"] + before["h"])
-    others = (other for name, other in graph["objects"].items() if name != edit.name)
+    others = (other for own, other in graph["objects"].items() if own != name)
     return inside and low <= lowest and all(_apart(thing, other) or not _apart(before, other) for other in others)
 
 
@@ -164,22 +152,10 @@ def _colour_distances() -> dict[tuple[str, str], float]:
     return {(a, b): float(apart[i, j]) for i, a in enumerate(names) for j, b in enumerate(names) if a != b}
 
 
-def _recoloured(graph: Graph, *, name: str, colour: str) -> Graph:
-    thing = graph["objects"][name]
-    words = [colour if word in ALL_COLOURS else word for word in thing["attributes"]]
-    return _with(graph, name, {**thing, "attributes": words})
-
-
-def _moved(graph: Graph, *, name: str, by: tuple[int, int]) -> Graph:
-    thing = graph["objects"][name]
-    return _with(graph, name, {**thing, "x": thing["x"] + by[0], "y": thing["y"] + by[1]})
-
-
-def _resized(graph: Graph, *, name: str, factor: float) -> Graph:
-    thing = graph["objects"][name]
+def _resized(thing: GqaObject, factor: float) -> dict[str, int]:
     width, height = max(1, round(thing["w"] * factor)), max(1, round(thing["h"] * factor))
     x, y = thing["x"] + (thing["w"] - width) // 2, thing["y"] + (thing["h"] - height) // 2
-    return _with(graph, name, {**thing, "x": x, "y": y, "w": width, "h": height})
+    return {"x": x, "y": y, "w": width, "h": height}
 
 
 def _without(graph: Graph, *, name: str) -> Graph:
@@ -191,7 +167,8 @@ def _without(graph: Graph, *, name: str) -> Graph:
     return {**graph, "objects": objects}  # type: ignore[typeddict-item]  # mypy takes a spread record for a dict
 
 
-def _with(graph: Graph, name: str, thing: object) -> Graph:
+def _with(graph: Graph, /, *, name: str, **fields: object) -> Graph:
+    thing = {**graph["objects"][name], **fields}
     objects: dict[str, GqaObject] = {**graph["objects"], name: thing}  # type: ignore[dict-item]
     found = {one: {**other, "relations": _relations(objects, one, name)} for one, other in objects.items()}
     return {**graph, "objects": found}  # type: ignore[typeddict-item]
@@ -216,7 +193,6 @@ _COMPARED = re.compile(
     r"|bottom-?most|size|near\w*|close\w*|far|next)\b"
 )  # words that compare sizes and places: a small difference decides them, so a thing is neither moved nor resized
 
-
 _CLEAR = 12
 """A blur's sigma times this is at most the longer side of the smallest thing, whose state can then still be seen."""
 _LOST = 0.1  # the share of a thing's width or height that a crop or a turn may leave out
@@ -229,12 +205,12 @@ def scene_moves(case: Case, truth: Truth) -> tuple[tuple[Move, ...], ...]:
     found: list[tuple[Move, ...]] = []
     for number, (key, image) in enumerate(images.items(), start=1):
         graph = graph_of(image)
-        for direction in scene_edits(graph) if graph is not None else ():
-            if fixed and direction[0].act not in ("recolour", "remove"):
+        several = number if len(images) > 1 else 0
+        for moves in scene_edits(graph, key, several, texts) if graph is not None else ():
+            act = moves[0].kind.split()[0]
+            # a removed thing may be what the other one is compared with
+            if fixed and (act not in ("recolour", "remove") or (act == "remove" and moves[0].about == NAMED)):
                 continue
-            moves = [_move(edit, key, number if len(images) > 1 else 0, texts) for edit in direction]
-            if fixed and direction[0].act == "remove" and moves[0].about == NAMED:
-                continue  # what the other one is compared with
             kept = tuple(move for move in moves if truth.keeps(perturbed(case, (move,))))
             found += [kept] if kept else []
     return tuple(found)
@@ -276,21 +252,6 @@ def _within(graph: Graph, degrees: float) -> bool:
                 if abs(across) > width / 2 or abs(down) > height / 2:
                     return False
     return True
-
-
-def _move(edit: SceneEdit, key: str, number: int, texts: str) -> Move:
-    where = f"{number}." if number else ""
-    named = any(re.search(rf"\b{re.escape(form)}\b", texts) for form in _forms(edit.thing))
-    return Move(
-        kind=f"{edit.act} {where}{edit.name} ",
-        strength=edit.strength,
-        says=f"{edit.says}{f' in image {number}' if number else ''}",
-        distance=edit.size,
-        of=key,
-        redraw=edit.redraw,
-        family="scene",
-        about=NAMED if named else "another thing",
-    )
 
 
 def _forms(thing: str) -> Iterator[str]:

@@ -19,7 +19,6 @@ from vlgate.types import Batch, Prediction, Predictor, Request, Verdict
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-
 _TOGETHER = 3  # the most changes at once: with more of them, nobody can say which one the model reacts to
 _GRAIN = 120  # the number of strengths of each direction if several directions are combined
 # Hypothesis mixes constants of the loaded modules into its draws of small integers, so that a draw would depend on what

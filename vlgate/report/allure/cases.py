@@ -34,7 +34,11 @@ def case_results(run: RunResult, moments: Moments, start: int) -> Iterator[Resul
     room = missed if missed <= MOST_PICTURED else max(SAMPLE, MOST_PICTURED // len(run.results))
     never = Moment(start=start, stop=start)
     for result in run.results:
-        worst = set(_worst(result, room if all_shown else SAMPLE))
+        table = case_table(result.task, result.verdicts)
+        rows_missed = missed_rows(table)
+        margin = margins_of(SHAPES[result.task.shape].headline, table, rows_missed)
+        places = chosen(margin, room if all_shown else SAMPLE, f"allure:{result.task.id}")
+        worst = {int(rows_missed[place]) for place in places}
         asked = [moments.get((result.task.id, verdict.case.id), never) for verdict in result.verdicts]
         if not all_shown:
             yield _of_task(run, result, asked)
@@ -93,14 +97,6 @@ def _of_task(run: RunResult, result: TaskResult, at: Sequence[Moment]) -> Result
 
 def _missed(verdict: Verdict) -> bool:
     return verdict.state == "judged" and not verdict.right
-
-
-def _worst(result: TaskResult, most: int) -> list[int]:
-    # At most so many missed cases of a task: the worst two, then a seeded sample
-    table = case_table(result.task, result.verdicts)
-    missed = missed_rows(table)
-    margin = margins_of(SHAPES[result.task.shape].headline, table, missed)
-    return [int(missed[place]) for place in chosen(margin, most, f"allure:{result.task.id}")]
 
 
 _STATUS: dict[str, Status] = {"broken": "failed", "unscored": "broken", "skipped": "skipped"}

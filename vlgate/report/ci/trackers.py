@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +16,7 @@ from vlgate.errors import OptionError, UnknownNameError, described
 from vlgate.record.folder import titled
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.results import RunResult, TaskResult
+from vlgate.record.results import RunResult
 from vlgate.report.ci.release import release
 
 # the project or experiment of a run, unless the tracker's own variable of the environment names another
@@ -61,7 +61,14 @@ def tracked_run(run: RunResult, model: ModelCard, options: Options) -> Tracked:
     outcomes = [decision.outcome for decision in run.decisions]
     numbers: dict[str, float] = {f"gates/{what}": outcomes.count(what) for what in ("pass", "fail", "inconclusive")}
     for result in run.results:
-        numbers.update(_numbers(result))
+        for name, metric in result.metrics.items():
+            key = f"{result.task.id}/{name}"
+            numbers[key] = metric.value
+            numbers |= {f"{key}.{part}": getattr(metric, part) for part in ("low", "high", "n")}
+            if name in result.chance:
+                numbers[f"{key}.chance"] = result.chance[name]
+            if name in result.blind:
+                numbers[f"{key}.blind"] = result.blind[name].value
     words = {
         "model": titled(model.name, model.weights),
         "fingerprint": model.fingerprint,
@@ -72,17 +79,6 @@ def tracked_run(run: RunResult, model: ModelCard, options: Options) -> Tracked:
     }
     files = tuple(file for name in _FILES if (file := options.results / name).is_file())
     return Tracked(name=options.results.resolve().name, numbers=numbers, words=words, files=files)
-
-
-def _numbers(result: TaskResult) -> Iterator[tuple[str, float]]:
-    for name, metric in result.metrics.items():
-        key = f"{result.task.id}/{name}"
-        yield key, metric.value
-        yield from ((f"{key}.{part}", getattr(metric, part)) for part in ("low", "high", "n"))
-        if name in result.chance:
-            yield f"{key}.chance", result.chance[name]
-        if name in result.blind:
-            yield f"{key}.blind", result.blind[name].value
 
 
 def _log_to_mlflow(tracked: Tracked) -> None:

@@ -49,17 +49,14 @@ def _head(run: Exported, named: str) -> dict[str, Any]:
     details = {"deployment_type": "self_deployed", "model_availability": "unknown", "fingerprint": model["fingerprint"]}
     details |= {f"adapter for {kind}": how for kind, how in model["adapters"].items()}
     source = {"source_name": "vlgate", "source_type": "evaluation_run", "source_organization_name": run.organization}
+    source["evaluator_relationship"] = run.relationship
     library = {"seed": str(settings["seed"]), "ties": settings["ties"]}
     return {
         "schema_version": VERSION,
         "evaluation_id": named,
         "evaluation_timestamp": run.time.isoformat(),
         "retrieved_timestamp": str(int(run.time.timestamp())),
-        "source_metadata": {
-            **source,
-            "evaluator_relationship": run.relationship,
-            "additional_details": {"complete": str(not run.run.incomplete).lower()},
-        },
+        "source_metadata": {**source, "additional_details": {"complete": str(not run.run.incomplete).lower()}},
         "eval_library": {"name": "vlgate", "version": run.run.version or "unknown", "additional_details": library},
         "model_info": {"name": run.run.model, "id": run.model_id, "additional_details": details},
     }
@@ -70,20 +67,15 @@ def _result(name: str, task: Mapping[str, Any], metric: str) -> dict[str, Any]:
     counts = ("cases", "judged", "unscored", "skipped", "deselected", "unread", "images")
     details = {**{key: str(task[key]) for key in counts}, "chance": str(figure.get("chance", "unknown"))}
     direction = {"additional_details": {"direction": "none: a preference"}} if metric in _UNDIRECTED else {}
-    described = {"evaluation_description": measures(name), "metric_id": metric, "metric_name": metric}
+    described: dict[str, Any] = {"evaluation_description": measures(name), "metric_id": metric, "metric_name": metric}
+    described |= {"metric_unit": "proportion", "lower_is_better": metric in LOWER_IS_BETTER}
     scale = {"score_type": "continuous", "min_score": 0.0, "max_score": 1.0}
     interval = {"lower": figure["low"], "upper": figure["high"], "confidence_level": 0.95}
     return {
         "evaluation_result_id": f"{name}:{metric}",
         "evaluation_name": name,
         "source_data": {"dataset_name": name, "source_type": "other"},
-        "metric_config": {
-            **described,
-            "metric_unit": "proportion",
-            "lower_is_better": metric in LOWER_IS_BETTER,
-            **scale,
-            **direction,
-        },
+        "metric_config": {**described, **scale, **direction},
         "score_details": {
             "score": figure["value"],
             "details": details,

@@ -11,12 +11,12 @@ from typing import Any
 from markupsafe import Markup
 
 from vlgate.probes.shrink.record import Cause, clusters
-from vlgate.record.folder import ANALYSES
+from vlgate.record.folder import ANALYSES, SHRUNK
 from vlgate.record.results_folder import FOLDER, INDEX
 from vlgate.report.explanations import SCHEMA
 from vlgate.report.page.cards import SIDE, THUMB, anchor, encoded
 from vlgate.report.page.template import html
-from vlgate.report.shrunk import FILE, SHRUNK_FOLDER
+from vlgate.report.shrunk import SHRUNK_FOLDER
 
 MOST_EXPLAINED = 40  # the most explained cases of a page; the folder has all of them
 _MAPS = 12  # of a case by interventions, and as many of attention
@@ -53,7 +53,7 @@ def finds(folder: Path) -> str:
         content = {"rows": rows[:MOST_SHRUNK], "all": len(rows), "causes": causes, "picture": thumb}
         return html("shrunk.html", content) if rows else ""
 
-    return _section(folder / FILE, section)
+    return _section(folder / SHRUNK, section)
 
 
 def analyses(folder: Path) -> str:

@@ -40,19 +40,6 @@ def write_page(
 ) -> dict[str, Any]:
     # A case that is not among ``tasks`` is shown without images. ``earlier`` are folders of runs, the oldest first, by
     # default the baseline alone; ``outcome`` is None for what the files of the folder say.
-    content = page_content(run, tasks, earlier, outcome)
-    write_whole(run.folder / PAGE, html("page.html", content))
-    return content
-
-
-def write_finds(folder: Path, model: str) -> None:
-    if section := finds(folder):
-        write_whole(folder / FINDS, html("finds.html", {"model": model, "finds": section}))
-
-
-def page_content(
-    run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), outcome: RunOutcome | None = None
-) -> dict[str, Any]:
     figures = run.figures
     known, comparison = figures["tasks"], figures.get("baseline")
     shown = shown_cases(run, tasks, earlier)
@@ -69,7 +56,7 @@ def page_content(
         "blind": any(one.blind is not None for one in measured),
         "chance": any("chance" in one.figure for one in measured),
     }
-    return {
+    content = {
         "model": run.model,
         "answer": answer(figures, outcome or recorded_outcome(run)),
         "counts": _counts(known, made if shown.makers else None),
@@ -93,6 +80,13 @@ def page_content(
         "analyses": analyses(run.folder),
         "controls": tables(figures),
     }
+    write_whole(run.folder / PAGE, html("page.html", content))
+    return content
+
+
+def write_finds(folder: Path, model: str) -> None:
+    if section := finds(folder):
+        write_whole(folder / FINDS, html("finds.html", {"model": model, "finds": section}))
 
 
 def _grouped(sections: Sequence[Section]) -> dict[str, list[Section]]:

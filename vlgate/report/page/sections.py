@@ -17,7 +17,7 @@ from vlgate.report.abilities import Ability, ability, limit_words, unmeasured
 from vlgate.report.page.answer import judged_by, quota, value_before
 from vlgate.report.page.cards import Card, CardMaker, Pictures, anchor
 from vlgate.report.page.rows import WORST, History, Wanted, names, release, task_rows
-from vlgate.report.remarks import Shown, published_lines_of
+from vlgate.report.remarks import published_lines_of
 from vlgate.report.rows import YES_OR_NO
 from vlgate.sources.published.figures import beside
 from vlgate.sources.registry import measures
@@ -128,7 +128,7 @@ def _beside(name: str, task: TaskFigures) -> tuple[str, ...]:
     if "shape" not in task or task.get("ask") == "together":
         return ()
     metrics = {metric: _metric(figure) for metric, figure in task["metrics"].items()}
-    return tuple(published_lines_of(Shown(task=name, shape=task["shape"], metrics=metrics)))
+    return tuple(published_lines_of(name, task["shape"], metrics))
 
 
 _COUNTED = {
