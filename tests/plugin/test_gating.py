@@ -78,7 +78,7 @@ def test_tasks_that_a_full_run_requires_and_a_quick_run_passes_no_gate(place, ri
     result.stdout.fnmatch_lines(
         [
             "INCONCLUSIVE: right_model:build may not be released: 1 of 1 gate is inconclusive (exit status 1)",
-            "inconclusive: valse/existence:acc_r: --quick asks at most 30 cases *",
+            "  --quick asks at most 30 cases *",
             "30 cases: 30 right, 0 missed",
         ]
     )
@@ -106,7 +106,7 @@ def test_a_limit_that_holds_is_shown_and_one_that_does_not_fails_and_limits_alon
     assert shown["status"] == "skipped"
     assert {"name": "threshold", "value": "<= 0.6", "excluded": True} in shown["parameters"]
     place.ready(GATE.format("*") + LIMIT)
-    place.run(right, ret=1, says="fail: limit:valse/existence:acc_r: acc_r is 1.0000*better than the known limit*")
+    place.run(right, ret=1, says="  better than the known limit*")
     [held] = [gate for gate in place.metrics()["gates"] if gate["kind"] == "gate"]
     assert held["decision"] == "pass"
     place.ready(LIMIT)

@@ -38,7 +38,7 @@ _STYLES = {
     **dict.fromkeys(("INCONCLUSIVE", "NOT GATED", "inconclusive", "flaw of the data", "suspect"), "bold yellow"),
     **dict.fromkeys(("pass", "strong"), "green"),
     "unclear": "yellow",
-    "weak": "magenta",
+    **dict.fromkeys(("weak", "cannot"), "magenta"),
     "not run": "dim",
 }
 _COLUMNS = ("decision", "task", "metric", "value", "interval", "n", "threshold", "chance", "blind", "ability")
@@ -77,15 +77,15 @@ def closing_text(run: RunResult, found: Release, model: str, status: int, screen
 def terminal_table(run: RunResult, screen: Screen) -> str:
     """Return a line for each gate and each task without one, those that did not pass first, with their reasons."""
     able = {one.task: one for one in abilities(run)}
-    words = {task: one.word for task, one in able.items()}
-    order = [*NOT_PASSED, *WORDS]
+    words: dict[str, str] = {task: one.word for task, one in able.items()}
+    order: list[str] = [*NOT_PASSED, *WORDS]
 
     def place(row: ResultRow) -> int:
-        return order.index(row.outcome if row.outcome in NOT_PASSED else words.get(row.cells[1], "unclear"))
+        return order.index(row.outcome if row.outcome and row.outcome in NOT_PASSED else words.get(row.cells[1], "unclear"))
 
     found = sorted(rows(run), key=place)
     headings, cells = (*HEADINGS, "ability"), [(*row.cells, words.get(row.cells[1], "-")) for row in found]
-    outcomes = [str(row.outcome or words.get(row.cells[1], "")) for row in found]
+    outcomes = [row.outcome or words.get(row.cells[1], "") for row in found]
     table = Table(headings=headings, rows=cells, numbers=NUMBERS, outcomes=outcomes)
     kept = list(_COLUMNS)
     for heading in _LEFT_OUT_FIRST:
