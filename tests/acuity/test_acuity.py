@@ -199,7 +199,7 @@ def test_a_file_is_read_back_and_a_damaged_one_is_named(intact, tmp_path):
 def test_a_release_that_is_worse_says_so_and_a_name_with_markup_is_escaped(intact):
     now = drawn(DEFECTS["large-only"].build(READING), "noun")
     assert now == drawn(DEFECTS["large-only"].build(READING), "noun")
-    [_, row, *_] = lines(now, intact, ())
+    [_, row, *_] = lines(now, intact)
     assert row.endswith("beyond the range  worse")
     hostile = ChartRun(model="<script>", fingerprint="f", seed=0, charts=now.charts)
     assert "<script>" not in page(hostile, None) + sheet([chart.about for chart in now.charts], [hostile])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.attention import Encoders, centre, grad_cams, last_grid, padded, whole
+from vlgate.models.attention import FRAMES, Encoders, grad_cams, last_grid
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.inputs import prepared, rows_as_keys, stacked
 from vlgate.models.dual import open_clip_weights as parts
@@ -103,11 +103,9 @@ class OpenClip(CosineModel):
         def pixels(images: Sequence[LazyImage]) -> torch.Tensor:
             return torch.stack(prepared(images, self._prepare)).to(self._device, self._dtype)
 
-        visual = self._model.visual
-        frames = {"squash": whole, "longest": padded}
         encoders = Encoders(
-            grid=last_grid(visual),
-            frame=frames.get(visual.preprocess_cfg.get("resize_mode", ""), centre),
+            grid=last_grid(self._model.visual),
+            frame=FRAMES[self.aspect],
             prepare=pixels,
             encode_images=lambda images: self._model.encode_image(images, normalize=False),
             encode_texts=lambda texts: self._model.encode_text(self._tokens(texts).to(self._device), normalize=False),
