@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 from vlgate.sources.reading.records import Record, each, keyed_records
 from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, pair_of, present, shapes_of
@@ -17,6 +17,7 @@ from vlgate.types import Case, Task
 
 Tag = tuple[str, str] | None
 Tagger = Callable[[Record], Tag]
+_Shared = dict[tuple[Tag, ...], Mapping[str, str]]  # few different tags, and hundreds of cases with each
 
 # The reason for leaving a record out of the valid subset (section 4, "Human annotation"; Table 5).
 INVALID = "not valid (mturk.caption < 2; --protocol valse_all asks these too)"
@@ -93,26 +94,21 @@ def _read(options: ReadOptions) -> Iterator[Task]:
     every = "valse_all" in options.protocols
     for row, file in present(options, _ROWS):
         with collector_paused():
-            cases = list(_cases(row, file, options.find(row.images), every=every))
+            case = partial(_case, TASKS[row.id].taggers, {}, options.find(row.images), every=every)
+            cases = list(each(case, keyed_records(file)))
         kept = [case for case in cases if case is not None]
         yield row.task(kept, left_out={INVALID: len(cases) - len(kept)} if len(kept) < len(cases) else {})
 
 
-def _cases(row: TaskRow, file: Path, find: Find, *, every: bool) -> Iterator[Case | None]:
-    taggers = TASKS[row.id].taggers
-    shared: dict[tuple[Tag, ...], Mapping[str, str]] = {}  # few different tags, and hundreds of cases with each
-
-    def case(record: Record) -> Case | None:
-        votes = record.nested("mturk")
-        valid, _, _ = votes.count("caption"), votes.count("foil"), votes.count("other")
-        if valid < 2 and not every:
-            return None
-        image = find(record, record.text("image_file"))
-        tags = tuple([tagger(record) for tagger in taggers])
-        known = shared.setdefault(tags, dict(tag for tag in tags if tag))
-        return pair_of(record, image, ("caption", "foil"), known)
-
-    yield from each(case, keyed_records(file))
+def _case(taggers: tuple[Tagger, ...], shared: _Shared, find: Find, record: Record, *, every: bool) -> Case | None:
+    votes = record.nested("mturk")
+    valid, _, _ = votes.count("caption"), votes.count("foil"), votes.count("other")
+    if valid < 2 and not every:
+        return None
+    image = find(record, record.text("image_file"))
+    tags = tuple([tagger(record) for tagger in taggers])
+    known = shared.setdefault(tags, dict(tag for tag in tags if tag))
+    return pair_of(record, image, ("caption", "foil"), known)
 
 
 VALSE = Source(read=_read, shapes=shapes_of(_ROWS), take="data/*.json of https://github.com/Heidelberg-NLP/VALSE")

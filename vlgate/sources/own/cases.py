@@ -15,19 +15,11 @@ from typing import Any
 from vlgate.errors import DataError, nearest, short
 from vlgate.images.files import Pixels, image_size, region_of
 from vlgate.sources.own.kinds import CaseKind, kind_of
+from vlgate.sources.reading import records
 from vlgate.sources.reading.image_paths import ImagePaths
-from vlgate.sources.reading.records import (
-    Record,
-    celled_records,
-    each,
-    keyed_records,
-    leave_out,
-    lined_records,
-    listed_records,
-    noted,
-)
+from vlgate.sources.reading.records import Record
 from vlgate.sources.reading.source import Find, ReadOptions, Source
-from vlgate.sources.reading.text_files import collector_paused, read_text
+from vlgate.sources.reading.text_files import collector_paused, read_cells, read_text
 from vlgate.sources.registry import SOURCES
 from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of
 
@@ -74,16 +66,17 @@ def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
 # tags hold JSON; a column ``tags.colour`` is the tag ``colour``.
 def own_records(file: Path) -> Iterator[Record]:
     if file.suffix in {".csv", ".tsv"}:
-        yield from each(_of_cells, celled_records(file, "task", _TABLE))
+        rows = read_cells(file, "task", _TABLE)
+        yield from records.each(_of_cells, (Record(file, f"on line {line}", cells, _TABLE) for line, cells in rows))
         return
     text = read_text(file, REMEDY).lstrip()
     if text.startswith("["):
-        yield from listed_records(file, REMEDY)
+        yield from records.listed_records(file, REMEDY)
     elif file.suffix == ".json" and _is_one_object(text):
-        for record in keyed_records(file, REMEDY):
+        for record in records.keyed_records(file, REMEDY):
             yield record if "id" in record.fields else replace(record, fields={"id": record.id, **record.fields})
     else:
-        yield from lined_records(file, REMEDY)
+        yield from records.lined_records(file, REMEDY)
 
 
 def _is_one_object(text: str) -> bool:
@@ -192,7 +185,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
     cases: dict[str, dict[str, Case]] = {task: {} for task in kinds}
     homes = own_files(options.folders) if kinds else {}
     find = ImagePaths(folders=options.folders, homes=homes).find
-    checking = noted()  # otherwise the first record without a task, or of another kind, has ended the reading
+    checking = records.noted()  # otherwise the first record without a task, or of another kind, has ended the reading
 
     def add(record: Record) -> None:
         task = _task(record) if checking else str(record.fields["task"])
@@ -208,7 +201,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
 
     with collector_paused():
         for file in homes:
-            deque(each(add, own_records(file)), maxlen=0)
+            deque(records.each(add, own_records(file)), maxlen=0)
     for task, kind in kinds.items():
         if cases[task]:  # none of it may be left while errors are noted
             yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
@@ -225,9 +218,9 @@ def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
     for file in own_files(folders):
         status = file.stat()
         state = status.st_mtime_ns, status.st_ctime_ns, status.st_size
-        for task, (kind, line) in _tasks(file, state, noted=noted()).items():
+        for task, (kind, line) in _tasks(file, state, noted=records.noted()).items():
             if kinds.setdefault(task, kind) is not kind:
-                leave_out(DataError(file, line, _two_kinds(task), REMEDY))
+                records.leave_out(DataError(file, line, _two_kinds(task), REMEDY))
     return kinds
 
 
@@ -240,7 +233,7 @@ def _tasks(file: Path, _state: tuple[int, ...], *, noted: bool) -> Mapping[str, 
         if tasks.setdefault(task, (kind, record.id))[0] is not kind:
             raise record.error(_two_kinds(task))
 
-    deque(each(add, own_records(file)), maxlen=0)
+    deque(records.each(add, own_records(file)), maxlen=0)
     return tasks
 
 
