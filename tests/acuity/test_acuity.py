@@ -6,6 +6,7 @@ from builders import model as fake
 from builders import predictor
 
 from benchmarks.limits import LIMITS
+from vlgate.cli import chosen
 from vlgate.errors import NoReplyError, OptionError, UnknownNameError
 from vlgate.fixtures.reader.defects import DEFECTS
 from vlgate.fixtures.reader.reader import Reader
@@ -14,7 +15,7 @@ from vlgate.fixtures.reader.seeing import view_of
 from vlgate.fixtures.scenes.shapes import COLOURS
 from vlgate.metrics.perception import FACULTIES
 from vlgate.studies.acuity.charts import ChartRun, change, lines, page, read_release, sheet, text_of
-from vlgate.studies.acuity.staircase import charts, chosen, cost, seconds_per_call
+from vlgate.studies.acuity.staircase import charts, cost, seconds_per_call
 from vlgate.studies.acuity.trials import before, distance, lab, pairs, trial, weight_of
 from vlgate.types import recipe_of
 
@@ -103,10 +104,10 @@ def test_true_sentences_have_the_words_that_are_asked_for():
 
 
 def test_faculties_are_chosen_by_name_in_their_usual_order():
-    assert chosen(["blur", "noun"]) == ("noun", "blur")
-    assert chosen([]) == tuple(FACULTIES)
+    assert chosen(["blur,noun"], FACULTIES, "faculty") == ["noun", "blur"]
+    assert chosen([], FACULTIES, "faculty") == list(FACULTIES)
     with pytest.raises(UnknownNameError, match="did you mean 'colour'"):
-        chosen(["color"])
+        chosen(["color"], FACULTIES, "faculty")
 
 
 KNOWN = {"noun": 24, "count": 7, "left-right": 80, "size": 1.3, "contrast": 0.1, "blur": 4, "clutter": 6.5}
@@ -127,7 +128,7 @@ class Counted:
 
 
 def drawn(model, *names, trials=120):
-    found = tuple(charts(Counted(model), chosen(names), trials))
+    found = tuple(charts(Counted(model), chosen(names, FACULTIES, "faculty"), trials))
     return ChartRun(model="m", fingerprint="f", seed=0, charts=found)
 
 

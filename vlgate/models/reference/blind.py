@@ -14,19 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vlgate.asking.items import images_of_case
+from vlgate.metrics import text_learning as learning
 from vlgate.metrics.shapes import SHAPES, contrasts
-from vlgate.metrics.text_learning import (
-    IntArray,
-    Questions,
-    by_rules,
-    features,
-    fold_of,
-    likely_answers,
-    log_odds,
-    rule_above,
-    stratified_folds,
-    tied_images,
-)
+from vlgate.metrics.text_learning import IntArray
 from vlgate.models.reference.controls import refuse_unknown
 from vlgate.types import Ask, Case, Compare, FloatArray, Match, Task, images_of
 
@@ -82,14 +72,14 @@ class Blind:
     def _parts(self, task: Task) -> Iterator[tuple[Task, dict[str, int], Collection[str]]]:
         """The cases to learn from, the fold per image key, and the keys of the images that are judged by them."""
         if task.id not in self._lessons:
-            folds = stratified_folds(task.cases)
+            folds = learning.stratified_folds(task.cases)
             yield task, folds, folds
             return
-        groups = tied_images(task.cases)
+        groups = learning.tied_images(task.cases)
         for lesson in self._lessons[task.id]:
             judged = {key: 0 for key, group in groups.items() if lesson.judges(group)}
             cases = [case for case in task.cases if any(image.key in judged for image in images_of_case(case))]
-            folds = dict.fromkeys(tied_images(lesson.cases), 1) | judged
+            folds = dict.fromkeys(learning.tied_images(lesson.cases), 1) | judged
             yield replace(task, cases=(*cases, *lesson.cases)), folds, judged
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
@@ -139,12 +129,12 @@ def _match_scores(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str
     numbers, texts = _numbered([text for _, text in keys])
     truths = np.array([truth is True for _, truth, _ in judged], dtype=np.bool_)
     places = np.array([folds[key] for key, _ in keys], dtype=np.int64)
-    words = features(list(numbers))
-    scores = log_odds(words, texts, truths, places)
+    words = learning.features(list(numbers))
+    scores = learning.log_odds(words, texts, truths, places)
     known, lesson = scores.copy(), places == 1
     if set(places.tolist()) == {0, 1}:  # a lesson is judged by itself, and not by what the judged cases teach
-        within = np.array([fold_of(key) for key, _ in keys], dtype=np.int64)
-        known[lesson] = log_odds(words, texts[lesson], truths[lesson], within[lesson])
+        within = np.array([learning.fold_of(key) for key, _ in keys], dtype=np.int64)
+        known[lesson] = learning.log_odds(words, texts[lesson], truths[lesson], within[lesson])
     cases = np.array([number for *_, number in judged], dtype=np.int64)
     return zip(keys, _by_the_better(task, keys, cases, (scores, known), places).tolist(), strict=True)
 
@@ -164,7 +154,7 @@ def _by_the_better(
     if not len(pairs):
         return scores
     texts, images = [text for _, text in keys], [image for image, _ in keys]
-    rules = np.concatenate([by_rules(texts, groups) for groups in (cases.tolist(), images)], axis=1)
+    rules = np.concatenate([learning.by_rules(texts, groups) for groups in (cases.tolist(), images)], axis=1)
     rules = _mean_of_equal(rules, keys)
     of_case = cases[pairs[:, 0]]
     starts = np.unique(of_case, return_index=True)[1]
@@ -177,7 +167,7 @@ def _by_the_better(
     result = scores.copy()
     for fold in np.unique(places).tolist():
         others = folds != fold
-        rule = rule_above(wins[others], chances[others], known[others, 0])
+        rule = learning.rule_above(wins[others], chances[others], known[others, 0])
         if rule is not None:
             result[places == fold] = rules[places == fold, rule]
     return result
@@ -232,14 +222,14 @@ def _answers(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str, str
     labels = sorted({truth for _, truth in judged}.union(*choices))
     label = {name: number for number, name in enumerate(labels)}
     numbers, texts = _numbered([request.question for request, _ in judged])
-    asked = Questions(
+    asked = learning.Questions(
         texts=texts,
         answers=np.array([label[truth] for _, truth in judged]),
         folds=np.array([folds[request.image.key] for request, _ in judged]),
         candidates=np.array([label[choice] for some in choices for choice in some]),
         owners=np.repeat(np.arange(len(choices)), [len(some) for some in choices]),
     )
-    best = [labels[winner] for winner in likely_answers(features(list(numbers)), asked).tolist()]
+    best = [labels[winner] for winner in learning.likely_answers(learning.features(list(numbers)), asked).tolist()]
     better = _better_answers(judged, best, asked.folds)
     return ((_asked(request), answer) for (request, _), answer in zip(judged, better, strict=True))
 
@@ -258,7 +248,7 @@ def _better_answers(judged: Sequence[tuple[Ask, str]], best: Sequence[str], fold
     known = np.array([best[number] == judged[number][1] for number in compared], np.float64)
     own, result = folds[compared], list(best)
     for fold in np.unique(own).tolist():
-        rule = rule_above(wins[own != fold], guess[own != fold], known[own != fold])
+        rule = learning.rule_above(wins[own != fold], guess[own != fold], known[own != fold])
         if rule is not None:
             for number in (number for number in compared if folds[number] == fold):
                 result[number] = by_rule[number][rule] or best[number]
@@ -267,7 +257,7 @@ def _better_answers(judged: Sequence[tuple[Ask, str]], best: Sequence[str], fold
 
 def _chosen(choices: Sequence[str]) -> list[str | None]:
     """The choice that each rule prefers; None if several are alike to it."""
-    values = by_rules(choices, [0] * len(choices))
+    values = learning.by_rules(choices, [0] * len(choices))
     highest = values.max(axis=0)
     alike = (values >= highest - 1e-12).sum(axis=0)
     return [

@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.errors import OptionError, UnknownNameError
+from vlgate.errors import OptionError
 from vlgate.metrics.perception import FACULTIES, Acuity, Fit, Grid, Word, fit_of, fits, grid, most_telling, weights_of
 from vlgate.metrics.stats import wilson
 from vlgate.seeds import generator, quick_generator
@@ -80,13 +80,6 @@ _LEAST_FIT = 0.01  # the least p-value of a fit that a threshold is given with
 class Cost:
     calls: int
     trials: int
-
-
-def chosen(names: Sequence[str]) -> tuple[str, ...]:
-    for name in names:
-        if name not in FACULTIES:
-            raise UnknownNameError("faculty", name, FACULTIES)
-    return tuple(name for name in FACULTIES if not names or name in names)
 
 
 def cost(faculties: Sequence[str], limit: int | None = None) -> Cost:

@@ -126,7 +126,6 @@ class Cell:
 
     @property
     def unclear(self) -> bool:
-        """Whether the figure is below the intact one, and not surely so: the interval reaches above ``STAYS`` of it."""
         return self.metric.value < self.intact and not self.caught
 
     @property
@@ -196,9 +195,6 @@ def _figures(model: object, name: str, tasks: Sequence[Task]) -> dict[str, Metri
         if verdicts and all(verdict.state == "judged" for verdict in verdicts):
             found[task.id] = metrics(columns(task.shape, verdicts))[SHAPES[task.shape].headline]
     return found
-
-
-NAMES: Mapping[str, str] = SAYS  # what is broken, in a sentence, by the name of the defect
 
 
 def asked(options: Options, defects: Sequence[str]) -> Matrix:
