@@ -10,9 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from vlgate.models.reference.defects import SAYS
 from vlgate.record.options import Options
-from vlgate.studies.sensitivity.matrix import LEAST, Cell, Matrix, asked, counted, table
+from vlgate.studies.sensitivity.matrix import LEAST, NAMES, Cell, Matrix, asked, counted, table
 from vlgate.studies.sensitivity.readings import READINGS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "needs.md"
@@ -88,7 +87,7 @@ def page(needs: str, matrix: str) -> str:
         suite=",".join(SUITE),
         limit=LIMIT,
         least=f"{LEAST:.0%}".replace("%", " %"),
-        defects="\n".join(f"| `{name}` | {SAYS[name]} |" for name in READINGS),
+        defects="\n".join(f"| `{name}` | {NAMES[name]} |" for name in READINGS),
         needs=needs,
         matrix=matrix,
     )

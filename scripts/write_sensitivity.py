@@ -9,9 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from vlgate.models.reference.defects import SAYS
 from vlgate.record.options import Options
-from vlgate.studies.sensitivity.matrix import Matrix, asked, claims, lines
+from vlgate.studies.sensitivity.matrix import NAMES, Matrix, asked, claims, lines
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "sensitivity.md"
 
@@ -73,13 +72,13 @@ def page(matrix: str) -> str:
 
 def table() -> str:
     """Make the matrix of all drawn tasks, and return it as the command prints it."""
-    matrix: Matrix = asked(Options(folder=Path.cwd(), thresholds=None, results=Path("none")), tuple(SAYS))
+    matrix: Matrix = asked(Options(folder=Path.cwd(), thresholds=None, results=Path("none")), tuple(NAMES))
     return "\n".join(lines(matrix))
 
 
 def _defects() -> Iterator[str]:
     faculties = claims().faculties
-    yield from (f"| `{name}` | {says} | {faculties[name]} |" for name, says in SAYS.items())
+    yield from (f"| `{name}` | {says} | {faculties[name]} |" for name, says in NAMES.items())
 
 
 def _needs() -> Iterator[str]:

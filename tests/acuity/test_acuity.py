@@ -168,10 +168,10 @@ def test_a_defect_shows_on_its_own_chart_and_on_no_other(name, chart, word, inta
 
 def test_all_charts_are_asked_together_within_the_cost():
     model = Counted(LIMITS["noun"].build(READING))
-    price = cost(("noun", "count"), 400)
+    calls, trials = cost(("noun", "count"), 400)
     assert seconds_per_call(model, ("noun", "count"), 0) > 0
-    found = list(charts(model, ("noun", "count"), price.trials))
-    assert sum(model.requests) <= price.calls <= 400
+    found = list(charts(model, ("noun", "count"), trials))
+    assert sum(model.requests) <= calls <= 400
     assert sum(one.calls for one in found) + 32 == sum(model.requests)
     assert model.requests[2] == 80  # a round of both charts, two requests a trial
     with pytest.raises(OptionError, match="at least 272 calls"):

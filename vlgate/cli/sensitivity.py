@@ -16,12 +16,11 @@ from vlgate.errors import OptionError
 
 def run(given: argparse.Namespace) -> int:
     """Return the exit status: 0 if every cell is as claimed, else 1; 4 if an option cannot be used."""
-    from vlgate.models.reference.defects import SAYS
-    from vlgate.studies.sensitivity.matrix import asked, lines, needs, page, record
+    from vlgate.studies.sensitivity.matrix import NAMES, asked, lines, needs, page, record
 
-    defects = tuple(chosen(given.defects, SAYS, "defect"))
+    defects = tuple(chosen(given.defects, NAMES, "defect"))
     if given.list:
-        say(*(f"{name}: {SAYS[name]}" for name in defects))
+        say(*(f"{name}: {NAMES[name]}" for name in defects))
         return 0
     if given.limit is not None and given.limit < 1:
         raise OptionError(f"--limit {given.limit}: expected a number above 0")

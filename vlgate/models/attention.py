@@ -93,7 +93,7 @@ def grad_cams(pairs: Sequence[Match], encoders: Encoders) -> list[Attended]:
         return []
 
     def catch(_: Any, args: Any, result: Any = None) -> None:
-        caught.append(args[0] if grid.before else result)
+        activations.append(args[0] if grid.before else result)
 
     register = grid.module.register_forward_pre_hook if grid.before else grid.module.register_forward_hook
     frames = {pair.image: encoders.frame(pair.image.load().size) for pair in pairs}
@@ -102,16 +102,16 @@ def grad_cams(pairs: Sequence[Match], encoders: Encoders) -> list[Attended]:
         some = pairs[start : start + AT_ONCE]
         with torch.no_grad():
             words = functional.normalize(encoders.encode_texts([pair.text for pair in some]).float(), dim=-1)
-        caught: list[torch.Tensor] = []
+        activations: list[torch.Tensor] = []
         handle = register(catch)
         try:
             with torch.enable_grad():
                 pixels = encoders.prepare([pair.image for pair in some]).requires_grad_()
                 seen = functional.normalize(encoders.encode_images(pixels).float(), dim=-1)
-                (slopes,) = torch.autograd.grad((seen * words).sum(), caught)
+                (slopes,) = torch.autograd.grad((seen * words).sum(), activations)
         finally:
             handle.remove()
-        features, weights = _as_grid(caught[0].detach()), _as_grid(slopes)
+        features, weights = _as_grid(activations[0].detach()), _as_grid(slopes)
         if features is None or weights is None:
             return []
         maps = (weights.mean(dim=(2, 3), keepdim=True) * features).sum(dim=1).clamp(min=0).double().cpu().numpy()

@@ -45,7 +45,8 @@ class MaskedFiller:
         self._tokenizer = tokenizer
         self._longest = longest_text(model, tokenizer, ENDLESS)
         # Which tokens may begin a filling and which may go on with it, each of shape (vocabulary,).
-        size, special = model.config.vocab_size, set(tokenizer.all_special_ids)
+        size = model.config.vocab_size
+        special = set(tokenizer.all_special_ids)
         begins, inside = (torch.zeros(size, dtype=torch.bool) for _ in range(2))
         pieces = {
             place: piece for piece, place in tokenizer.get_vocab().items() if place < size and place not in special

@@ -82,7 +82,6 @@ def _read(path: Path, faults: Faults, size_of: SizeOf | None) -> Iterator[SceneG
 
 
 def vocabulary_of(files: Iterable[Path]) -> Ontology:
-    """Return the curated ontology with the ``words`` of all these files."""
     ontology = default_ontology()
     for file in files:
         try:

@@ -37,6 +37,7 @@ Words = Mapping[str, tuple[Mapping[str, Any], ...]]
 Plain = tuple[object, dict[str, Any]]  # the name of a graph's image, and the graph in GQA's form
 
 _TEXT, _TRUTH, _WHOLE, _TEXTS = "a string", "true or false", "an integer", "a list of strings"
+_TYPES = {_TEXT: str, _TRUTH: bool, _WHOLE: int}
 # The kinds of words and the fields of each: (type, default). The default None means that the field is required.
 WORDS: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     "nouns": {"name": (_TEXT, None), "number": (_TEXT, "singular"), "parents": (_TEXTS, ())},
@@ -89,7 +90,9 @@ def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any
     word = {}
     for name, (wanted, otherwise) in fields.items():
         value = entry.get(name, otherwise)
-        if not _is(value, wanted) or (name == "name" and not value.strip()):
+        listed = isinstance(value, (list, tuple)) and all(type(text) is str and text.strip() for text in value)
+        fits = listed if wanted == _TEXTS else type(value) is _TYPES[wanted]
+        if not fits or (name == "name" and not value.strip()):
             known = f", {instead_of(name, entry)}" if name not in entry else ""
             faults.found(where, f"no {name} that is {wanted}", f"{shown(entry.get(name))}{known}")
             return None
@@ -98,12 +101,6 @@ def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any
         faults.found(where, f"a number that is none of {', '.join(NUMBERS)}", shown(word["number"]))
         return None
     return word
-
-
-def _is(value: Any, wanted: str) -> bool:
-    if wanted == _TEXTS:
-        return isinstance(value, (list, tuple)) and all(type(text) is str and text.strip() for text in value)
-    return type(value) is {_TEXT: str, _TRUTH: bool, _WHOLE: int}[wanted]
 
 
 # Visual Genome's scene graphs: one file of graphs, or the release's files of objects, attributes and relationships.
@@ -131,7 +128,8 @@ def image_of(fields: Any) -> str | None:
 
 
 def visual_genome(member: Member, faults: Faults) -> Plain | None:
-    name, fields = image_of(member.value), member.value
+    fields = member.value
+    name = image_of(fields)
     where = f"graph {shown(name)}, in place {member.key}"
     if faults.typed(fields, dict, where, "a record that is not an object") is None:
         return None
@@ -192,7 +190,6 @@ SIZES = "image_data.json"
 
 
 def joined(objects: Iterable[Member], faults: Faults) -> Iterator[Member]:
-    """Yield the records of ``objects.json``, each as a graph joined with the records of the files beside it."""
     folder = faults.file.parent
     for name in NEEDED:
         if not (folder / name).is_file():

@@ -272,13 +272,13 @@ def draw(
     limit: int | None,
     say: Callable[[str], None],
 ) -> ChartRun:
-    price = cost(faculties, limit)
+    calls, trials = cost(faculties, limit)
     try:
         loaded, predictor = load_model(options, ())
-        say(f"{len(faculties)} charts, at most {price.calls:,} calls to {options.model} ({price.trials} trials each)")
-        seconds = ceil(price.calls * seconds_per_call(predictor, faculties, options.seed))
+        say(f"{len(faculties)} charts, at most {calls:,} calls to {options.model} ({trials} trials each)")
+        seconds = ceil(calls * seconds_per_call(predictor, faculties, options.seed))
         say(f"at most {seconds} s" if seconds < 100 else f"at most {seconds // 60} min {seconds % 60} s")
-        drawn = tuple(charts(predictor, faculties, price.trials, options.seed))
+        drawn = tuple(charts(predictor, faculties, trials, options.seed))
     except VlgateError as error:
         raise OptionError(str(error)) from error
     except Exception as error:  # what a foreign model raises has any class; it is told in one line, with its class
