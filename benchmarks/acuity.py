@@ -26,7 +26,7 @@ from vlgate.metrics.perception import FACULTIES, Acuity, Fit, fitted, share
 from vlgate.metrics.stats import wilson
 from vlgate.seeds import generator
 from vlgate.studies.acuity.charts import ChartRun, change
-from vlgate.studies.acuity.staircase import ROUND, TRIALS, Staircase, charts, chosen
+from vlgate.studies.acuity.staircase import ROUND, TRIALS, Staircase, charts
 
 SPREADS = (0.02, 0.04, 0.08)
 """From a rise within a tenth of the range to one over a third of it; from 10 % to 90 % are 4.4 spreads."""
@@ -159,7 +159,7 @@ def defects(seed: int) -> Iterator[str]:
 
 def _release(name: str, model: object, seed: int) -> ChartRun:
     asked = ModelPredictor(model=model, name=name, caller=Caller(name=name, size=4096), seed=0)
-    return ChartRun(model=name, fingerprint="", seed=seed, charts=tuple(charts(asked, chosen([]), TRIALS, seed)))
+    return ChartRun(model=name, fingerprint="", seed=seed, charts=tuple(charts(asked, tuple(FACULTIES), TRIALS, seed)))
 
 
 def _told(chart: Acuity) -> str:

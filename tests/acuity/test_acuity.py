@@ -6,6 +6,7 @@ from builders import model as fake
 from builders import predictor
 
 from benchmarks.limits import LIMITS
+from vlgate.cli import chosen
 from vlgate.errors import NoReplyError, OptionError, UnknownNameError
 from vlgate.fixtures.reader.defects import DEFECTS
 from vlgate.fixtures.reader.reader import Reader
@@ -14,7 +15,7 @@ from vlgate.fixtures.reader.seeing import view_of
 from vlgate.fixtures.scenes.shapes import COLOURS
 from vlgate.metrics.perception import FACULTIES
 from vlgate.studies.acuity.charts import ChartRun, change, lines, page, read_release, sheet, text_of
-from vlgate.studies.acuity.staircase import charts, chosen, cost, seconds_per_call
+from vlgate.studies.acuity.staircase import charts, cost, seconds_per_call
 from vlgate.studies.acuity.trials import before, distance, lab, pairs, trial, weight_of
 from vlgate.types import recipe_of
 
@@ -103,10 +104,10 @@ def test_true_sentences_have_the_words_that_are_asked_for():
 
 
 def test_faculties_are_chosen_by_name_in_their_usual_order():
-    assert chosen(["blur", "noun"]) == ("noun", "blur")
-    assert chosen([]) == tuple(FACULTIES)
+    assert chosen(["blur,noun"], FACULTIES, "faculty") == ["noun", "blur"]
+    assert chosen([], FACULTIES, "faculty") == list(FACULTIES)
     with pytest.raises(UnknownNameError, match="did you mean 'colour'"):
-        chosen(["color"])
+        chosen(["color"], FACULTIES, "faculty")
 
 
 KNOWN = {"noun": 24, "count": 7, "left-right": 80, "size": 1.3, "contrast": 0.1, "blur": 4, "clutter": 6.5}
@@ -127,7 +128,7 @@ class Counted:
 
 
 def drawn(model, *names, trials=120):
-    found = tuple(charts(Counted(model), chosen(names), trials))
+    found = tuple(charts(Counted(model), chosen(names, FACULTIES, "faculty"), trials))
     return ChartRun(model="m", fingerprint="f", seed=0, charts=found)
 
 
@@ -167,10 +168,10 @@ def test_a_defect_shows_on_its_own_chart_and_on_no_other(name, chart, word, inta
 
 def test_all_charts_are_asked_together_within_the_cost():
     model = Counted(LIMITS["noun"].build(READING))
-    price = cost(("noun", "count"), 400)
+    calls, trials = cost(("noun", "count"), 400)
     assert seconds_per_call(model, ("noun", "count"), 0) > 0
-    found = list(charts(model, ("noun", "count"), price.trials))
-    assert sum(model.requests) <= price.calls <= 400
+    found = list(charts(model, ("noun", "count"), trials))
+    assert sum(model.requests) <= calls <= 400
     assert sum(one.calls for one in found) + 32 == sum(model.requests)
     assert model.requests[2] == 80  # a round of both charts, two requests a trial
     with pytest.raises(OptionError, match="at least 272 calls"):
@@ -199,7 +200,7 @@ def test_a_file_is_read_back_and_a_damaged_one_is_named(intact, tmp_path):
 def test_a_release_that_is_worse_says_so_and_a_name_with_markup_is_escaped(intact):
     now = drawn(DEFECTS["large-only"].build(READING), "noun")
     assert now == drawn(DEFECTS["large-only"].build(READING), "noun")
-    [_, row, *_] = lines(now, intact, ())
+    [_, row, *_] = lines(now, intact)
     assert row.endswith("beyond the range  worse")
     hostile = ChartRun(model="<script>", fingerprint="f", seed=0, charts=now.charts)
     assert "<script>" not in page(hostile, None) + sheet([chart.about for chart in now.charts], [hostile])

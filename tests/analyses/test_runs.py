@@ -25,7 +25,7 @@ from vlgate.record.options import Options
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.planning import make_plan
 from vlgate.studies.analyses import tables
-from vlgate.studies.analyses.runs import agreement_table, coverage_table, headline_of, part_of, shared
+from vlgate.studies.analyses.runs import Study, headline_of, part_of, shared
 from vlgate.studies.analyses.saved import FEWEST, MOST, analyse_run, papers_of, save
 from vlgate.studies.analyses.tables import correlate, gap, kappa, share
 
@@ -188,10 +188,11 @@ def test_two_models_on_bivlc_cover_each_other_as_their_recorded_verdicts_do():
     right = [set(np.flatnonzero(one.tasks["bivlc/all"].case_metrics["group"])) for one in (plain, tuned)]
     assert [round(100 * len(one) / 2933, 2) for one in right] == [49.06, 69.25]
     both = len(right[0] & right[1])
-    coverage = {row.labels: row for row in coverage_table((plain, tuned), "*", "group", ("group",), "sets").rows}
+    study = Study(benchmark="winoground", headline="group", runs=(plain, tuned), pattern="*")
+    coverage = {row.labels: row for row in study.coverage(("group",), "sets").rows}
     row = coverage["bivlc/all", "CLIP_TROHN-Img", "ViT-B-32"]
     assert (row.n, row.value) == (len(right[0]), pytest.approx(both / len(right[0])))
-    (row,) = agreement_table((plain, tuned), "*", "group").rows
+    (row,) = study.agreement().rows
     assert (row.n, row.more["both right"]) == (2933, both)
     assert row.value == pytest.approx(1 - len(right[0] ^ right[1]) / 2933)
     assert 0 < row.more["kappa low"] < row.more["kappa"] < row.more["kappa high"] < row.value

@@ -78,8 +78,8 @@ def test_tasks_that_a_full_run_requires_and_a_quick_run_passes_no_gate(place, ri
     result.stdout.fnmatch_lines(
         [
             "INCONCLUSIVE: right_model:build may not be released: 1 of 1 gate is inconclusive (exit status 1)",
-            "  --quick asks at most 30 cases *",
             "30 cases: 30 right, 0 missed",
+            "  --quick asks at most 30 cases *",
         ]
     )
     run = place.metrics()

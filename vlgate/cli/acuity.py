@@ -10,19 +10,19 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from vlgate.cli import say
+from vlgate.cli import chosen, say
 from vlgate.errors import OptionError
 
 
 def run(given: argparse.Namespace) -> int:
     """Return the exit status: 1 if a gate fails, is inconclusive, or its chart was not drawn."""
     from vlgate.cli import options_of
+    from vlgate.metrics.perception import FACULTIES
     from vlgate.studies.acuity.charts import draw, gates_of, read_release, written
-    from vlgate.studies.acuity.staircase import chosen
 
     if given.batch_size is not None and given.batch_size < 1:
         raise OptionError(f"--batch-size {given.batch_size}: expected a number above 0")
-    faculties = chosen([name for entry in given.faculty for name in entry.split(",")])
+    faculties = chosen(given.faculty, FACULTIES, "faculty")
     file = given.thresholds or Path("thresholds.toml")
     gates = gates_of(file) if given.thresholds is not None or file.is_file() else ()
     idle = [gate.faculty for gate in gates if gate.faculty not in faculties]

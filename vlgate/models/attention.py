@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -72,59 +72,52 @@ def last_grid(visual: Any) -> LastGrid | None:
     return None if layer is None else LastGrid(module=layer, before=False)
 
 
-def centre(size: tuple[int, int]) -> Box:
-    return _square(size, min(size))
+def _square(size: tuple[int, int], side: int) -> Box:
+    width, height = size
+    across, down = (1 - side / width) / 2, (1 - side / height) / 2
+    return (across, down, 1 - across, 1 - down)
 
 
-def padded(size: tuple[int, int]) -> Box:
-    return _square(size, max(size))
-
-
-def whole(size: tuple[int, int]) -> Box:  # noqa: ARG001  # a Frame of an image that is squeezed
-    return WHOLE
+FRAMES: Mapping[str, Frame] = {
+    "cropped": lambda size: _square(size, min(size)),
+    "padded": lambda size: _square(size, max(size)),
+    "stretched": lambda _: WHOLE,
+}
 
 
 def grad_cams(pairs: Sequence[Match], encoders: Encoders) -> list[Attended]:
-    if encoders.grid is None:
+    import torch
+    from torch.nn import functional
+
+    if (grid := encoders.grid) is None:
         return []
+
+    def catch(_: Any, args: Any, result: Any = None) -> None:
+        activations.append(args[0] if grid.before else result)
+
+    register = grid.module.register_forward_pre_hook if grid.before else grid.module.register_forward_hook
     frames = {pair.image: encoders.frame(pair.image.load().size) for pair in pairs}
     attendeds: list[Attended] = []
     for start in range(0, len(pairs), AT_ONCE):
         some = pairs[start : start + AT_ONCE]
-        maps = _maps(some, encoders, encoders.grid)
-        if maps is None:
+        with torch.no_grad():
+            words = functional.normalize(encoders.encode_texts([pair.text for pair in some]).float(), dim=-1)
+        activations: list[torch.Tensor] = []
+        handle = register(catch)
+        try:
+            with torch.enable_grad():
+                pixels = encoders.prepare([pair.image for pair in some]).requires_grad_()
+                seen = functional.normalize(encoders.encode_images(pixels).float(), dim=-1)
+                (slopes,) = torch.autograd.grad((seen * words).sum(), activations)
+        finally:
+            handle.remove()
+        features, weights = _as_grid(activations[0].detach()), _as_grid(slopes)
+        if features is None or weights is None:
             return []
-        for pair, grid in zip(some, maps, strict=True):
-            attendeds.append(_attended(pair.text, np.array(grid), frames[pair.image], GRAD_CAM))
+        maps = (weights.mean(dim=(2, 3), keepdim=True) * features).sum(dim=1).clamp(min=0).double().cpu().numpy()
+        for pair, cam in zip(some, maps, strict=True):
+            attendeds.append(_attended(pair.text, cam, frames[pair.image], GRAD_CAM))
     return attendeds
-
-
-def _maps(pairs: Sequence[Match], encoders: Encoders, grid: LastGrid) -> list[list[list[float]]] | None:
-    import torch
-    from torch.nn import functional
-
-    with torch.no_grad():
-        words = functional.normalize(encoders.encode_texts([pair.text for pair in pairs]).float(), dim=-1)
-    caught: list[torch.Tensor] = []
-
-    def catch(_: Any, args: Any, result: Any = None) -> None:
-        caught.append(args[0] if grid.before else result)
-
-    register = grid.module.register_forward_pre_hook if grid.before else grid.module.register_forward_hook
-    handle = register(catch)
-    try:
-        with torch.enable_grad():
-            pixels = encoders.prepare([pair.image for pair in pairs]).requires_grad_()
-            seen = functional.normalize(encoders.encode_images(pixels).float(), dim=-1)
-            (slopes,) = torch.autograd.grad((seen * words).sum(), caught)
-    finally:
-        handle.remove()
-    features, weights = _as_grid(caught[0].detach()), _as_grid(slopes)
-    if features is None or weights is None:
-        return None
-    maps = (weights.mean(dim=(2, 3), keepdim=True) * features).sum(dim=1).clamp(min=0)
-    found: list[list[list[float]]] = maps.double().cpu().tolist()
-    return found
 
 
 def _as_grid(features: torch.Tensor) -> torch.Tensor | None:
@@ -144,12 +137,6 @@ def _attended(text: str, grid: FloatArray, frame: Box, method: str) -> Attended:
     inside = (boxes[:, :2] < 1).all(axis=1) & (boxes[:, 2:] > 0).all(axis=1)
     weights = grid.ravel()[inside]
     return attention(text, boxes[inside], weights, method, float((grid if method == GRAD_CAM else weights).max()))
-
-
-def _square(size: tuple[int, int], side: int) -> Box:
-    width, height = size
-    across, down = (1 - side / width) / 2, (1 - side / height) / 2
-    return (across, down, 1 - across, 1 - down)
 
 
 # Attention rollout (Abnar and Zuidema, ACL 2020): attention followed through all layers back to the inputs. A layer

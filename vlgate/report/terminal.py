@@ -81,7 +81,8 @@ def terminal_table(run: RunResult, screen: Screen) -> str:
     order: list[str] = [*NOT_PASSED, *WORDS]
 
     def place(row: ResultRow) -> int:
-        return order.index(row.outcome if row.outcome and row.outcome in NOT_PASSED else words.get(row.cells[1], "unclear"))
+        stopped = row.outcome if row.outcome in NOT_PASSED else None
+        return order.index(stopped or words.get(row.cells[1], "unclear"))
 
     found = sorted(rows(run), key=place)
     headings, cells = (*HEADINGS, "ability"), [(*row.cells, words.get(row.cells[1], "-")) for row in found]

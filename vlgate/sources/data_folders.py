@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -73,16 +73,16 @@ ALIKE = 3  # the most errors of the same words in one file that have a line each
 MOST = 50  # the most errors of one file that are listed; a file with more has one mistake many times
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EveryError:
-    tasks: list[Task] = field(default_factory=list)  # without the wrong records
-    errors: dict[str, DataError] = field(default_factory=dict)  # by their messages
+    tasks: list[Task]  # without the wrong records
+    errors: dict[str, DataError]  # by their messages
 
 
 # As a run does, but going on after an error, so that every wrong record is found at once. A file that cannot be read as
 # a whole is left out with its tasks.
 def read_everything(options: ReadOptions) -> EveryError:
-    everything = EveryError()
+    every: list[Task] = []
     errors: dict[str, DataError] = {}
     for source in SOURCES:
         known = _noted(partial(shapes_of, source, options.folders), errors) or {}
@@ -91,8 +91,7 @@ def read_everything(options: ReadOptions) -> EveryError:
         if tasks is None:  # a file is broken as a whole: the tasks from other files can be read
             alone = (_noted(partial(_read, source, options, [task]), errors) for task in wanted)
             tasks = [task for some in alone for task in some or ()]
-        everything.tasks += tasks
-    everything.tasks.sort(key=lambda task: task.id)
+        every += tasks
     kept: dict[str, DataError] = {}  # the first ``MOST`` records of each file, and how many more there are
     numbers: Counter[object] = Counter()
     for message, error in errors.items():
@@ -103,8 +102,7 @@ def read_everything(options: ReadOptions) -> EveryError:
         if number > MOST:
             more = DataError(file, None, f"{number - MOST:,} more records cannot be read", FETCH_AGAIN)
             kept[str(more)] = more
-    everything.errors = kept
-    return everything
+    return EveryError(tasks=sorted(every, key=lambda task: task.id), errors=kept)
 
 
 def _read(source: str, options: ReadOptions, wanted: list[str]) -> list[Task]:

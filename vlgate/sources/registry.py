@@ -36,20 +36,6 @@ _STATE = frozenset(("dataset_info.json", "dataset_dict.json", "state.json"))  # 
 _LOOKED = 10_000  # the most files of a folder that are looked at; a folder of images has more
 
 
-def other_files(benchmark: str, folders: Sequence[Path]) -> str:
-    take = _source(benchmark).take
-    inside = (sorted(islice((folder / benchmark).rglob("*"), _LOOKED)) for folder in folders if take)
-    files = [
-        file
-        for file in chain.from_iterable(inside)
-        if file.suffix.lower() in _DATA and file.name not in _STATE and file.is_file()
-    ]
-    if not files:
-        return ""
-    more = f" (and {len(files) - 1:,} more files)" if len(files) > 1 else ""
-    return f"{files[0]}{more} has another name, place or form than the files that are read; take {take}"
-
-
 # Their records by name: a source is imported only when the shapes of its tasks are asked for.
 SOURCES: Mapping[str, str] = {
     "carets": "vlgate.sources.benchmarks.carets:CARETS",
@@ -138,11 +124,19 @@ def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -
 
 def _none(name: str, options: ReadOptions) -> list[Task]:
     """A task without cases that says which files are not read, if a benchmark's folder holds nothing else."""
-    note = other_files(name, options.folders)
+    take = _source(name).take
+    inside = (sorted(islice((folder / name).rglob("*"), _LOOKED)) for folder in options.folders if take)
+    files = [
+        file
+        for file in chain.from_iterable(inside)
+        if file.suffix.lower() in _DATA and file.name not in _STATE and file.is_file()
+    ]
     known = shapes_of(name, options.folders)
     first = next(filter(options.wanted, known), None)
-    if first is None or not note:
+    if first is None or not files:
         return []
+    more = f" (and {len(files) - 1:,} more files)" if len(files) > 1 else ""
+    note = f"{files[0]}{more} has another name, place or form than the files that are read; take {take}"
     try:
         others = replace(options, wanted=lambda task: not options.wanted(task))
         alone = next(iter(read_source(name, others)), None) is None

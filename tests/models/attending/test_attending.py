@@ -9,19 +9,17 @@ from PIL import Image
 from scipy.optimize import linprog
 
 from vlgate.models.attention import (
+    FRAMES,
     WHOLE,
     Encoders,
     LastGrid,
     caught,
     cells,
-    centre,
     grad_cams,
     last_grid,
-    padded,
     patches_rolled_out,
     rolled_out,
     two_streams,
-    whole,
 )
 from vlgate.models.cross.vilt import cosine_cost, transport
 from vlgate.models.tiny import build_lxmert
@@ -57,7 +55,7 @@ class Planted(torch.nn.Module):
         return self.layer4(pixels).mean(dim=(2, 3))
 
 
-def encoders(network, frame=whole):
+def encoders(network, frame=FRAMES["stretched"]):
     def pixels(images):
         return torch.stack(
             [torch.tensor(np.asarray(image.load()) / 255.0).permute(2, 0, 1).float() for image in images]
@@ -93,13 +91,13 @@ def test_the_map_lies_on_the_part_of_the_image_that_the_network_sees():
 
     def cut(size):
         assert size == (64, 32)
-        return centre(size)
+        return FRAMES["cropped"](size)
 
     [found] = grad_cams([Match(image=image, text="red")], encoders(Planted(), cut))
     assert found.boxes[0][:2] == (0.25, 0.0)
     assert found.boxes[-1][2:] == (0.75, 1.0)
-    assert padded((64, 32)) == (0.0, -0.5, 1.0, 1.5)
-    assert whole((64, 32)) == WHOLE
+    assert FRAMES["padded"]((64, 32)) == (0.0, -0.5, 1.0, 1.5)
+    assert FRAMES["stretched"]((64, 32)) == WHOLE
 
 
 def test_the_grid_of_a_transformer_is_taken_before_its_last_block():

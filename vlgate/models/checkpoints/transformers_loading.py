@@ -89,6 +89,7 @@ def merged(model: Any, source: hub.Pretrained, base: hub.Pretrained) -> tuple[An
     folder = hub.folder_of(source)
     try:
         import peft
+        from peft.tuners.tuners_utils import BaseTunerLayer
 
         settings = peft.PeftConfig.from_pretrained(str(folder))
         kind = str(settings.peft_type).rpartition(".")[2]
@@ -102,7 +103,14 @@ def merged(model: Any, source: hub.Pretrained, base: hub.Pretrained) -> tuple[An
             wrapped = peft.PeftModel(model, settings)
             info = wrapped.load_adapter(str(folder), "default")
             if info.missing_keys and info.unexpected_keys:
-                model = _renamed(wrapped.unload(), source)
+                # The names are those of an earlier transformers, which transformers itself converts.
+                model = wrapped.unload()
+                _check(source, model.load_adapter(str(folder)))
+                for name, layer in list(model.named_modules()):
+                    if isinstance(layer, BaseTunerLayer):
+                        layer.merge(safe_merge=True)
+                        parent, _, child = name.rpartition(".")
+                        setattr(model.get_submodule(parent), child, layer.get_base_layer())
             else:
                 _check(source, info)
                 model = wrapped.merge_and_unload(safe_merge=True)
@@ -114,19 +122,6 @@ def merged(model: Any, source: hub.Pretrained, base: hub.Pretrained) -> tuple[An
         ) from error
     on = "the weights beside it" if base is source else base.asked
     return model, f"the adapter of {Path(source.asked).name} ({kind}) was merged into {on} by peft {peft.__version__}"
-
-
-def _renamed(model: Any, source: hub.Pretrained) -> Any:
-    """Merge an adapter whose weights have the names of an earlier transformers, which transformers itself converts."""
-    from peft.tuners.tuners_utils import BaseTunerLayer
-
-    _check(source, model.load_adapter(str(hub.folder_of(source))))
-    for name, layer in list(model.named_modules()):
-        if isinstance(layer, BaseTunerLayer):
-            layer.merge(safe_merge=True)
-            parent, _, child = name.rpartition(".")
-            setattr(model.get_submodule(parent), child, layer.get_base_layer())
-    return model
 
 
 def _check(source: hub.Pretrained, info: Any) -> None:

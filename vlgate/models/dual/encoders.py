@@ -75,7 +75,8 @@ _GEMMA = ("GemmaTokenizer", "Siglip2Tokenizer")
 _GEMMA_WORDS = 256_000
 
 
-def family_of(config: Mapping[str, Any], folder: Path, *, asked: str, name: str = "") -> Family:
+def _family(name: str, source: Pretrained) -> Family:
+    config, asked = read_config(source), source.asked
     model_type = str(config.get("model_type", ""))
     fit = [family for family in FAMILIES if model_type in family.model_types]
     if not fit:
@@ -84,9 +85,9 @@ def family_of(config: Mapping[str, Any], folder: Path, *, asked: str, name: str 
         raise ModelLoadError(
             f"{asked} is a checkpoint of model_type {model_type!r}, which is not a known dual encoder; {remedy}"
         )
-    second = _has_gemmas_tokenizer(config, folder)
+    second = _has_gemmas_tokenizer(config, folder_of(source))
     family = next((family for family in fit if (family.name == "siglip2") == second), fit[0])
-    if name not in ("", family.name):
+    if name not in ("dual", family.name):
         raise ModelLoadError(
             f"{asked} is a checkpoint of {family.name!r}, not of {name!r}; write {family.name}:{asked}"
         )
@@ -187,7 +188,8 @@ class DualModel(CosineModel):
 
     @property
     def _frame(self) -> attention.Frame:
-        return attention.centre if getattr(self._image_processor, "do_center_crop", False) else attention.whole
+        cropped = getattr(self._image_processor, "do_center_crop", False)
+        return attention.FRAMES["cropped" if cropped else "stretched"]
 
     def _encoded_texts(self, texts: Sequence[str]) -> torch.Tensor:
         tokens = self._tokens(texts)
@@ -265,8 +267,3 @@ def build(
         )
     what = (identity(source), transformers.__version__, classes_of(tokenizer, images), dtype)
     return DualModel(model, tokenizer, images, family=family, fingerprint=" ".join(what))
-
-
-def _family(name: str, source: Pretrained) -> Family:
-    wanted = "" if name == "dual" else name
-    return family_of(read_config(source), folder_of(source), asked=source.asked, name=wanted)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.attention import Encoders, centre, grad_cams, last_grid, padded, whole
+from vlgate.models.attention import FRAMES, Encoders, grad_cams, last_grid
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.inputs import prepared, rows_as_keys, stacked
 from vlgate.models.dual import open_clip_weights as parts
@@ -51,27 +51,25 @@ class OpenClip(CosineModel):
             return unit_rows(self._model.encode_image(pixels, normalize=False))
 
     def _features_of(self, texts: Sequence[str]) -> torch.Tensor:
+        import torch
+
         tokens = self._tokens(texts)
-        if not self.reading:
-            self._try_short()
+        if not self.reading and not self._positions:
+            self.reading = told("its text encoder is not a causal one that is read at the end token")
+        elif not self.reading:
+            tried = self._tokenizer(list(TRIED))
+            padding = int(self._tokenizer([""])[0, -1])
+            rows = zip(tried, self._lengths(tried, padding), strict=True)
+            difference = apart(
+                self._encoded(tried),
+                lambda: torch.cat([self._encoded(row[None, :length]) for row, length in rows]),
+            )
+            self.reading = told(difference)
+            self._padding = None if isinstance(difference, str) else padding
         if self._padding is None:
             return self._encoded(tokens)
         lengths = self._lengths(tokens, self._padding)
         return in_groups(lengths, self._device.type, lambda places, longest: self._encoded(tokens[places, :longest]))
-
-    def _try_short(self) -> None:
-        import torch
-
-        if not self._positions:
-            self.reading = told("its text encoder is not a causal one that is read at the end token")
-            return
-        tokens = self._tokenizer(list(TRIED))
-        padding = int(self._tokenizer([""])[0, -1])
-        full = self._encoded(tokens)
-        rows = zip(tokens, self._lengths(tokens, padding), strict=True)
-        difference = apart(full, lambda: torch.cat([self._encoded(row[None, :length]) for row, length in rows]))
-        self.reading = told(difference)
-        self._padding = None if isinstance(difference, str) else padding
 
     def _lengths(self, tokens: torch.Tensor, padding: int) -> list[int]:
         import torch
@@ -103,11 +101,9 @@ class OpenClip(CosineModel):
         def pixels(images: Sequence[LazyImage]) -> torch.Tensor:
             return torch.stack(prepared(images, self._prepare)).to(self._device, self._dtype)
 
-        visual = self._model.visual
-        frames = {"squash": whole, "longest": padded}
         encoders = Encoders(
-            grid=last_grid(visual),
-            frame=frames.get(visual.preprocess_cfg.get("resize_mode", ""), centre),
+            grid=last_grid(self._model.visual),
+            frame=FRAMES[self.aspect],
             prepare=pixels,
             encode_images=lambda images: self._model.encode_image(images, normalize=False),
             encode_texts=lambda texts: self._model.encode_text(self._tokens(texts).to(self._device), normalize=False),

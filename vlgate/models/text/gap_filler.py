@@ -6,16 +6,13 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import pretrained
 from vlgate.models.text.judges import BATCH, by_length
 from vlgate.models.text.text_only import ENDLESS, loaded, longest_text, padded
 from vlgate.perturb.foils.candidates import Filling, Gap
-
-if TYPE_CHECKING:
-    import torch
 
 _WORD_BEGINS = ("Ġ", "▁")  # the marks of byte-level BPE and of SentencePiece
 _GLUED = frozenset(".,;:!?)'")
@@ -41,11 +38,25 @@ class MaskedFiller:
     # others are masked, the next one with the first in its place. A beam search keeps the best ``top`` beginnings.
 
     def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str) -> None:
+        import torch
+
         self.fingerprint = fingerprint
         self._model = model
         self._tokenizer = tokenizer
         self._longest = longest_text(model, tokenizer, ENDLESS)
-        self._begins, self._inside = _allowed(model, tokenizer)
+        # Which tokens may begin a filling and which may go on with it, each of shape (vocabulary,).
+        size = model.config.vocab_size
+        special = set(tokenizer.all_special_ids)
+        begins, inside = (torch.zeros(size, dtype=torch.bool) for _ in range(2))
+        pieces = {
+            place: piece for piece, place in tokenizer.get_vocab().items() if place < size and place not in special
+        }
+        marked = any(piece.startswith(_WORD_BEGINS) for piece in pieces.values())
+        for place, piece in pieces.items():
+            bare = piece.lstrip("".join(_WORD_BEGINS)).removeprefix("##")
+            inside[place] = bool(bare) and not set(bare) <= set(string.punctuation)
+            begins[place] = inside[place] and (piece.startswith(_WORD_BEGINS) if marked else not piece.startswith("##"))
+        self._begins, self._inside = begins.to(model.device), inside.to(model.device)
 
     def fill(self, gaps: Sequence[Gap], top: int) -> list[list[Filling]]:
         """At most ``top`` fillings of each length, in tokens, for each gap, the most probable first."""
@@ -97,22 +108,6 @@ class MaskedFiller:
             allowed = torch.where(begins[:, None], self._begins, self._inside)
             best = likely.masked_fill(~allowed, -torch.inf).topk(min(top, likely.shape[1]), dim=1)
         return best.values.cpu().tolist(), best.indices.cpu().tolist()
-
-
-def _allowed(model: Any, tokenizer: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """Which tokens may begin a filling and which may go on with it, each of shape (vocabulary,)."""
-    import torch
-
-    size = model.config.vocab_size
-    begins, inside = (torch.zeros(size, dtype=torch.bool) for _ in range(2))
-    special = set(tokenizer.all_special_ids)
-    pieces = {place: piece for piece, place in tokenizer.get_vocab().items() if place < size and place not in special}
-    marked = any(piece.startswith(_WORD_BEGINS) for piece in pieces.values())
-    for place, piece in pieces.items():
-        bare = piece.lstrip("".join(_WORD_BEGINS)).removeprefix("##")
-        inside[place] = bool(bare) and not set(bare) <= set(string.punctuation)
-        begins[place] = inside[place] and (piece.startswith(_WORD_BEGINS) if marked else not piece.startswith("##"))
-    return begins.to(model.device), inside.to(model.device)
 
 
 def gap_filler(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> MaskedFiller:

@@ -40,7 +40,13 @@ def _sugarcrepe(options: source.ReadOptions) -> Iterator[Task]:
     for kind, row in _SUGARCREPE.items():
         if not options.wanted(row.id):
             continue
-        file, tables = row.file(options), _sugarcrepe_tables(options.folders, kind)
+        tops = [folder / "sugarcrepe" for folder in options.folders]
+        named = [path for top in tops for path in sorted(top.glob(f"*{kind}")) if path.is_dir()]
+        named += [folder / f"SugarCrepe_{kind}" for folder in options.folders]
+        flat = table_files([top / part for top in tops for part in ("", "data")], (f"*{kind}*.parquet",))
+        inside = table_files([path / part for path in named for part in ("", "data")], ("*.parquet",))
+        refuse_both(flat[0] if flat else None, inside)
+        file, tables = row.file(options), flat or inside
         refuse_both(file, tables)
         if file is not None:
             yield row.task(each(partial(_sugarcrepe_case, find=options.find("coco")), keyed_records(file)))
@@ -52,16 +58,6 @@ def _sugarcrepe_case(record: Record, find: source.Find) -> Case:
     return source.pair_of(record, find(record, record.text("filename")), ("caption", "negative_caption"))
 
 
-def _sugarcrepe_tables(folders: Sequence[Path], kind: str) -> list[Path]:
-    tops = [folder / "sugarcrepe" for folder in folders]
-    named = [path for top in tops for path in sorted(top.glob(f"*{kind}")) if path.is_dir()]
-    named += [folder / f"SugarCrepe_{kind}" for folder in folders]
-    flat = table_files([top / part for top in tops for part in ("", "data")], (f"*{kind}*.parquet",))
-    inside = table_files([path / part for path in named for part in ("", "data")], ("*.parquet",))
-    refuse_both(flat[0] if flat else None, inside)
-    return flat or inside
-
-
 def _sugarcrepe_table(kind: str, tables: Sequence[Path]) -> Task:
     rows = list(table_rows(tables, ("image",), _COLUMNS))
     names = {table: class_names(table, "true_label") for table in tables}
@@ -69,17 +65,13 @@ def _sugarcrepe_table(kind: str, tables: Sequence[Path]) -> Task:
     numbers = [label for label in bare if type(label) is int]
     positions = bool(numbers) and max(numbers) < 2  # in tested_labels: as classes, each caption has a number of its own
 
-    def caption_of(record: Record, texts: Sequence[str]) -> str:
-        label = record.fields.get("true_label")
-        if type(label) is str:
-            return label
-        known = names[record.file] or (texts if positions else ())
-        index = record.count("true_label")
-        return texts[0] if not known else known[index] if index < len(known) else ""
-
     def case(row: Row) -> Case:
         texts = row.record.texts("tested_labels", 2)
-        caption = caption_of(row.record, texts)
+        caption = row.record.fields.get("true_label")
+        if type(caption) is not str:
+            known = names[row.record.file] or (texts if positions else ())
+            index = row.record.count("true_label")
+            caption = texts[0] if not known else known[index] if index < len(known) else ""
         if caption not in texts:
             row.record.reject("true_label", "one of tested_labels")
         name = row.paths.get("image", "").rpartition("/")[2]

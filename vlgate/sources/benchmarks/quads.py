@@ -14,7 +14,7 @@ from pathlib import Path
 from vlgate.errors import DataError
 from vlgate.sources.reading import source, tables
 from vlgate.sources.reading.image_finder import is_plain, stem
-from vlgate.sources.reading.packed import zip_image, zip_members
+from vlgate.sources.reading.packed import ZipLoad, zip_members
 from vlgate.sources.reading.records import Record, each, lined_records, listed_records
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
 from vlgate.types import Case, LazyImage, Task
@@ -79,7 +79,9 @@ def _unpacked_or_zipped(options: source.ReadOptions) -> source.Find:
     def image(record: Record, key: str) -> LazyImage:
         in_folder = find(record, key)
         zipped = not in_folder.where and packed is not None and key in members
-        return zip_image(key, packed, members[key]) if zipped and packed is not None else in_folder
+        if not zipped or packed is None:
+            return in_folder
+        return LazyImage(key=key, load=ZipLoad(str(packed), members[key], key), where=f"{packed}/{members[key]}")
 
     return image
 

@@ -156,20 +156,14 @@ def further_cases(
         for half in HALVES:
             graphs = [graph for graph in source.graphs if half_of(source.images[graph.id].key) == half]
             graphs = sorted(graphs, key=lambda graph: _hash(graph.id))[:_GRAPHS]
-            made.append(_made(replace(source, graphs=graphs), ontology, options, tests))
+            try:
+                generator = generator_of(replace(source, graphs=graphs), ontology, ())
+            except DataError:  # the half has no graph with two objects that the ontology knows
+                return {}
+            questions = {test: generator.make(test, size=options.pairs, seed=options.seed) for test in sorted(tests)}
+            made.append({test: tuple(cases_of(one.pairs, source.images)) for test, one in questions.items()})
     enough = [test for test in tests if all(len(cases.get(test, ())) >= LEAST for cases in made)]
     return {test: tuple(cases[test] for cases in made) for test in enough}
-
-
-def _made(
-    found: Annotated, ontology: Ontology, options: ReadOptions, tests: Collection[Test]
-) -> dict[Test, tuple[Case, ...]]:
-    try:
-        generator = generator_of(found, ontology, ())
-    except DataError:  # the half has no graph with two objects that the ontology knows
-        return {}
-    made = {test: generator.make(test, size=options.pairs, seed=options.seed) for test in sorted(tests)}
-    return {test: tuple(cases_of(one.pairs, found.images)) for test, one in made.items()}
 
 
 def _hash(key: str) -> int:

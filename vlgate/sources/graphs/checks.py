@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -79,7 +79,7 @@ def _closing(after: Mapping[str, Iterable[str]]) -> Iterator[tuple[tuple[str, st
 Mode = Literal["fail", "leave out"]
 SizeOf = Callable[[str], tuple[int, int] | None]  # the width and height of the image with a name, if they are known
 Size = tuple[int | None, int | None]
-_Related = dict[str, list[tuple[str, str]]]
+_Related = dict[str, tuple[Relation, ...]]
 
 MOST_OBJECTS = 10_000  # of a graph; GQA's largest graphs have about 130
 # How far a box may reach beyond the image, as a share of the image's side, and in any case in pixels; the box is cut
@@ -174,7 +174,7 @@ class Checker:
         complete = self.faults.typed(fields.get("complete", False), bool, where, "'complete' that is not true or false")
         return SceneGraph(
             id=name,
-            objects={key: _with(thing, related[key]) for key, thing in made.items()},
+            objects={key: replace(thing, relations=related[key]) for key, thing in made.items()},
             width=size[0],
             height=size[1],
             location=normal_name(location) or "" if type(location) is str else "",
@@ -256,7 +256,7 @@ class Checker:
             while (name, other) in related[key]:
                 related[key].remove((name, other))
                 self.faults.found(f"{graph}, object {key!r}", "a relation that closes a circle", f"{name!r}, {circle}")
-        return related
+        return {key: tuple(Relation(name=name, object=to) for name, to in pairs) for key, pairs in related.items()}
 
     def _relations(
         self, key: str, objects: Mapping[str, Any], made: Mapping[str, SceneObject], where: str
@@ -279,13 +279,6 @@ class Checker:
             else:
                 self.faults.found(where, "a relation to an object that the graph lacks", f"{name!r} to {shown(other)}")
         return relations
-
-
-def _with(thing: SceneObject, relations: list[tuple[str, str]]) -> SceneObject:
-    if not relations:
-        return thing
-    made = tuple(Relation(name=name, object=other) for name, other in relations)
-    return SceneObject(id=thing.id, name=thing.name, box=thing.box, attributes=thing.attributes, relations=made)
 
 
 def _scaled(given: Size, image: tuple[int, int]) -> bool:

@@ -15,7 +15,7 @@ from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs import formats
 from vlgate.sources.graphs.checks import Checker, Faults, Mode, SizeOf
 from vlgate.sources.graphs.formats import Words, words
-from vlgate.sources.graphs.stream import AGAIN, members
+from vlgate.sources.graphs.stream import AGAIN, Member, members
 
 # A file is never in memory as a whole. With ``faults="fail"``, for clean files, the first fault is an error that names
 # the file, the graph and the object. With ``faults="leave out"``, for real data, the smallest part with a fault (an
@@ -68,18 +68,20 @@ def _read(path: Path, faults: Faults, size_of: SizeOf | None) -> Iterator[SceneG
         first = next(found, None)
         if first is None:
             raise DataError(path, None, "holds no scene graph", AGAIN)
-        every = chain([first], found)
-        if first.layout == "keyed":
-            yield from formats.gqa_graphs(every, checker)
-        elif first.layout == "listed":
-            apart = formats.is_apart(first)
-            yield from formats.visual_genome_graphs(formats.joined(every, faults) if apart else every, checker)
-        else:
-            yield from formats.own_graphs(every, checker)
+        every: Iterator[Member] = chain([first], found)
+        plain = formats.gqa if first.layout == "keyed" else formats.own
+        if first.layout == "listed":
+            plain = formats.visual_genome
+            # Objects without relationships: these are in another file.
+            if type(first.value) is dict and "objects" in first.value and "relationships" not in first.value:
+                every = formats.joined(every, faults)
+        for member in every:
+            named = plain(member, faults)
+            if named is not None and (graph := checker.graph(*named, member.repeated)) is not None:
+                yield graph
 
 
 def vocabulary_of(files: Iterable[Path]) -> Ontology:
-    """Return the curated ontology with the ``words`` of all these files."""
     ontology = default_ontology()
     for file in files:
         try:

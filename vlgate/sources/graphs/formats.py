@@ -30,13 +30,14 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import DataError, instead_of, nearest
-from vlgate.perturb.scene_graph import SceneGraph
-from vlgate.sources.graphs.checks import Checker, Faults, shown
+from vlgate.sources.graphs.checks import Faults, shown
 from vlgate.sources.graphs.stream import OWN_KEYS, Member, members
 
 Words = Mapping[str, tuple[Mapping[str, Any], ...]]
+Plain = tuple[object, dict[str, Any]]  # the name of a graph's image, and the graph in GQA's form
 
 _TEXT, _TRUTH, _WHOLE, _TEXTS = "a string", "true or false", "an integer", "a list of strings"
+_TYPES = {_TEXT: str, _TRUTH: bool, _WHOLE: int}
 # The kinds of words and the fields of each: (type, default). The default None means that the field is required.
 WORDS: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     "nouns": {"name": (_TEXT, None), "number": (_TEXT, "singular"), "parents": (_TEXTS, ())},
@@ -89,7 +90,9 @@ def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any
     word = {}
     for name, (wanted, otherwise) in fields.items():
         value = entry.get(name, otherwise)
-        if not _is(value, wanted) or (name == "name" and not value.strip()):
+        listed = isinstance(value, (list, tuple)) and all(type(text) is str and text.strip() for text in value)
+        fits = listed if wanted == _TEXTS else type(value) is _TYPES[wanted]
+        if not fits or (name == "name" and not value.strip()):
             known = f", {instead_of(name, entry)}" if name not in entry else ""
             faults.found(where, f"no {name} that is {wanted}", f"{shown(entry.get(name))}{known}")
             return None
@@ -98,12 +101,6 @@ def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any
         faults.found(where, f"a number that is none of {', '.join(NUMBERS)}", shown(word["number"]))
         return None
     return word
-
-
-def _is(value: Any, wanted: str) -> bool:
-    if wanted == _TEXTS:
-        return isinstance(value, (list, tuple)) and all(type(text) is str and text.strip() for text in value)
-    return type(value) is {_TEXT: str, _TRUTH: bool, _WHOLE: int}[wanted]
 
 
 # Visual Genome's scene graphs: one file of graphs, or the release's files of objects, attributes and relationships.
@@ -119,15 +116,6 @@ def _is(value: Any, wanted: str) -> bool:
 _COPIED = ("x", "y", "w", "h", "attributes")
 
 
-def visual_genome_graphs(listed: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    for member in listed:
-        name = image_of(member.value)
-        where = f"graph {shown(name)}, in place {member.key}"
-        plain = _plain_visual_genome(member.value, where, checker.faults)
-        if plain is not None and (graph := checker.graph(name, plain, member.repeated)) is not None:
-            yield graph
-
-
 def id_of(fields: Any, *names: str) -> str | None:
     """Return an id, which releases write as an integer, as a string; None if no field with these names has one."""
     value = next((fields[name] for name in names if name in fields), None) if type(fields) is dict else None
@@ -139,7 +127,10 @@ def image_of(fields: Any) -> str | None:
     return id_of(fields, "image_id", "id")
 
 
-def _plain_visual_genome(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
+def visual_genome(member: Member, faults: Faults) -> Plain | None:
+    fields = member.value
+    name = image_of(fields)
+    where = f"graph {shown(name)}, in place {member.key}"
     if faults.typed(fields, dict, where, "a record that is not an object") is None:
         return None
     if faults.typed(fields.get("objects"), list, where, "objects that are not a list") is None:
@@ -148,15 +139,15 @@ def _plain_visual_genome(fields: Any, where: str, faults: Faults) -> dict[str, A
     merged: dict[str, str] = {}
     for number, thing in _by_id(fields["objects"], ("object_id", "id"), where, faults).items():
         names = thing.get("names", thing.get("name"))
-        name = (names[0] if names else "") if type(names) is list else names
+        first = (names[0] if names else "") if type(names) is list else names
         copied = {field: thing[field] for field in _COPIED if field in thing}
-        objects[number] = {"name": name, "relations": [], **copied}
+        objects[number] = {"name": first, "relations": [], **copied}
         others = thing.get("merged_object_ids")
         merged |= {str(other): number for other in (others if type(others) is list else ())}
     given = faults.typed(fields.get("relationships", []), list, where, "relationships that are not a list")
     for relation in given or ():
         _relate(relation, objects, merged, where, faults)
-    return {"width": fields.get("width"), "height": fields.get("height"), "objects": objects}
+    return name, {"width": fields.get("width"), "height": fields.get("height"), "objects": objects}
 
 
 def _by_id(things: list[Any], names: tuple[str, ...], where: str, faults: Faults) -> dict[str, dict[str, Any]]:
@@ -198,13 +189,7 @@ NEEDED = ("attributes.json", "relationships.json")
 SIZES = "image_data.json"
 
 
-def is_apart(member: Member) -> bool:
-    """Return whether a record of a list has objects but no relationships, which are then in another file."""
-    return type(member.value) is dict and "objects" in member.value and "relationships" not in member.value
-
-
 def joined(objects: Iterable[Member], faults: Faults) -> Iterator[Member]:
-    """Yield the records of ``objects.json``, each as a graph joined with the records of the files beside it."""
     folder = faults.file.parent
     for name in NEEDED:
         if not (folder / name).is_file():
@@ -262,13 +247,12 @@ def _described(objects: Any, given: dict[str, Any], where: str, faults: Faults) 
     return described
 
 
-def gqa_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    for member in members:
-        if type(member.value) is not dict:
-            hint = f"{shown(member.value)} (in a file of your own: {nearest(member.key, OWN_KEYS)})"
-            checker.faults.found(f"graph {shown(member.key)}", "a graph that is not an object", hint)
-        elif (graph := checker.graph(member.key, member.value, member.repeated)) is not None:
-            yield graph
+def gqa(member: Member, faults: Faults) -> Plain | None:
+    if type(member.value) is dict:
+        return member.key, member.value
+    hint = f"{shown(member.value)} (in a file of your own: {nearest(member.key, OWN_KEYS)})"
+    faults.found(f"graph {shown(member.key)}", "a graph that is not an object", hint)
+    return None
 
 
 GRAPH = ("image", "width", "height", "location", "complete", "objects")
@@ -276,19 +260,13 @@ OBJECT = ("id", "name", "box", "attributes", "relations")
 RELATION = ("name", "object")
 
 
-def own_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    for member in members:
-        if member.layout == "beside":
-            words(member, checker.faults)
-            continue
-        image = member.value.get("image") if type(member.value) is dict else None
-        where = f"graph {member.key} ({shown(image)})"
-        plain = _plain_own(member.value, where, checker.faults)
-        if plain is not None and (graph := checker.graph(image, plain, member.repeated)) is not None:
-            yield graph
-
-
-def _plain_own(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
+def own(member: Member, faults: Faults) -> Plain | None:
+    if member.layout == "beside":
+        words(member, faults)
+        return None
+    fields = member.value
+    image = fields.get("image") if type(fields) is dict else None
+    where = f"graph {member.key} ({shown(image)})"
     if faults.typed(fields, dict, where, "a graph that is not an object") is None:
         return None
     faults.refuse_unknown(fields, GRAPH, where)
@@ -301,7 +279,7 @@ def _plain_own(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None
         return None
     things = _by_id(fields["objects"], ("id",), where, faults)
     objects = {key: _own_object(thing, f"{where}, object {key!r}", faults) for key, thing in things.items()}
-    return {**fields, "objects": objects}
+    return image, {**fields, "objects": objects}
 
 
 def _own_object(thing: dict[str, Any], where: str, faults: Faults) -> dict[str, Any]:

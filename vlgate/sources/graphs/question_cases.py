@@ -36,7 +36,6 @@ class FittedLoad:
 def fitted(
     image: LazyImage, perturbation: str, boxes: Sequence[Box], size: tuple[int, int] | None, origin: str
 ) -> LazyImage:
-    """Return the image of a perturbed question, which is perturbed by the boxes of its graph when it is loaded."""
     made = perturbed(image, perturbation, boxes, size=size)
     # A case shows two occluded images of one image: the digest of their boxes tells them apart.
     key = f"{made.key}-{made.where.rpartition('@')[2][:8]}" if perturbation == "occlude" else made.key

@@ -20,7 +20,6 @@ from vlgate.sources.own.kinds import CaseKind, kind_of
 from vlgate.sources.reading.image_paths import ImagePaths
 from vlgate.sources.reading.records import (
     Record,
-    celled_records,
     each,
     keyed_records,
     leave_out,
@@ -29,7 +28,7 @@ from vlgate.sources.reading.records import (
     noted,
 )
 from vlgate.sources.reading.source import Find, ReadOptions, Source
-from vlgate.sources.reading.text_files import collector_paused, read_text
+from vlgate.sources.reading.text_files import collector_paused, read_cells, read_text
 from vlgate.sources.registry import SOURCES
 from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of
 
@@ -76,7 +75,8 @@ def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
 # tags hold JSON; a column ``tags.colour`` is the tag ``colour``.
 def own_records(file: Path) -> Iterator[Record]:
     if file.suffix in {".csv", ".tsv"}:
-        yield from each(_of_cells, celled_records(file, "task", _TABLE))
+        rows = (Record(file, f"on line {line}", cells, _TABLE) for line, cells in read_cells(file, "task", _TABLE))
+        yield from each(_of_cells, rows)
         return
     text = read_text(file, REMEDY).lstrip()
     if text.startswith("["):

@@ -163,11 +163,9 @@ _BOX = "box named"
 
 @dataclass(frozen=True)  # not slotted: the fields are kept once they are split
 class CaseKind:
-    """A kind of case; its fields stand apart by spaces."""
-
     shape: Shape
     capability: Capability
-    musts: str
+    musts: str  # fields, apart by spaces
     ask: Callable[[Record, Find], Asked]  # returns the requests and the truths of a line
     may: str = ""
 

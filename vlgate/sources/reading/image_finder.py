@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 
@@ -130,8 +130,8 @@ class ImageFinder:
             if type(name) is not str or not is_plain(name):
                 expected = f"the image's name is {name!r}, expected a relative path without '..'"
                 raise DataError(file, record, expected, FETCH_AGAIN)
-            asked = _Asked(name=name, homes=homes, file=file, record=record)
-            image = search.images[homes, name] = self._image(search, asked)
+            only = partial(only_image, name=name, remedy=REMEDY, file=file, record=record)
+            image = search.images[homes, name] = self._image(search, name, homes, only)
         return image
 
     def _search(self, name: str) -> _Search:
@@ -149,16 +149,18 @@ class ImageFinder:
         self._searches[name] = _Search(source=source, listings=listings, images={}, places=places)
         return self._searches[name]
 
-    def _image(self, search: _Search, asked: _Asked) -> LazyImage:
-        name, identity = asked.name, search.source.identity(asked.name)
-        path = search.path(identity, name, asked)
+    def _image(
+        self, search: _Search, name: str, homes: tuple[Path, ...], only: Callable[[Iterable[str]], str | None]
+    ) -> LazyImage:
+        identity = search.source.identity(name)
+        path = only(search.nearest(identity, name, homes))
         if path is not None:
             return file_image(name, path)
         twin = search.source.twin
         if twin is None or not (others := self._twins[twin].get(identity, ())):
             return missing_image(name, search.places)
         other = self._searches.get(twin) or self._search(twin)
-        path = next((path for number in others if (path := other.path(number, str(number), asked))), None)
+        path = next(filter(None, (only(other.nearest(number, str(number), homes)) for number in others)), None)
         return missing_image(name, search.places + other.places) if path is None else file_image(name, path)
 
     @cached_property
@@ -197,37 +199,26 @@ class _Listing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    name: str
-    homes: tuple[Path, ...]
-    file: object
-    record: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
     source: ImageFolders
     listings: Mapping[Path, tuple[_Listing, ...]]
     images: dict[tuple[tuple[Path, ...], str], LazyImage]
     places: tuple[Path, ...]
 
-    def path(self, identity: Identity, name: str, asked: _Asked) -> str | None:
+    def nearest(self, identity: Identity, name: str, homes: tuple[Path, ...]) -> list[str]:
         def unlikeness(path: str) -> tuple[bool, bool]:
             return not path.endswith(f"/{name}"), stem(path) != stem(name)
 
-        for folders in (asked.homes, [folder for folder in self.listings if folder not in asked.homes]):
+        for folders in (homes, [folder for folder in self.listings if folder not in homes]):
             paths: dict[str, tuple[bool, bool]] = {}
             for folder in folders:
                 every = [path for listing in self.listings[folder] for path in listing.paths(identity)]
                 if every:
                     best = min(every, key=unlikeness)
                     paths[best] = unlikeness(best)
-            if len(paths) == 1:
-                return next(iter(paths))
             if paths:
-                nearest = [path for path, distance in paths.items() if distance == min(paths.values())]
-                return only_image(nearest, asked.name, REMEDY, file=asked.file, record=asked.record)
-        return None
+                return [path for path, distance in paths.items() if distance == min(paths.values())]
+        return []
 
 
 def same_content(path: str, other: str) -> bool:

@@ -14,7 +14,7 @@ from vlgate.errors import DataError, ImageError
 from vlgate.images.decoding import MAX_PIXELS, decode_stream
 from vlgate.sources.reading.image_finder import EXTENSIONS, stem
 from vlgate.sources.reading.text_files import FETCH_AGAIN
-from vlgate.types import FileContent, LazyImage, Recipe
+from vlgate.types import FileContent, Recipe
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -28,7 +28,7 @@ _BROKEN_ZIP = (BadZipFile, OSError, KeyError, EOFError, ValueError, RuntimeError
 @dataclass(frozen=True, slots=True)
 class ZipLoad:
     file: str
-    member: str
+    member: str  # never used as a path on the disk
     key: str
 
     def __call__(self) -> Image:
@@ -48,15 +48,18 @@ class ZipLoad:
 @dataclass(frozen=True, slots=True)
 class TableLoad:
     file: str
-    column: str
+    column: str  # of structs ``{bytes, path}``, as Hugging Face's datasets stores them, or of bytes
     place: tuple[int, int]
     key: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}, column {self.column}, row {self.place[1]} of row group {self.place[0]}"
 
     def __call__(self) -> Image:
         from pyarrow import ArrowException, types
 
         group, row = self.place
-        where = f"{self.file}, column {self.column}, row {row} of row group {group}"
         try:
             if self.file.endswith(".arrow"):
                 cell = arrow_batches(self.file)[group].column(self.column)[row]
@@ -65,10 +68,10 @@ class TableLoad:
             cell = cell["bytes"] if types.is_struct(cell.type) and cell.is_valid else cell
             content: bytes | None = cell.as_py()
         except (ArrowException, OSError, LookupError) as error:
-            raise ImageError(self.key, f"{where} cannot be read ({error})", FETCH_AGAIN) from None
+            raise ImageError(self.key, f"{self.where} cannot be read ({error})", FETCH_AGAIN) from None
         if content is None:
-            raise ImageError(self.key, f"{where} holds no bytes", "save the dataset with its images embedded")
-        return _decoded(content if len(content) <= MAX_BYTES else None, where, self.key)
+            raise ImageError(self.key, f"{self.where} holds no bytes", "save the dataset with its images embedded")
+        return _decoded(content if len(content) <= MAX_BYTES else None, self.where, self.key)
 
     def recipe(self) -> Recipe:
         return ("parquet", FileContent(self.file), self.column, self.place)
@@ -84,17 +87,6 @@ def zip_members(file: Path) -> dict[str, str]:
     except _BROKEN_ZIP as error:
         raise DataError(file, None, f"is not a complete ZIP file ({error})", FETCH_AGAIN) from None
     return {stem(name): name for name in names if name.rpartition(".")[2].lower() in EXTENSIONS}
-
-
-def zip_image(key: str, file: Path, member: str) -> LazyImage:
-    """Return the image in a member of a ZIP file; the member's name is never used as a path on the disk."""
-    return LazyImage(key=key, load=ZipLoad(str(file), member, key), where=f"{file}/{member}")
-
-
-def table_image(key: str, file: Path, column: str, place: tuple[int, int]) -> LazyImage:
-    """Return the image in a column of structs ``{bytes, path}``, as Hugging Face's datasets stores it, or of bytes."""
-    where = f"{file}, column {column}, row {place[1]} of row group {place[0]}"
-    return LazyImage(key=key, load=TableLoad(str(file), column, place, key), where=where)
 
 
 @lru_cache(maxsize=4)  # mapped into memory, not read

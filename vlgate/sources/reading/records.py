@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from vlgate.errors import DataError, instead_of
-from vlgate.sources.reading.text_files import FETCH_AGAIN, parsed, read_cells, read_json, read_members, read_text, shown
+from vlgate.sources.reading.text_files import FETCH_AGAIN, parsed, read_json, read_members, read_text, shown
 
 # A reader makes its cases with ``each``. The first record that cannot be read ends the reading, unless somebody notes
 # these errors: then the others are read.
@@ -159,12 +159,6 @@ def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
             leave_out(error)
         else:
             yield record
-
-
-def celled_records(file: Path, column: str, remedy: str) -> Iterator[Record]:
-    """Yield the records of a table of comma- or tab-separated values; the id of a record is its line, from 1."""
-    for line, cells in read_cells(file, column, remedy):
-        yield Record(file, f"on line {line}", cells, remedy)
 
 
 def _record(file: Path, name: str, fields: Any, remedy: str = FETCH_AGAIN) -> Record:

@@ -14,7 +14,7 @@ from typing import Any
 from vlgate.errors import DataError
 from vlgate.images.files import file_image, missing_image
 from vlgate.sources.reading.image_finder import is_plain
-from vlgate.sources.reading.packed import arrow_batches, table_image
+from vlgate.sources.reading.packed import TableLoad, arrow_batches
 from vlgate.sources.reading.records import Record, each
 from vlgate.sources.reading.source import Item, ReadOptions, TaskRow
 from vlgate.sources.reading.text_files import FETCH_AGAIN
@@ -60,7 +60,8 @@ class Row:
     def image(self, key: str, column: str) -> LazyImage:
         table = self.record.file
         if column not in self.outside or column not in self.paths:
-            return table_image(key, table, column, self.place)
+            load = TableLoad(str(table), column, self.place, key)
+            return LazyImage(key=key, load=load, where=load.where)
         path = self.paths[column]  # perhaps one of another machine
         # Two folders of a table may hold images of one name.
         name = path.removeprefix("images/") if is_plain(path) else path.replace("\\", "/").rpartition("/")[2]

@@ -58,14 +58,12 @@ def _found(match: re.Match[str] | None) -> re.Match[str]:
 
 
 def shown(value: Any) -> str:
-    """Return a value and its type for a message, cut to 60 characters."""
     text = repr(value)
     return f"{_NAMES.get(type(value), 'null')} ({text if len(text) <= 60 else text[:57] + '...'})"
 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the garbage collector while many records are made at once."""
     # Reading and judging make no reference cycles, but the collector scans everything that was made again and again:
     # parsing 54 MB took 1.3 to 2.7 s with the collector and 0.5 s without it.
     was_on = gc.isenabled()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from math import ceil
 from pathlib import Path
 from typing import Any, get_args
@@ -32,15 +32,20 @@ class ChartRun:
     fingerprint: str
     seed: int
     charts: tuple[Acuity, ...]
+    decisions: tuple[AcuityDecision, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return all(decision.outcome == "pass" for decision in self.decisions)
 
     def chart(self, faculty: str) -> Acuity | None:
         return next((chart for chart in self.charts if chart.faculty == faculty), None)
 
 
-def text_of(release: ChartRun, decisions: Sequence[AcuityDecision] = ()) -> str:
+def text_of(release: ChartRun) -> str:
     gates = [
         {"gate": f"acuity.{one.gate.faculty}", one.gate.key: one.gate.bound, "decision": one.outcome, "why": one.why}
-        for one in decisions
+        for one in release.decisions
     ]
     content = {
         "schema": SCHEMA,
@@ -227,7 +232,7 @@ def cells(release: ChartRun, earlier: ChartRun | None) -> Iterator[tuple[str, ..
         yield (*row, said(before), change(chart, before)) if before else (*row, "", "")
 
 
-def lines(release: ChartRun, earlier: ChartRun | None, decisions: Sequence[AcuityDecision]) -> Iterator[str]:
+def lines(release: ChartRun, earlier: ChartRun | None) -> Iterator[str]:
     most = len(_HEAD) if earlier else 4
     rows = [_HEAD[:most], *(row[:most] for row in cells(release, earlier))]
     widths = [max(len(row[column]) for row in rows) for column in range(most)]
@@ -238,7 +243,7 @@ def lines(release: ChartRun, earlier: ChartRun | None, decisions: Sequence[Acuit
         remarks += [f"{chart.unscored} trials have no reply"] if chart.unscored else []
         if remarks:
             yield f"{chart.faculty}: {'; '.join(remarks)}"
-    yield from (f"acuity.{decision.gate.faculty}: {decision.outcome}: {decision.why}" for decision in decisions)
+    yield from (f"acuity.{decision.gate.faculty}: {decision.outcome}: {decision.why}" for decision in release.decisions)
 
 
 def page(release: ChartRun, earlier: ChartRun | None) -> str:
@@ -254,16 +259,6 @@ def page(release: ChartRun, earlier: ChartRun | None) -> str:
     return str(_PAGE.format(css=css, models=models, charts=charts, head=head, rows=rows))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
-    release: ChartRun
-    decisions: tuple[AcuityDecision, ...]
-
-    @property
-    def passed(self) -> bool:
-        return all(decision.outcome == "pass" for decision in self.decisions)
-
-
 def gates_of(file: Path) -> tuple[AcuityGate, ...]:
     _, content = toml_of(file)
     ours = {name: value for name, value in content.items() if name not in {"gate", "limit", "defaults", "checks"}}
@@ -276,27 +271,26 @@ def draw(
     gates: Sequence[AcuityGate],
     limit: int | None,
     say: Callable[[str], None],
-) -> Drawn:
-    price = cost(faculties, limit)
+) -> ChartRun:
+    calls, trials = cost(faculties, limit)
     try:
         loaded, predictor = load_model(options, ())
-        say(f"{len(faculties)} charts, at most {price.calls:,} calls to {options.model} ({price.trials} trials each)")
-        seconds = ceil(price.calls * seconds_per_call(predictor, faculties, options.seed))
+        say(f"{len(faculties)} charts, at most {calls:,} calls to {options.model} ({trials} trials each)")
+        seconds = ceil(calls * seconds_per_call(predictor, faculties, options.seed))
         say(f"at most {seconds} s" if seconds < 100 else f"at most {seconds // 60} min {seconds % 60} s")
-        drawn = tuple(charts(predictor, faculties, price.trials, options.seed))
+        drawn = tuple(charts(predictor, faculties, trials, options.seed))
     except VlgateError as error:
         raise OptionError(str(error)) from error
     except Exception as error:  # what a foreign model raises has any class; it is told in one line, with its class
         raise OptionError(f"--model={options.model}: the model raised {described(error)}; correct it") from error
     release = ChartRun(model=options.model, fingerprint=loaded.fingerprint, seed=options.seed, charts=drawn)
-    return Drawn(release=release, decisions=tuple(decide_acuity(gate, release.chart(gate.faculty)) for gate in gates))
+    return replace(release, decisions=tuple(decide_acuity(gate, release.chart(gate.faculty)) for gate in gates))
 
 
-def written(drawn: Drawn, earlier: ChartRun | None, folder: Path) -> list[str]:
+def written(release: ChartRun, earlier: ChartRun | None, folder: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
-    release = drawn.release
     both = [release, *([earlier] if earlier else [])]
-    write_whole(folder / FILE, text_of(release, drawn.decisions))
+    write_whole(folder / FILE, text_of(release))
     write_whole(folder / "acuity.svg", sheet([chart.about for chart in release.charts], both))
     write_whole(folder / "acuity.html", page(release, earlier))
-    return list(lines(release, earlier, drawn.decisions))
+    return list(lines(release, earlier))

@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.errors import OptionError, UnknownNameError
+from vlgate.errors import OptionError
 from vlgate.metrics.perception import FACULTIES, Acuity, Fit, Grid, Word, fit_of, fits, grid, most_telling, weights_of
 from vlgate.metrics.stats import wilson
 from vlgate.seeds import generator, quick_generator
@@ -76,20 +76,8 @@ PACE = 8  # trials of each of the two samples, the first to warm up, the second 
 _LEAST_FIT = 0.01  # the least p-value of a fit that a threshold is given with
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    calls: int
-    trials: int
-
-
-def chosen(names: Sequence[str]) -> tuple[str, ...]:
-    for name in names:
-        if name not in FACULTIES:
-            raise UnknownNameError("faculty", name, FACULTIES)
-    return tuple(name for name in FACULTIES if not names or name in names)
-
-
-def cost(faculties: Sequence[str], limit: int | None = None) -> Cost:
+def cost(faculties: Sequence[str], limit: int | None = None) -> tuple[int, int]:
+    """Return the most calls, and the most trials of each chart."""
     pace = 2 * PACE * CALLS
     trials = TRIALS if limit is None else min(TRIALS, (limit - pace) // (CALLS * len(faculties)))
     if trials < LEAST:
@@ -98,7 +86,7 @@ def cost(faculties: Sequence[str], limit: int | None = None) -> Cost:
         if len(faculties) == 1:
             need, remedy = "1 chart needs", "raise --limit"
         raise OptionError(f"--limit {limit}: {need} at least {least:,} calls; {remedy}")
-    return Cost(calls=trials * CALLS * len(faculties) + pace, trials=trials)
+    return trials * CALLS * len(faculties) + pace, trials
 
 
 def seconds_per_call(predictor: Predictor, faculties: Sequence[str], seed: int) -> float:

@@ -18,19 +18,7 @@ from vlgate.perturb.foils.candidates import WordTable
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import beside
 from vlgate.sources.reading.text_files import read_text
-from vlgate.studies.analyses.runs import (
-    FEWEST,
-    Named,
-    Run,
-    agreement_table,
-    analysis_of,
-    chosen,
-    keys_of,
-    named,
-    pattern_of,
-    reader_table,
-    verbs_of,
-)
+from vlgate.studies.analyses.runs import FEWEST, Named, Run, Study, keys_of, studied, verbs_of
 from vlgate.studies.analyses.tables import Analysis, Row, Table, library, measured, number_in, share, table
 from vlgate.types import FloatArray
 
@@ -177,9 +165,9 @@ _PAPER = ("CLIP", "ViLBERT", "LXMERT", "GPT2")
 def analyse(
     runs: Sequence[Run], features: Features | None = None, reader: Run | None = None, tasks: str | None = None
 ) -> Analysis:
-    pattern = pattern_of(runs, "bla", HEADLINE, tasks)
+    study = studied(runs, "bla", HEADLINE, tasks)
     known = features or Features()
-    sets = named(runs, pattern, HEADLINE)
+    sets = study.named()
     tables = [
         table("bla-preferences", _preferences(sets)),
         table("bla-voices", _voices(sets)),
@@ -188,12 +176,12 @@ def analyse(
     ]
     notes = [*known.lacking]
     if len(runs) > 1:
-        tables += [agreement_table(runs, pattern, HEADLINE), table("bla-all", _all_of_them(runs, pattern))]
+        tables += [study.agreement(), table("bla-all", _all_of_them(study))]
     else:
         notes.append("agreement between models: left out; name two or more runs")
     if reader is not None:
-        tables.append(reader_table(runs, reader, pattern, HEADLINE, "Chen 2022, Table 6.3"))
-    return analysis_of("bla", pattern, runs, tables, notes)
+        tables.append(study.beside(reader, "Chen 2022, Table 6.3"))
+    return study.analysis(tables, notes)
 
 
 def preferences(cases: CaseTable) -> tuple[str, ...]:
@@ -247,12 +235,12 @@ def _ordered(verbs: Iterable[str]) -> list[str]:
     return sorted({*verbs} - {""}, key=lambda verb: (verb == "other", verb))
 
 
-def _all_of_them(runs: Sequence[Run], pattern: str) -> Iterator[Row]:
-    for task, cases in chosen(runs[0], pattern, HEADLINE).items():
-        others = [chosen(run, pattern, HEADLINE).get(task) for run in runs[1:]]
+def _all_of_them(study: Study) -> Iterator[Row]:
+    for task, cases in study.of(study.runs[0]).items():
+        others = [study.of(run).get(task) for run in study.runs[1:]]
         there = [dict(zip(keys_of(other), range(len(other)), strict=True)) for other in others if other is not None]
         kept = [row for row, key in enumerate(keys_of(cases)) if all(key in places for places in there)]
-        if not kept or len(there) < len(runs) - 1:
+        if not kept or len(there) < len(others):
             continue
         first = cases.take(kept)
         for metric in (HEADLINE, "set_error"):

@@ -10,7 +10,7 @@ import numpy as np
 from vlgate.judging.answers import normal_answer, read_answer
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import figures
-from vlgate.studies.analyses.runs import Named, Run, analysis_of, blind_table, chosen, coverage_table, named, pattern_of
+from vlgate.studies.analyses.runs import Named, Run, Study, studied
 from vlgate.studies.analyses.tables import Analysis, Detail, Row, correlate, correlated, measured, share, table
 
 HEADLINE = "c_acc"
@@ -22,19 +22,19 @@ _FULL = frozenset({"8", "9", "10", "11", "12"})  # the tables with all metrics o
 
 
 def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
-    pattern = pattern_of(runs, "carets", HEADLINE, tasks)
-    pairs = named(runs, pattern, HEADLINE)
-    tables = [table("carets-gaps", _gaps(pairs)), table("carets-models", _across(runs, pattern))]
+    study = studied(runs, "carets", HEADLINE, tasks)
+    pairs = study.named()
+    tables = [table("carets-gaps", _gaps(pairs)), table("carets-models", _across(study))]
     tables += [table("carets-changes", _answers(pairs)), table("carets-replies", _replies(pairs))]
     if len(runs) > 1:
-        tables.append(coverage_table(runs, pattern, HEADLINE, ("acc_original", "acc_perturbed"), "answers"))
-        tables.append(coverage_table(runs, pattern, HEADLINE, (HEADLINE,), "pairs"))
+        tables.append(study.coverage(("acc_original", "acc_perturbed"), "answers"))
+        tables.append(study.coverage((HEADLINE,), "pairs"))
         fit = "fit shares of answers better than of pairs, of which their caption speaks"
         note = f"coverage: Tables 13 to 17 of Jimenez et al. 2022 {fit}"
     else:
         note = "coverage between models: left out; name two or more runs"
-    tables.append(blind_table(runs, pattern, HEADLINE, ("acc", "cons", HEADLINE)))
-    return analysis_of("carets", pattern, runs, tables, [note])
+    tables.append(study.blind(("acc", "cons", HEADLINE)))
+    return study.analysis(tables, [note])
 
 
 def change_of(cases: CaseTable, row: int) -> str:
@@ -56,16 +56,16 @@ def _gaps(pairs: Named) -> Iterator[Row]:
         yield from measured((model, task), share(gaps, cases.groups), means)
 
 
-def _across(runs: Sequence[Run], pattern: str) -> Iterator[Row]:
+def _across(study: Study) -> Iterator[Row]:
     printed = [figure for figure in figures("carets") if figure.table in _FULL and figure.model != "human"]
     for target in dict.fromkeys(figure.target for figure in printed):
         values = {(figure.model, figure.metric): figure.value for figure in printed if figure.target == target}
         models = dict.fromkeys(model for model, _ in values)
         acc, cons = (np.array([values[model, name] for model in models]) for name in ("acc", "cons"))
         yield correlated(("the paper's models", str(target)), correlate(acc, cons))
-    tasks = dict.fromkeys(task for run in runs for task in chosen(run, pattern, HEADLINE))
-    for task in tasks if len(runs) > 1 else ():
-        there = [run.tasks[task].case_metrics for run in runs if task in run.tasks]
+    tasks = dict.fromkeys(task for _, task, _ in study.named())
+    for task in tasks if len(study.runs) > 1 else ():
+        there = [run.tasks[task].case_metrics for run in study.runs if task in run.tasks]
         acc, cons = (np.array([metrics[name].mean() for metrics in there]) for name in ("acc", "cons"))
         yield correlated(("the runs", task), correlate(acc, cons))
 

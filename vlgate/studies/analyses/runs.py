@@ -52,40 +52,8 @@ def headline_of(cases: CaseTable) -> str | None:
     return next((name for name in headlines() if name in cases.case_metrics), None)
 
 
-def chosen(run: Run, pattern: str, headline: str) -> dict[str, CaseTable]:
-    there = ((task, cases) for task, cases in run.tasks.items() if fnmatchcase(task, pattern))
-    return {task: cases for task, cases in there if headline_of(cases) == headline}
-
-
-Named = Sequence[tuple[str, str, CaseTable]]  # the names of runs and tasks, and the cases
-
-
-def named(runs: Sequence[Run], pattern: str, headline: str) -> Named:
-    return [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, headline)]
-
-
-def chosen_of(runs: Sequence[Run], pattern: str, headline: str) -> Iterator[tuple[Run, str, CaseTable]]:
-    return ((run, task, cases) for run in runs for task, cases in chosen(run, pattern, headline).items())
-
-
 def keys_of(cases: CaseTable) -> tuple[tuple[str, str], ...]:
     return tuple(zip(cases.ids, cases.asked, strict=True))
-
-
-def pattern_of(runs: Sequence[Run], benchmark: str, headline: str, given: str | None) -> str:
-    patterns = (given,) if given else (f"{benchmark}/*", DRAWN)
-    for pattern in patterns:
-        if any(chosen(run, pattern, headline) for run in runs):
-            return pattern
-    problem = f"no task {' or '.join(map(repr, patterns))} with judged cases with the metric {headline} in the runs"
-    raise OptionError(f"{problem}; name a run on {benchmark} or on the scenes, or the tasks with --suite GLOB")
-
-
-def analysis_of(
-    name: str, pattern: str, runs: Sequence[Run], tables: Sequence[Table], notes: Sequence[str]
-) -> Analysis:
-    names = tuple(run.name for run in runs)
-    return Analysis(name=name, tasks=pattern, runs=names, tables=tuple(tables), notes=tuple(notes))
 
 
 def shared(first: CaseTable, second: CaseTable) -> tuple[CaseTable, CaseTable]:
@@ -121,64 +89,96 @@ def perplexities(reader: Run) -> dict[str, float]:
     return found
 
 
-def agreement_table(runs: Sequence[Run], pattern: str, headline: str) -> Table:
-    rows: list[Row] = []
-    for one, other in combinations(runs, 2):
-        for task, first, second in _both(one, other, pattern, headline):
-            a, b = first.case_metrics[headline] == 1.0, second.case_metrics[headline] == 1.0
-            # Cohen's kappa is the agreement beyond that of two models that are right as often, but independently.
-            beyond = kappa(a, b, first.groups)
-            known = {"kappa": beyond.value, "kappa low": beyond.low, "kappa high": beyond.high}
-            more = {**known, "both right": int((a & b).sum()), "both wrong": int((~a & ~b).sum())}
-            rows += measured((task, one.name, other.name), share(a == b, first.groups), more)
-    return table("agreement", rows, headline=headline)
+Named = Sequence[tuple[str, str, CaseTable]]  # the names of runs and tasks, and the cases
 
 
-def coverage_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Sequence[str], of: str) -> Table:
-    rows: list[Row] = []
-    for one, other in permutations(runs, 2):
-        for task, first, second in _both(one, other, pattern, headline):
-            both = (first.case_metrics, second.case_metrics)
-            mine, theirs = (np.concatenate([own[name] == 1.0 for name in metrics]) for own in both)
-            groups = numbered(np.tile(first.groups.codes, len(metrics)))
-            rows += measured((task, one.name, other.name), share(mine, groups, theirs))
-    return table("coverage", rows, of=of)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    # An analysis takes the tasks that match the pattern and have the headline.
+
+    benchmark: str
+    headline: str
+    runs: Sequence[Run]
+    pattern: str
+
+    def of(self, run: Run) -> dict[str, CaseTable]:
+        there = ((task, cases) for task, cases in run.tasks.items() if fnmatchcase(task, self.pattern))
+        return {task: cases for task, cases in there if headline_of(cases) == self.headline}
+
+    def _every(self) -> Iterator[tuple[Run, str, CaseTable]]:
+        return ((run, task, cases) for run in self.runs for task, cases in self.of(run).items())
+
+    def named(self) -> Named:
+        return [(run.name, task, cases) for run, task, cases in self._every()]
+
+    def analysis(self, tables: Sequence[Table], notes: Sequence[str]) -> Analysis:
+        names = tuple(run.name for run in self.runs)
+        return Analysis(name=self.benchmark, tasks=self.pattern, runs=names, tables=tuple(tables), notes=tuple(notes))
+
+    def agreement(self) -> Table:
+        rows: list[Row] = []
+        for one, other in combinations(self.runs, 2):
+            for task, first, second in self._both(one, other):
+                a, b = (cases.case_metrics[self.headline] == 1.0 for cases in (first, second))
+                # Cohen's kappa is the agreement beyond that of two models that are right as often, but independently.
+                beyond = kappa(a, b, first.groups)
+                known = {"kappa": beyond.value, "kappa low": beyond.low, "kappa high": beyond.high}
+                more = {**known, "both right": int((a & b).sum()), "both wrong": int((~a & ~b).sum())}
+                rows += measured((task, one.name, other.name), share(a == b, first.groups), more)
+        return table("agreement", rows, headline=self.headline)
+
+    def coverage(self, metrics: Sequence[str], of: str) -> Table:
+        rows: list[Row] = []
+        for one, other in permutations(self.runs, 2):
+            for task, first, second in self._both(one, other):
+                both = (first.case_metrics, second.case_metrics)
+                mine, theirs = (np.concatenate([own[name] == 1.0 for name in metrics]) for own in both)
+                groups = numbered(np.tile(first.groups.codes, len(metrics)))
+                rows += measured((task, one.name, other.name), share(mine, groups, theirs))
+        return table("coverage", rows, of=of)
+
+    def _both(self, run: Run, other: Run) -> Iterator[tuple[str, CaseTable, CaseTable]]:
+        there = self.of(other)
+        for task, cases in self.of(run).items():
+            if task in there:
+                first, second = shared(cases, there[task])
+                if first.ids:
+                    yield task, first, second
+
+    def blind(self, metrics: Sequence[str]) -> Table:
+        rows: list[Row] = []
+        for run, task, _ in self._every():
+            found = run.figures["tasks"][task]["metrics"]
+            for metric in metrics:
+                whole = found.get(metric, {})
+                blind = whole.get("blind")
+                if blind is not None:
+                    alone = float(blind["value"])
+                    beyond = float(whole["value"]) - alone
+                    more = {"chance": whole.get("chance"), "text only": alone, "beyond text": beyond}
+                    figures = {name: whole[name] for name in ("value", "low", "high", "n")}
+                    rows.append(Row(labels=(run.name, task, metric), **figures, more=more))
+        return table("blind", rows)
+
+    def beside(self, reader: Run, source: str) -> Table:
+        rows: list[Row] = []
+        there = self.of(reader)
+        for run, task, cases in self._every():
+            if task not in there:
+                continue
+            first, second = shared(there[task], cases)
+            if len(first):
+                before, after = (some.case_metrics[self.headline] for some in (first, second))
+                more = {self.headline: float(after.mean()), reader.name: float(before.mean())}
+                rows += measured((run.name, task), difference(before, after, first.groups), more)
+        return table("reader", rows, headline=self.headline, reader=reader.name, source=source)
 
 
-def _both(run: Run, other: Run, pattern: str, headline: str) -> Iterator[tuple[str, CaseTable, CaseTable]]:
-    there = chosen(other, pattern, headline)
-    for task, cases in chosen(run, pattern, headline).items():
-        if task in there:
-            first, second = shared(cases, there[task])
-            if first.ids:
-                yield task, first, second
-
-
-def blind_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Sequence[str]) -> Table:
-    rows: list[Row] = []
-    for run, task, _ in chosen_of(runs, pattern, headline):
-        found = run.figures["tasks"][task]["metrics"]
-        for metric in metrics:
-            whole = found.get(metric, {})
-            blind = whole.get("blind")
-            if blind is not None:
-                alone = float(blind["value"])
-                beyond = float(whole["value"]) - alone
-                more = {"chance": whole.get("chance"), "text only": alone, "beyond text": beyond}
-                figures = {name: whole[name] for name in ("value", "low", "high", "n")}
-                rows.append(Row(labels=(run.name, task, metric), **figures, more=more))
-    return table("blind", rows)
-
-
-def reader_table(runs: Sequence[Run], reader: Run, pattern: str, headline: str, source: str) -> Table:
-    rows: list[Row] = []
-    there = chosen(reader, pattern, headline)
-    for run, task, cases in chosen_of(runs, pattern, headline):
-        if task not in there:
-            continue
-        first, second = shared(there[task], cases)
-        if len(first):
-            before, after = first.case_metrics[headline], second.case_metrics[headline]
-            more = {headline: float(after.mean()), reader.name: float(before.mean())}
-            rows += measured((run.name, task), difference(before, after, first.groups), more)
-    return table("reader", rows, headline=headline, reader=reader.name, source=source)
+def studied(runs: Sequence[Run], benchmark: str, headline: str, given: str | None) -> Study:
+    patterns = (given,) if given else (f"{benchmark}/*", DRAWN)
+    for pattern in patterns:
+        study = Study(benchmark=benchmark, headline=headline, runs=runs, pattern=pattern)
+        if any(map(study.of, runs)):
+            return study
+    problem = f"no task {' or '.join(map(repr, patterns))} with judged cases with the metric {headline} in the runs"
+    raise OptionError(f"{problem}; name a run on {benchmark} or on the scenes, or the tasks with --suite GLOB")

@@ -10,18 +10,7 @@ from vlgate.metrics.clusters import numbered
 from vlgate.metrics.paired import difference
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import figures
-from vlgate.studies.analyses.runs import (
-    Named,
-    Run,
-    agreement_table,
-    analysis_of,
-    blind_table,
-    chosen,
-    named,
-    pattern_of,
-    perplexities,
-    reader_table,
-)
+from vlgate.studies.analyses.runs import Named, Run, Study, perplexities, studied
 from vlgate.studies.analyses.tables import Analysis, Row, correlate, correlated, gap, measured, share, table
 from vlgate.types import FloatArray
 
@@ -30,29 +19,28 @@ _READERS = ("GPT1", "GPT2")
 
 
 def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = None) -> Analysis:
-    pattern = pattern_of(runs, "valse", HEADLINE, tasks)
-    pairs = named(runs, pattern, HEADLINE)
+    study = studied(runs, "valse", HEADLINE, tasks)
+    pairs = study.named()
     notes: list[str] = []
     tables = [
         table("valse-classifying", _changes(pairs, ("acc", HEADLINE))),
         table("valse-precisions", _changes(pairs, ("p_f", "p_c"))),
-        blind_table(runs, pattern, HEADLINE, (HEADLINE,)),
+        study.blind((HEADLINE,)),
     ]
     if reader is None:
         missing = "the comparison with a language model and its priors: left out"
         notes.append(f"{missing}; name the run of a language model with --perplexity RUN, such as of gpt2")
     else:
         known = perplexities(reader)
-        source = "Parcalabescu et al. 2022, Tables 2 and 4"
-        tables.append(reader_table(runs, reader, pattern, HEADLINE, source))
+        tables.append(study.beside(reader, "Parcalabescu et al. 2022, Tables 2 and 4"))
         tables.append(table("valse-priors", _priors(pairs, known)))
         tables.append(table("valse-margins", _margins(pairs, known)))
-    tables.append(table("valse-instruments", _instruments(runs, pattern, reader)))
+    tables.append(table("valse-instruments", _instruments(study, reader)))
     if len(runs) > 1:
-        tables.append(agreement_table(runs, pattern, HEADLINE))
+        tables.append(study.agreement())
     else:
         notes.append("agreement between models: left out; name two or more runs")
-    return analysis_of("valse", pattern, runs, tables, notes)
+    return study.analysis(tables, notes)
 
 
 def prior(cases: CaseTable, known: Mapping[str, float]) -> FloatArray:
@@ -96,7 +84,7 @@ def _margins(pairs: Named, known: Mapping[str, float]) -> Iterator[Row]:
         yield correlated((model, task), correlate(margin[there], preferred[there], groups))
 
 
-def _instruments(runs: Sequence[Run], pattern: str, reader: Run | None) -> Iterator[Row]:
+def _instruments(study: Study, reader: Run | None) -> Iterator[Row]:
     printed: dict[str, dict[str, float]] = {}
     for figure in figures("valse"):
         instrument = figure.target not in {None, "valse/*"} and figure.model != "chance"
@@ -105,13 +93,13 @@ def _instruments(runs: Sequence[Run], pattern: str, reader: Run | None) -> Itera
     names = [(name, other) for other in _READERS for name in printed if name not in _READERS]
     compared = [(f"{name} (printed)", f"{other} (printed)", printed[name], printed[other]) for name, other in names]
     if reader is not None:
-        texts = _values(reader, pattern)
-        compared += [(run.name, reader.name, _values(run, pattern), texts) for run in runs]
+        texts = _values(study, reader)
+        compared += [(run.name, reader.name, _values(study, run), texts) for run in study.runs]
     for name, other, values, texts in compared:
         both = [task for task in values if task in texts]
         x, y = (np.array([of_model[task] for task in both]) for of_model in (values, texts))
         yield correlated((name, other), correlate(x, y))
 
 
-def _values(run: Run, pattern: str) -> dict[str, float]:
-    return {task: float(cases.case_metrics[HEADLINE].mean()) for task, cases in chosen(run, pattern, HEADLINE).items()}
+def _values(study: Study, run: Run) -> dict[str, float]:
+    return {task: float(cases.case_metrics[HEADLINE].mean()) for task, cases in study.of(run).items()}

@@ -16,7 +16,7 @@ from vlgate.metrics.macro import checklist_gaps, checklist_rows
 from vlgate.perturb.scene_graph import Box, place_of, size_of
 from vlgate.record.cases import CaseTable
 from vlgate.sources.reading.text_files import read_text
-from vlgate.studies.analyses.runs import Run, analysis_of, chosen, pattern_of
+from vlgate.studies.analyses.runs import Run, studied
 from vlgate.studies.analyses.tables import Analysis, Detail, Row, combined, measured, number_in, share, table
 from vlgate.types import Metric
 
@@ -64,8 +64,8 @@ _KINDS: Mapping[str, tuple[str, ...]] = {"location": LOCATIONS, "size": SIZES}
 
 
 def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None = None) -> Analysis:
-    pattern = pattern_of(runs, BENCHMARK, HEADLINE, tasks)
-    found = [(run, chosen(run, pattern, HEADLINE)) for run in runs]
+    study = studied(runs, BENCHMARK, HEADLINE, tasks)
+    found = [(run, study.of(run)) for run in runs]
     classes = table("checklist-classes", _class_rows(found, placed or {}))
     of_kinds = ((run, gap_of(of_run, kind, placed or {})) for run, of_run in found for kind in _KINDS)
     gaps = (replace(row, labels=(run.name, *row.labels)) for run, row in of_kinds if row is not None)
@@ -73,7 +73,7 @@ def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None
     notes = ["shares are of all pairs together; means are over files, then datasets, then levels, as in the paper"]
     if not classes.rows:
         notes.append("location and size: no task says them; give the boxes of the objects with --boxes FILE")
-    return analysis_of(BENCHMARK, pattern, runs, tables, notes)
+    return study.analysis(tables, notes)
 
 
 def by_class(tasks: Mapping[str, CaseTable], kind: str, placed: Placed) -> dict[str, Metric]:

@@ -13,18 +13,8 @@ from vlgate.errors import OptionError
 from vlgate.metrics.clusters import numbered
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import beside, figures
-from vlgate.studies.analyses.runs import Named, Run, analysis_of, chosen, named, pattern_of, perplexities
-from vlgate.studies.analyses.tables import (
-    Analysis,
-    Correlation,
-    Row,
-    Table,
-    correlate,
-    correlated,
-    measured,
-    share,
-    table,
-)
+from vlgate.studies.analyses.runs import Named, Run, perplexities, studied
+from vlgate.studies.analyses.tables import Analysis, Correlation, Row, correlate, correlated, measured, share, table
 
 SCORES = ("text", "image", "group")
 OUTLIER = "CLIP (ViT-B/32)"  # the model that Table 7 leaves out, because it saw a hundred times as much as the others
@@ -32,9 +22,7 @@ OUTLIER = "CLIP (ViT-B/32)"  # the model that Table 7 leaves out, because it saw
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """Millions of images and of captions that a model was pretrained on."""
-
-    images: float
+    images: float  # millions that a model was pretrained on
     captions: float
 
 
@@ -44,7 +32,6 @@ def sizes() -> dict[str, Size]:
 
 
 def given_sizes(texts: Sequence[str]) -> dict[str, Size]:
-    """Read sizes as a user gives them, ``NAME=IMAGES,CAPTIONS`` in millions."""
     known: dict[str, Size] = {}
     for text in texts:
         name, _, numbers = text.rpartition("=")
@@ -74,8 +61,8 @@ _PRINTED = "data with the scores of n models of Thrush et al. 2022, Tables 2, 3 
 def analyse(
     runs: Sequence[Run], reader: Run | None = None, given: Mapping[str, Size] | None = None, tasks: str | None = None
 ) -> Analysis:
-    pattern, known = pattern_of(runs, "winoground", HEADLINE, tasks), given or {}
-    quads = named(runs, pattern, HEADLINE)
+    study, known = studied(runs, "winoground", HEADLINE, tasks), given or {}
+    quads = study.named()
     notes: list[str] = []
     tables = [table("winoground-tags", _by_tag(quads))]
     if reader is None:
@@ -85,11 +72,23 @@ def analyse(
         rows = _correlations(quads, lambda cases: perplexity_correlation(cases, texts))
         tables.append(table("winoground-perplexity", rows))
     tables.append(table("winoground-length", _correlations(quads, length_correlation)))
-    tables += _pretraining(runs, pattern, known)
+    paper = published_scores()
+    tables.append(table("winoground-sizes", _by_size(paper, sizes()), of="the paper's models", about=_PRINTED))
+    for task in dict.fromkeys(task for _, task, _ in quads):
+        there = [(run.name, run.tasks[task].case_metrics) for run in runs if run.name in known and task in run.tasks]
+        means = {name: {metric: float(own[metric].mean()) for metric in SCORES} for name, own in there}
+        if not means:
+            continue
+        if task == "winoground/all":
+            rows = _by_size({**paper, **means}, {**sizes(), **known})
+            both = f"{_PRINTED}, and of the runs"
+            tables.append(table("winoground-sizes", rows, of="the paper's models and the runs", about=both))
+        about = "data with the scores of n runs"
+        tables.append(table("winoground-sizes", _by_size(means, known), of=f"the runs on {task}", about=about))
     if lacking := [run.name for run in runs if run.name not in known]:
         remedy = "give it with --pretraining NAME=IMAGES,CAPTIONS"
         notes.append(f"pretraining size: not known of {', '.join(lacking)}; {remedy}")
-    return analysis_of("winoground", pattern, runs, tables, notes)
+    return study.analysis(tables, notes)
 
 
 def perplexity_correlation(cases: CaseTable, known: Mapping[str, float]) -> Correlation:
@@ -122,22 +121,6 @@ def _by_tag(quads: Named) -> Iterator[Row]:
 def _correlations(quads: Named, of: Callable[[CaseTable], Correlation]) -> Iterator[Row]:
     for model, task, cases in quads:
         yield correlated((model, task), of(cases), {"images": len(cases.groups.sizes)})
-
-
-def _pretraining(runs: Sequence[Run], pattern: str, given: Mapping[str, Size]) -> Iterator[Table]:
-    paper = published_scores()
-    yield table("winoground-sizes", _by_size(paper, sizes()), of="the paper's models", about=_PRINTED)
-    for task in dict.fromkeys(task for run in runs for task in chosen(run, pattern, HEADLINE)):
-        there = [(run.name, run.tasks[task].case_metrics) for run in runs if run.name in given and task in run.tasks]
-        known = {name: {metric: float(own[metric].mean()) for metric in SCORES} for name, own in there}
-        if not known:
-            continue
-        if task == "winoground/all":
-            rows = _by_size({**paper, **known}, {**sizes(), **given})
-            both = f"{_PRINTED}, and of the runs"
-            yield table("winoground-sizes", rows, of="the paper's models and the runs", about=both)
-        about = "data with the scores of n runs"
-        yield table("winoground-sizes", _by_size(known, given), of=f"the runs on {task}", about=about)
 
 
 def _by_size(scores: Mapping[str, Mapping[str, float]], known: Mapping[str, Size]) -> Iterator[Row]:

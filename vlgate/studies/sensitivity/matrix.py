@@ -72,13 +72,7 @@ def claims(file: Path = FILE) -> Claims:
 GUESS = 0.5  # the score of a text that says the same as one of the other truth; true texts have 1, false ones 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Labelled:
-    metric: Metric
-    guessed: float
-
-
-def labelled(task: Task, defect: str) -> Labelled | None:
+def labelled(task: Task, defect: str) -> Cell | None:
     """Return what a model that knows the labels reaches with a defect of ``READINGS``; a guess counts 1/2."""
     # None if the task has no cases, or asks anything but whether a text fits an image.
     if not task.cases or not all(isinstance(request, Match) for case in task.cases for request in case.requests):
@@ -89,7 +83,8 @@ def labelled(task: Task, defect: str) -> Labelled | None:
         verdicts += judge(Batch(task=task, positions=(position,), ties="half"), replies)
     guessed = sum(any(reply.score == GUESS for reply in verdict.predictions) for verdict in verdicts)
     metric = metrics(columns(task.shape, verdicts))[SHAPES[task.shape].headline]
-    return Labelled(metric=metric, guessed=guessed / len(verdicts))
+    share = guessed / len(verdicts)
+    return Cell(task=task.id, defect=defect, metric=metric, intact=1.0, claimed=None, guessed=share)
 
 
 def _replies(case: Case, defect: str) -> Iterator[Prediction]:
@@ -126,7 +121,6 @@ class Cell:
 
     @property
     def unclear(self) -> bool:
-        """Whether the figure is below the intact one, and not surely so: the interval reaches above ``STAYS`` of it."""
         return self.metric.value < self.intact and not self.caught
 
     @property
@@ -178,11 +172,9 @@ def matrix(
             whole, claimed = intact[task].value if task in intact else 1.0, claims.claimed(task, defect)
             cells[task, defect] = Cell(task=task, defect=defect, metric=metric, intact=whole, claimed=claimed)
         for unseen in (task for task in tasks if task.id not in intact and defect in READINGS):
-            known = labelled(unseen, defect)
-            if known is not None:
-                cells[unseen.id, defect] = Cell(
-                    task=unseen.id, defect=defect, metric=known.metric, intact=1.0, claimed=None, guessed=known.guessed
-                )
+            cell = labelled(unseen, defect)
+            if cell is not None:
+                cells[unseen.id, defect] = cell
     names = tuple(task.id for task in tasks)
     return Matrix(tasks=names, defects=tuple(defects), cells=MappingProxyType(cells), seed=seed)
 
