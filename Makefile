@@ -11,7 +11,7 @@ train: export OMP_NUM_THREADS := 1
 .PHONY: gate test test-all lint docs sensitivity bench train clean
 
 gate: $(VENV)/.core        ## run the suite on the default model and the drawn scenes, write the report
-	$(BIN)/python -m pytest --results=results/gate --overwrite --alluredir=results/gate/allure --clean-alluredir -q
+	$(BIN)/python -m pytest --results=results/gate --overwrite --alluredir=results/gate/allure --clean-alluredir -q -p no:logging
 
 test: $(VENV)/.dev         ## run the project's own tests, without the slow ones
 	$(BIN)/python -m pytest tests -q -n auto --dist worksteal -m "not slow"
