@@ -32,8 +32,7 @@ class Work:
 
 @dataclass(slots=True)
 class Waiting:
-    """What waits for an actor. Work that comes back is taken first, because it was put first."""
-
+    # Work that comes back is taken first, because it was put first.
     _heap: list[tuple[int, Work]] = field(default_factory=list)
     _changed: Condition = field(default_factory=Condition)
     _put: int = 0

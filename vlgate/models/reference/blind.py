@@ -36,10 +36,8 @@ _COMMON = 20  # how many of the most common answers compete for a question witho
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lesson:
-    """Cases to learn from, and whether what is learnt judges the image with a key; it is not among these cases."""
-
-    cases: tuple[Case, ...]
-    judges: Callable[[str], bool] = lambda _: True
+    cases: tuple[Case, ...]  # to learn from
+    judges: Callable[[str], bool] = lambda _: True  # whether they judge the image with a key, which is none of theirs
 
 
 class Blind:

@@ -27,8 +27,7 @@ _CONTROLS: Mapping[str, tuple[str, Callable[[int], object]]] = MappingProxyType(
 )
 SAYS: Mapping[str, str] = MappingProxyType(
     {name: says for name, (says, _) in _CONTROLS.items()} | {name: defect.says for name, defect in DEFECTS.items()}
-)
-"""What is broken, in a sentence, by the name of the defect."""
+)  # what is broken, in a sentence, by the name of the defect
 
 
 def check(weights: str, _: Path) -> None:

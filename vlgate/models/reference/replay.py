@@ -29,12 +29,10 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replies:
-    # Scores and yes/no (1.0 or 0.0) by image and text, answers by image and question. ``compared`` are the answers to
-    # questions about several images, by the images in their order and the question.
-
-    scores: dict[tuple[str, str], float] = field(default_factory=dict)
-    accepted: dict[tuple[str, str], float] = field(default_factory=dict)
-    answers: dict[tuple[str, str], str] = field(default_factory=dict)
+    scores: dict[tuple[str, str], float] = field(default_factory=dict)  # by image and text
+    accepted: dict[tuple[str, str], float] = field(default_factory=dict)  # yes (1.0) or no (0.0) by image and text
+    answers: dict[tuple[str, str], str] = field(default_factory=dict)  # by image and question
+    # Answers about several images, by the images in their order and the question.
     compared: dict[tuple[tuple[str, ...], str], str] = field(default_factory=dict)
     perplexities: dict[str, float] = field(default_factory=dict)
 

@@ -99,8 +99,8 @@ def _two_true(record: Record, find: source.Find) -> Case:
     return source.case_of(record, source.texts_about(find(record, record.text("filename")), texts), (True, True, False))
 
 
-SUGARCREPE_PP = source.plain(
-    *source.task_rows(
+SUGARCREPE_PP = source.of_files(
+    source.task_rows(
         "sugarcrepe-pp/{}",
         "replace_att replace_obj replace_rel swap_att swap_obj".split(),
         "sugarcrepe-pp/data/{}.json sugarcrepe-pp/{}.json scpp/data/{}.json SugarCrepe_pp/data/{}.json "
@@ -109,8 +109,7 @@ SUGARCREPE_PP = source.plain(
         capability="foil",
         images="coco",
     ).values(),
-    records=listed_records,
-    case=_two_true,
+    lambda _, file, find: each(partial(_two_true, find=find), listed_records(file)),
     take="data/<kind>.json of https://github.com/Sri-Harsha/scpp or of Aman-J/SugarCrepe_pp",
 )
 

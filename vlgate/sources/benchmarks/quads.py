@@ -101,9 +101,8 @@ def _lines(file: Path, options: source.ReadOptions) -> Iterator[source.Pictured]
 
 
 def _shards(files: Sequence[Path], options: source.ReadOptions) -> Iterator[source.Pictured]:
-    finder: Callable[[], source.Find] = cache(
-        lambda: _unpacked_or_zipped(options)
-    )  # only if an image is not in its table
+    # Called only if an image is not in its table.
+    finder: Callable[[], source.Find] = cache(lambda: _unpacked_or_zipped(options))
 
     def pair(row: tables.Row) -> source.Pictured:
         fields = row.record.fields
@@ -155,10 +154,8 @@ def _colorswap(options: source.ReadOptions) -> Iterator[Task]:
     for split, row in _COLORSWAP.items():
         if not options.wanted(row.id):
             continue
-        file, files = (
-            row.file(options),
-            tables.release_files(options, "colorswap", _COLORSWAP_HUB, (f"{split}*.parquet",)),
-        )
+        file = row.file(options)
+        files = tables.release_files(options, "colorswap", _COLORSWAP_HUB, (f"{split}*.parquet",))
         tables.refuse_both(file, files)
         if file is not None:
             given = each(partial(_with_files, find=options.find(row.images)), listed_records(file))
@@ -203,6 +200,7 @@ COLORSWAP = source.Source(
 # attributes to other things. The paper gives the image score only. The images are those of Visual Genome.
 
 _COLA_FILE = "COLA_multiobjects_matching_benchmark.json"
+_COLA_FIELDS = ("image 1", "caption 1", "image 2", "caption 2")
 
 
 def _cola(record: Record, find: source.Find) -> Case:
@@ -210,8 +208,8 @@ def _cola(record: Record, find: source.Find) -> Case:
     return source.Pictured(record=record, images=images).quad(("caption 1", "caption 2"))
 
 
-COLA = source.plain(
-    *source.task_rows(
+COLA = source.of_files(
+    source.task_rows(
         "cola/{}",
         ("multi-object",),
         f"cola/data/{_COLA_FILE} cola/{_COLA_FILE}",
@@ -219,8 +217,7 @@ COLA = source.plain(
         capability="compositional",
         images="gqa",
     ).values(),
-    records=partial(listed_records, fields=("image 1", "caption 1", "image 2", "caption 2")),
-    case=_cola,
+    lambda _, file, find: each(partial(_cola, find=find), listed_records(file, fields=_COLA_FIELDS)),
     take=f"data/{_COLA_FILE} of https://github.com/arijitray1993/COLA",
 )
 

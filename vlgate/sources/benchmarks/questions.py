@@ -155,9 +155,8 @@ _EACH = 4  # the rows of a group in the form of lmms-eval: both images with the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Group:
-    """A group as the release has it in one row, with the row of the table and the column of its two images."""
-
-    record: Record
+    record: Record  # the group as the release has it in one row
+    # The row of the table and the column of each image.
     images: tuple[tuple[tables.Row, str], tuple[tables.Row, str]]
 
 

@@ -91,10 +91,8 @@ SCALED = 0.02
 
 @dataclass(slots=True)
 class Faults:
-    """The faults of a file: in mode "fail" each is an error, in "leave out" it is counted by reason."""
-
     file: Path
-    mode: Mode
+    mode: Mode  # in "fail" each fault is an error, in "leave out" it is counted by reason
     left_out: Counter[str]
     remedy: str = "correct it, or leave such parts out, and count them, with --faults leave-out"
     errors: list[DataError] | None = None  # if it is a list, it gets the error of each fault that is counted, too

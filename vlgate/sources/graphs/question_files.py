@@ -105,11 +105,7 @@ def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int
         raise UnknownNameError("format of questions", form, FORMS)
     if form == "carets":
         return write_carets(pairs, file)
-    rows = (
-        list(_questions(pairs))
-        if form == "jsonl"
-        else [row for row in _questions(pairs) if "perturbation" not in row[1]]
-    )
+    rows = [row for row in _questions(pairs) if form == "jsonl" or "perturbation" not in row[1]]
     with file.open("x", encoding="utf-8", newline="\n") as stream:
         if form == "gqa":
             stream.write(json.dumps({name: _as_gqa(name, row) for name, row in rows}, ensure_ascii=False))

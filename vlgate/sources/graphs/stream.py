@@ -39,13 +39,11 @@ _OPENING = frozenset({"start_map", "start_array"})
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One raw graph of the file, or a value beside the graphs in a user's own file."""
-
     # The graph's place in the file: ``keyed`` under its id in the outermost object, ``listed`` in the outermost list,
     # ``own`` in the list ``graphs``, ``line`` on a line of its own; ``beside`` is a value that is not a graph.
     layout: Layout
     key: str  # the id, or the position from 1
-    value: Any
+    value: Any  # a raw graph, or a value beside the graphs in a user's own file
     repeated: tuple[str, ...] = ()  # the repeated keys of objects in the value; the first occurrence counts
 
 
@@ -237,7 +235,13 @@ def _no_json(pieces: _Pieces, error: Exception) -> DataError:
             parser.send(again.piece)
             again.graph_ended()
             blank = blank and not again.piece.strip()
-        stop = next((i for i in range(len(again.piece)) if not _accepts(parser, again.piece[i : i + 1])), None)
+        stop = None
+        for offset in range(len(again.piece)):
+            try:
+                parser.send(again.piece[offset : offset + 1])
+            except (ijson.JSONError, UnicodeDecodeError):
+                stop = offset
+                break
     if stop is None:
         place = place_of(file, again.start + len(again.piece))
         return DataError(
@@ -257,14 +261,6 @@ def _no_json(pieces: _Pieces, error: Exception) -> DataError:
 class _Nowhere:
     def send(self, _: object) -> None:
         """Ignore an event."""
-
-
-def _accepts(parser: Any, byte: bytes) -> bool:
-    try:
-        parser.send(byte)
-    except (ijson.JSONError, UnicodeDecodeError):
-        return False
-    return True
 
 
 def place_of(file: Path, offset: int) -> str:

@@ -27,6 +27,7 @@ PAPERS = tuple(
     "winoground".split()
 )
 
+_FACETS = ("table", "column", "model", "target", "slice", "metric", "unit", "cases")
 _SCALE: Mapping[str, int] = {"percent": 100, "fraction": 1, "count": 1}
 
 
@@ -89,18 +90,15 @@ def _read(paper: str) -> tuple[Paper, tuple[Figure, ...]]:
         for row in table["rows"]:
             for column, printed in zip(table["columns"], row[len(labels) :], strict=True):
                 facets = {**table, "note": "", **column, **dict(zip(labels, row, strict=False)), "table": table["id"]}
-                if printed != "-":
-                    own.append(_figure(paper, notes, Decimal(printed), facets))
+                if printed == "-":
+                    continue
+                number, note = Decimal(printed), _joined(*notes, facets["note"])
+                value = float(number / _SCALE[facets["unit"]])
+                known: dict[str, Any] = {name: facets.get(name) for name in _FACETS}
+                own.append(Figure(paper=paper, printed=number, value=value, note=note, **known))
         every += _marked(own, table.get("marks", ()))
     origin = Paper(name=content["name"], citation=content["citation"], url=content["url"])
     return origin, tuple(_marked(every, content.get("marks", ())))
-
-
-def _figure(paper: str, notes: Iterable[str | None], printed: Decimal, facets: Mapping[str, Any]) -> Figure:
-    value = float(printed / _SCALE[facets["unit"]])
-    names = ("table", "column", "model", "target", "slice", "metric", "unit", "cases")
-    known: dict[str, Any] = {name: facets.get(name) for name in names}
-    return Figure(paper=paper, printed=printed, value=value, note=_joined(*notes, facets["note"]), **known)
 
 
 def _marked(figures: Sequence[Figure], marks: Iterable[Mapping[str, Any]]) -> list[Figure]:

@@ -67,8 +67,6 @@ def vg_id(name: str) -> Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageFolders:
-    """The folders with the images of one source, and the function that decides if two names mean the same image."""
-
     folders: tuple[str, ...]  # searched in their order
     identity: Callable[[str], Identity] = stem  # equal for two names that mean the same image
     depth: int = 1  # levels of subfolders that are searched

@@ -31,10 +31,10 @@ _Folders = tuple[list[tuple[str, str]], str]
 
 @dataclass(slots=True, kw_only=True)
 class ImagePaths:
-    """The images of the data folders, by their paths in them; those of a file are looked for in its ``homes`` first."""
-
     folders: Sequence[Path]
-    homes: Mapping[Path, tuple[Path, ...]]  # the data folders that hold a file
+    homes: Mapping[
+        Path, tuple[Path, ...]
+    ]  # the data folders that hold a file, in which its images are looked for first
     _images: dict[tuple[Path, str], LazyImage] = field(default_factory=dict)
     _listed: dict[Path, dict[str, list[str]]] = field(default_factory=dict)
     _looked: dict[Path, list[_Folders]] = field(default_factory=dict)

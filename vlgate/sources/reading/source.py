@@ -123,12 +123,6 @@ def of_files(rows: Collection[TaskRow], cases: Callable[[TaskRow, Path, Find], I
     return Source(read=read, shapes=shapes_of(rows), take=take)
 
 
-def plain(
-    *rows: TaskRow, records: Callable[[Path], Iterable[Record]], case: Callable[[Record, Find], Case], take: str
-) -> Source:
-    return of_files(rows, lambda _, file, find: each(lambda record: case(record, find), records(file)), take)
-
-
 def case_of(
     record: Record,
     requests: Iterable[Request],
@@ -170,8 +164,7 @@ def distinct(make: Callable[[Item], Case], items: Iterable[Item], field: str = "
 
 # The requests of two images and a caption of each, in the order that the shape ``quad`` fixes.
 
-QUAD_TRUTHS = (True, False, False, True)
-"""The truths of these requests: each caption is true of its own image."""
+QUAD_TRUTHS = (True, False, False, True)  # of these requests: each caption is true of its own image
 
 
 def quad_requests(images: Sequence[LazyImage], captions: Sequence[str]) -> tuple[Match, ...]:

@@ -23,7 +23,6 @@ TASK_SHAPES: Mapping[str, Shape] = MappingProxyType(
         "scenes/relative-clause": "set",
         **{f"scenes/{test}": "questions" for test in GENERATED},
     },
-)
-"""The shape of each task, by id."""
+)  # the shape of each task, by id
 
 TASKS: tuple[str, ...] = tuple(TASK_SHAPES)

@@ -32,8 +32,7 @@ _MAKERS: Mapping[str, Callable[[SceneCase], Case | None]] = MappingProxyType(
             people_actions.relative_clause,
         )
     }
-)
-"""What makes the cases of a task, by the name of the task."""
+)  # what makes the cases of a task, by the name of the task
 
 
 def make(wanted: Sequence[str], seed: int) -> Iterator[Task]:

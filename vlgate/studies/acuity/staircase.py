@@ -27,14 +27,10 @@ Positions = NDArray[np.int64]
 
 @dataclass(slots=True, kw_only=True)
 class Staircase:
-    """The replies so far: ``right`` of ``asked`` trials at each of the places of a range, shape (n,)."""
-
-    # ``log_likelihood`` is that of the replies for each observer of the grid, shape (k,).
-
     observers: Grid
-    asked: Positions
-    right: Positions
-    log_likelihood: FloatArray
+    asked: Positions  # how many trials so far at each of the places of a range, shape (n,)
+    right: Positions  # how many of these
+    log_likelihood: FloatArray  # of the replies for each observer of the grid, shape (k,)
 
     @classmethod
     def over(cls, places: FloatArray) -> Staircase:

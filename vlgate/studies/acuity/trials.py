@@ -91,12 +91,6 @@ def placed(
     return {"name": kind, "x": x, "y": y, "w": width, "h": height, "attributes": list(attributes), "relations": []}
 
 
-def scene(chance: Chance, things: Sequence[GqaObject]) -> Graph:
-    """Return the graph of some things before a random background, the first furthest back."""
-    objects = {str(number): thing for number, thing in enumerate(things)}
-    return {"width": WIDTH, "height": HEIGHT, "location": one_of(chance, sorted(LOCATIONS)), "objects": objects}
-
-
 def anywhere(chance: Chance) -> Point:
     return float(chance.uniform(0, WIDTH)), float(chance.uniform(0, HEIGHT))
 
@@ -146,12 +140,10 @@ IN_A_CELL = 52  # the longer side of one of many things, in pixels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One image with a true and a false text; ``place`` is the position of its level among those of the faculty."""
-
     image: LazyImage
     true: str
     false: str
-    place: int
+    place: int  # the position of its level among those of the faculty
 
     @property
     def requests(self) -> tuple[Match, Match]:
@@ -167,7 +159,9 @@ def trial(faculty: str, level: float, place: int, seed: str) -> Trial:
     things, true, false = _SCENES[faculty](chance, level)
     key = f"acuity-{seed.replace('/', '-')}"
     shown, *others = [things[:1], things[1:]] if faculty == "colour" else [things]
-    graph = scene(chance, shown)
+    objects = {str(number): thing for number, thing in enumerate(shown)}
+    location = one_of(chance, sorted(LOCATIONS))
+    graph: Graph = {"width": WIDTH, "height": HEIGHT, "location": location, "objects": objects}
     image = _drawn(graph, key)
     for other in others:  # the two shades are ``level`` apart
         one, mixed = (colours[0]["attributes"][0] for colours in (shown, other))

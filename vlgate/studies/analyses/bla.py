@@ -30,13 +30,11 @@ _STOP = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    # ``concreteness`` are the ratings of words, from 1 to 5, and ``frequency`` their counts. ``given`` are numbers of
-    # sentences by name, by (image, text), or by ("", text) for any image, and ``names`` the names of these numbers.
-
-    concreteness: WordTable | None = None
-    frequency: WordTable | None = None
+    concreteness: WordTable | None = None  # the ratings of words, from 1 to 5
+    frequency: WordTable | None = None  # the counts of words
+    # Numbers of sentences by name, by (image, text), or by ("", text) for any image.
     given: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict, repr=False)
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # of these numbers
 
     @property
     def lacking(self) -> tuple[str, ...]:

@@ -94,12 +94,10 @@ Named = Sequence[tuple[str, str, CaseTable]]  # the names of runs and tasks, and
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    # An analysis takes the tasks that match the pattern and have the headline.
-
     benchmark: str
-    headline: str
+    headline: str  # the metric that each of its tasks has
     runs: Sequence[Run]
-    pattern: str
+    pattern: str  # of the names of its tasks
 
     def of(self, run: Run) -> dict[str, CaseTable]:
         there = ((task, cases) for task, cases in run.tasks.items() if fnmatchcase(task, self.pattern))

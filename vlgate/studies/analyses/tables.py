@@ -31,10 +31,8 @@ Detail = float | int | str | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    # ``value`` is None if the number is not defined, for example the correlation of a constant.
-
     labels: tuple[str, ...]
-    value: float | None
+    value: float | None  # None if the number is not defined, for example the correlation of a constant
     low: float | None
     high: float | None
     n: int
@@ -47,15 +45,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    # ``about`` says what is measured, of what ``n`` counts, and where the paper has it. ``labels`` head the labels of
-    # the rows, ``value`` heads the number, and ``more`` the further numbers.
-
     title: str
-    about: str
-    labels: tuple[str, ...]
-    value: str
+    about: str  # says what is measured, of what ``n`` counts, and where the paper has it
+    labels: tuple[str, ...]  # the heads of the labels of the rows
+    value: str  # the head of the number
     rows: tuple[Row, ...]
-    more: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()  # the heads of the further numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,13 +161,11 @@ _FEWEST = 4  # the interval of Fisher's z needs more than three pairs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation:
-    """A correlation of ``n`` pairs; all else is None if it is not defined. ``p`` takes the pairs as independent."""
-
-    value: float | None
+    value: float | None  # None, as all else but ``n``, if it is not defined
     low: float | None
     high: float | None
-    p: float | None
-    n: int
+    p: float | None  # takes the pairs as independent
+    n: int  # the number of pairs
 
 
 def library(name: str) -> Any:

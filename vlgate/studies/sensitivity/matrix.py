@@ -30,12 +30,9 @@ FILE = Path(__file__).with_name("claims.toml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """``faculties`` maps a defect to the faculty that it breaks, ``needs`` a task to the faculties that it needs."""
-
-    # ``some`` are the faculties that few cases of a task need: it may catch their defects or not.
-
-    faculties: Mapping[str, str]
-    needs: Mapping[str, frozenset[str]]
+    faculties: Mapping[str, str]  # the faculty that each defect breaks
+    needs: Mapping[str, frozenset[str]]  # the faculties that each task needs
+    # The faculties that few cases of a task need: it may catch their defects or not.
     some: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def claimed(self, task: str, defect: str) -> bool | None:
@@ -104,15 +101,13 @@ _BATCH = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    # ``claimed`` is whether the task claims to catch the defect; None if it claims neither that it does nor that it
-    # does not. ``guessed`` is the share of cases in which a true and a false text say the same to the model, so that it
-    # guesses; None if the model was asked, as about drawn scenes.
-
     task: str
     defect: str
     metric: Metric
     intact: float
-    claimed: bool | None
+    claimed: bool | None  # whether the task claims to catch the defect; None if it claims neither yes nor no
+    # The share of cases in which a true and a false text say the same to the model, so that it guesses; None if the
+    # model was asked, as about drawn scenes.
     guessed: float | None = None
 
     @property

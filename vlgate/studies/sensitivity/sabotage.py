@@ -21,13 +21,10 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sabotage:
-    # ``thresholds`` is the file of the gates, None for the shipped ones. ``claimed`` are the tasks that claim to catch
-    # the defect; empty if nothing is claimed.
-
     model: str
     says: str
-    thresholds: Path | None
-    claimed: frozenset[str] = frozenset()
+    thresholds: Path | None  # the file of the gates, None for the shipped ones
+    claimed: frozenset[str] = frozenset()  # the tasks that claim to catch the defect; empty if nothing is claimed
 
 
 def sabotages() -> Mapping[str, Sabotage]:
