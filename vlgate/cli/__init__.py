@@ -99,7 +99,7 @@ def resolved(folders: Iterable[Path]) -> tuple[Path, ...]:
 
 def chosen(entries: Sequence[str], known: Iterable[str], what: str) -> list[str]:
     names = list(known)
-    patterns = [pattern for entry in entries for pattern in entry.split(",") if pattern] or ["*"]
+    patterns = [pattern for entry in entries for pattern in entry.split(",")] or ["*"]
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
             raise UnknownNameError(what, pattern, names)
