@@ -148,6 +148,7 @@ def test_a_model_that_is_always_right_has_no_threshold(intact):
     assert max(chart.trials for chart in intact.charts) == 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIMITS)
 def test_a_limit_shows_on_its_own_chart_at_its_level_and_on_no_other(name, intact):
     found = drawn(LIMITS[name].build(READING))

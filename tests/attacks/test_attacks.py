@@ -11,6 +11,7 @@ import pytest
 from attacks.catalogue import MODELS, models
 from attacks.ways import BAD, GOOD, WAYS, Way
 
+pytestmark = pytest.mark.slow
 QUICK = Way(name="quick", about="many cases in one test", args=("--items=batch",))
 REFUSED = {1, 2, 4}
 """A test or a gate failed, the run was interrupted, or there is no model: never an error of pytest itself."""

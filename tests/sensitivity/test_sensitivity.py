@@ -35,6 +35,7 @@ def test_every_cell_is_as_claimed(found):
     assert len(found.cells) == len(SOME) * len(SAYS)
 
 
+@pytest.mark.slow
 def test_every_defect_is_caught_by_a_task_and_passed_by_another(found):
     by_defect = {name: [cell.caught for (_, defect), cell in found.cells.items() if defect == name] for name in SAYS}
     assert {name for name, caught in by_defect.items() if not any(caught)} == NOT_CLAIMED
@@ -64,6 +65,7 @@ def metric(value, low, high):
 MISSES, CATCHES = "claims to catch negation-deaf, and does not", "catches colour-blind, and does not claim it"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("defect", "figure", "says"), [
     ("negation-deaf", (1.0, 0.94, 1.0), MISSES), ("negation-deaf", (0.99, 0.91, 0.998), MISSES),
     ("negation-deaf", (0.9, 0.8, 0.96), MISSES), ("negation-deaf", (0.9, 0.8, 0.95), ""),
@@ -80,6 +82,7 @@ def test_wrong_cells(found, defect, figure, says):
     assert page(wrong).count('wrong"') == bool(says)
 
 
+@pytest.mark.slow
 def test_a_figure_is_held_against_the_intact_one_and_marked_if_it_may_be_below(found):
     lower = changed(found, "scenes/existence", "colour-blind", metric=metric(0.9, 0.8, 0.95), intact=0.92)
     assert lower.problems == []

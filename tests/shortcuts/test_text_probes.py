@@ -77,7 +77,7 @@ def test_no_case_of_two_images_is_solved_because_each_caption_is_true_once():
     assert shortcuts(quads_task(*rows)).scores.max() <= 0.5
 
 
-@pytest.mark.parametrize("cases", [60, 400])
+@pytest.mark.parametrize("cases", [60, pytest.param(400, marks=pytest.mark.slow)])
 def test_random_truths_are_solved_by_luck_only(cases):
     """The probes are cross-fitted, and so are the weights that turn what they find into probabilities."""
     right, lucky = [], []
@@ -179,7 +179,7 @@ EXACT = {
 
 
 @pytest.mark.parametrize("name", EXACT)
-@pytest.mark.parametrize("cases", [40, 120])
+@pytest.mark.parametrize("cases", [40, pytest.param(120, marks=pytest.mark.slow)])
 def test_what_is_balanced_exactly_is_at_chance(name, cases):
     right = []
     for seed in range(10):
@@ -205,6 +205,7 @@ def test_the_caption_that_the_foils_are_edits_of_gives_its_cases_away_by_its_for
     assert right[PROBES.index("words")] == pytest.approx(0.25, abs=0.05)
 
 
+@pytest.mark.slow
 def test_random_answers_are_solved_by_luck_only():
     draw = random.Random(0)
     rows = [(str(n), f"is {texts(draw)}?", "yes", f"is {texts(draw)}?", "no") for n in range(300)]

@@ -36,6 +36,7 @@ def released():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bla", "carets", "valse", "valse_all", "vl-checklist"])
 def test_ids_are_unique_and_the_images_that_are_there_can_be_decoded(released, name):
     tasks_of = released[name]
