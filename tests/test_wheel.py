@@ -1,6 +1,7 @@
 """The wheel that is built from the sdist, and a run of the suite from that wheel without the checkout."""
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -69,7 +70,7 @@ def test_the_suite_runs_from_the_wheel_alone(wheel, tmp_path):
     shared = {"cwd": work, "env": environment, "capture_output": True, "text": True}
     done = subprocess.run([*command, "--suite=scenes/foil-it", "-q"], **shared, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "FAILED thresholds.toml::scenes/foil-it:acc_r" in done.stdout
+    assert re.search(r"^(fail|inconclusive) +scenes/foil-it +acc_r ", done.stdout, re.MULTILINE)
     assert "This release may not ship" in (work / "out" / "report.html").read_text(encoding="utf-8")
     where = "import vlgate.fixtures.scenes, tests_vl; print(vlgate.__file__, tests_vl.__file__)"
     placed = subprocess.run([sys.executable, "-c", where], **shared, check=True)
