@@ -168,8 +168,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _groups() -> Iterator[str]:
-    groups = {entry["group"]: "" for entry in _TABLE.values() if "group" in entry}
-    for group in groups:
+    for group in dict.fromkeys(entry["group"] for entry in _TABLE.values() if "group" in entry):
         yield f"{group}:"
         for name, entry in _TABLE.items():
             if entry.get("group") == group:

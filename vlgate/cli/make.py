@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, cast
 
-from vlgate.cli import kept, note, say
+from vlgate.cli import add_options, kept, note, refuse, say
 from vlgate.errors import OptionError
 from vlgate.making.kinds import questions
 from vlgate.making.kinds.kind import KINDS, Kind, kind
@@ -49,6 +49,11 @@ def run(given: argparse.Namespace) -> int:
     if given.kind == KEPT:
         if len(given.files) != 1:
             raise OptionError("--from: name the results folder of one run with -m shrink")
+        parser = argparse.ArgumentParser()
+        add_options(parser, "make")
+        plain = {**vars(parser.parse_args([KEPT])), "files": given.files, "out": given.out}
+        unused = {f"--{name.replace('_', '-')}": plain[name] != value for name, value in vars(given).items()}
+        refuse(unused, f"{KEPT} does not use it; leave it out")
         return kept.keep(given.files[0], given.out or Path("kept/cases.jsonl"))
     wanted = kind(given.kind)
     for option, value in (("--from", given.files), ("--out", given.out)):
@@ -67,6 +72,8 @@ def _refuse_unused(wanted: Kind, given: argparse.Namespace) -> None:
     for option, on in (("--prune-shortcuts", given.prune_shortcuts), ("--keep-unbalanced", given.keep_unbalanced)):
         if on and wanted.start is None:
             raise OptionError(f"{option}: {wanted.name} are balanced by themselves; leave it out")
+    if given.faults != "fail" and not {"graphs", "interactions"} & {*wanted.takes}:
+        raise OptionError(f"--faults: {wanted.name} takes no graphs; leave it out")
     for name, default in ({"images": None} if wanted.start is None else questions.DEFAULTS).items():
         if getattr(given, name) != default:
             raise OptionError(f"--{name}: {wanted.name} does not use it; leave it out")

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from vlgate.asking.cache.folder import shown_size
 from vlgate.errors import printable
-from vlgate.gates.records import Decision
 from vlgate.record.comparison import comparison_lines
 from vlgate.record.model_card import CacheUse
 from vlgate.record.options import Options
@@ -93,7 +92,7 @@ def terminal_table(run: RunResult, screen: Screen) -> str:
         if screen.width is not None and table.columns(kept).width() > screen.width:
             kept.remove(heading)
     head, *lines = table.columns(kept).text(_STYLES if screen.colour else None)
-    whys = {one.gate.id: _reason(one) for one in run.decisions if one.outcome in NOT_PASSED}
+    whys = {one.gate.id: _FIGURES.sub("", one.why) for one in run.decisions if one.outcome in NOT_PASSED}
     text, said = [head], {""}
     for row, line in zip(found, lines, strict=True):
         why = whys.get(row.gate, "") or (able[row.cells[1]].doubt if row.cells[1] in able else "")
@@ -106,10 +105,8 @@ def terminal_table(run: RunResult, screen: Screen) -> str:
     return "\n".join(text)
 
 
-def _reason(decision: Decision) -> str:
-    # Without what the columns say
-    figures = re.compile(r"\S+ is -?[\d.]+(?: \([^)]*\))?(?:, (?:below|above) (?:min|max) = [\d.]+$)?[:,;]? ?")
-    return figures.sub("", decision.why, count=1) if figures.match(decision.why) else decision.why
+# what the columns say already, at the beginning of a reason
+_FIGURES = re.compile(r"^\S+ is -?[\d.]+(?: \([^)]*\))?(?:, (?:below|above) (?:min|max) = [\d.]+$)?[:,;]? ?")
 
 
 def place_lines(options: Options, found: Release, run: RunResult) -> list[str]:
@@ -123,7 +120,7 @@ def place_lines(options: Options, found: Release, run: RunResult) -> list[str]:
     ends = ((one.outcome, one.gate.task if one.gate.task in tasks else "") for one in run.decisions)
     compared = run.comparison is not None
     step = next_step(found.verdict, ends, place=shlex.quote(str(shown)), compared=compared)
-    return [gates, f"page: {page.as_uri()}", *([f"next: {step}"] if step else [])]
+    return [gates, *([f"page: {page.as_uri()}"] if page.is_file() else []), *([f"next: {step}"] if step else [])]
 
 
 def cache_lines(cache: CacheUse, limit: int) -> list[str]:

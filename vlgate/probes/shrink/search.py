@@ -120,19 +120,19 @@ class Findings(Protocol):
         """Keep the search; fail the test if the case could not be scored."""
 
 
+# The search tries every change of the image at full strength, then every other wording of one of the texts, the
+# nearest first. Hypothesis shrinks each image change that breaks the case while it is smaller than the smallest so
+# far. Edits of a drawn scene and regions of a photograph are tried at full strength, then at a half, a quarter and
+# an eighth, and halved towards the weakest that breaks the case; with the calls that are left, the smaller untried
+# ones follow, the smallest first. If no single change breaks the case, hypothesis draws up to three of them
+# together, and shrinks them, first to fewer changes, then to weaker ones.
+# To save calls, the search assumes that a stronger change breaks the case if a weaker one of its kind does, which
+# is not always true. ``budget`` is the largest number of requests that the model is asked, including the case's
+# own; none is asked twice. The result is the same for the same arguments and replies, unless a very slow model
+# needs more than the five minutes after which hypothesis stops to shrink.
 def smallest_change(
     batch: Batch, model: Predictor, *, budget: int, seed: int = 0, families: Collection[Family] = FAMILIES
 ) -> Search:
-    # The search tries every change of the image at full strength, then every other wording of one of the texts, the
-    # nearest first. Hypothesis shrinks each image change that breaks the case while it is smaller than the smallest so
-    # far. Edits of a drawn scene and regions of a photograph are tried at full strength, then at a half, a quarter and
-    # an eighth, and halved towards the weakest that breaks the case; with the calls that are left, the smaller untried
-    # ones follow, the smallest first. If no single change breaks the case, hypothesis draws up to three of them
-    # together, and shrinks them, first to fewer changes, then to weaker ones.
-    # To save calls, the search assumes that a stronger change breaks the case if a weaker one of its kind does, which
-    # is not always true. ``budget`` is the largest number of requests that the model is asked, including the case's
-    # own; none is asked twice. The result is the same for the same arguments and replies, unless a very slow model
-    # needs more than the five minutes after which hypothesis stops to shrink.
     if len(batch.positions) != 1:
         count = len(batch.positions)
         raise ValueError(f"batch={batch!r}: expected one case, found {count}; search each case by itself")
