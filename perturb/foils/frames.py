@@ -22,9 +22,11 @@ PLACE = "place"
 NO_PART = "the words before the role say no part in the action"  # why a frame is not said: see ``is_participant``
 
 _ROLE = re.compile(r"[A-Z][A-Z0-9-]+\b")
-_DETERMINERS = frozenset(("a", "an", "the", "some", "his", "her", "its", "their", "one's", "another", "any", "of"))
+_DETERMINERS = words("determiner of a role")
+_BEFORE = words("before a role")
+_OF = re.compile(r"\b(?<!out )(?<!front )(?<!top )(?<!inside )of\b")  # "some of the", but "out of the"
 # A photograph has one of each of these: "the ground", not "a ground".
-_ONLY = frozenset("ground floor sky sun moon air sea ocean earth horizon wind outdoors".split())
+_ONLY = frozenset("ground floor sky sun moon air sea ocean earth horizon wind outdoors opposition".split())
 _SAME_IN_BOTH = frozenset(("sheep", "deer", "fish", "aircraft", "moose", "bison", "trout", "salmon", "swine"))
 _SINGULAR_IN_S = ("ss", "us", "is")
 
@@ -63,16 +65,15 @@ def role_verb(name: str, abstract: str, similar: str = "") -> RoleVerb | None:
     if not between[0]:
         return None
     between[0] = between[0][1:]  # without the verb itself
-    roles = tuple(match[0].lower() for match in matches)
-    words = [" ".join(word for word in some if word not in _DETERMINERS) for some in between]
-    return RoleVerb(
-        name=name,
-        base=predicate.verb.base,
-        agent=roles[0],
-        roles=roles[1:],
-        before=dict(zip(roles[1:], words, strict=True)),
-        similar=similar,
-    )
+    before: dict[str, str] = {}
+    for match, some in zip(matches[1:], between, strict=True):
+        link = re.sub(_OF, "", " ".join(word for word in some if word not in _DETERMINERS)).split()
+        if _BEFORE.issuperset(link):
+            before[match[0].lower()] = " ".join(link)
+    agent, base = matches[0][0].lower(), predicate.verb.base
+    if not before:
+        return None
+    return RoleVerb(name=name, base=base, agent=agent, roles=tuple(before), before=before, similar=similar)
 
 
 def frame_of(verb: RoleVerb, roles: Mapping[str, str]) -> Frame | None:
@@ -106,7 +107,7 @@ def is_participant(frame: Frame) -> bool:
         return False
     if word == ["for"]:
         return frame.verb.base in _SEEKING
-    return word not in (["as"], ["about"], ["of"]) and (word != ["by"] or frame.verb.base in _PLACED_BY | _TRAVEL)
+    return word not in (["as"], ["about"]) and (word != ["by"] or frame.verb.base in _PLACED_BY | _TRAVEL)
 
 
 @cache

@@ -22,7 +22,7 @@ def may_be_called(named: str, name: str, ontology: Ontology) -> bool:
         return True
     one, other = known_form(named, ontology), known_form(name, ontology)
     if one is None or other is None:
-        return not set(named.split()).isdisjoint(name.split())
+        return not set(named.replace("-", " ").split()).isdisjoint(name.replace("-", " ").split())
     return other in ontology.possible(one)
 
 

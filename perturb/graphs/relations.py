@@ -72,10 +72,15 @@ def _sides(graph: SceneGraph, words: Words) -> Iterator[Triple]:
         and not _comes_in_numbers(one, graph, words.ontology)
         and (graph.complete or one.name.rpartition(" ")[2] not in words_of("with others"))
     ]
-    linked = {frozenset((one.id, relation.object)) for one in graph.objects.values() for relation in one.relations}
+    group = {one: one for one in graph.objects}  # of the things that relations link, over others too
+    for one in graph.objects.values() if len(single) > 1 else ():
+        for relation in one.relations:
+            mine, theirs = group[one.id], group.get(relation.object, group[one.id])
+            if mine != theirs:
+                group = {name: theirs if first == mine else first for name, first in group.items()}
     for one, other in combinations(sorted(single, key=lambda one: words.slots.size(one.name) or 0), 2):
         level = min(one.box.y + one.box.h, other.box.y + other.box.h) > max(one.box.y, other.box.y)
-        if one.name != other.name and level and frozenset((one.id, other.id)) not in linked:
+        if one.name != other.name and level and group[one.id] != group[other.id]:
             determiners = determiner(one.name) or "", determiner(other.name) or ""
             for text in sorted(_ASIDE):
                 if _shown(text, one.box, other.box):

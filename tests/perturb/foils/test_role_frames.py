@@ -76,10 +76,18 @@ def test_a_frame_without_an_agent_or_another_role_and_a_noun_of_unknown_number_a
     assert action_replacements(frame("riding", "man", "gribbles"), space, Words()).refused == (actions.NUMBER,)
 
 
-@pytest.mark.parametrize("template", ["", "the AGENT drinks", "AGENT LIQUID", "nothing here"])
+@pytest.mark.parametrize(
+    "template", ["", "the AGENT drinks", "AGENT LIQUID", "nothing here", "an AGENT drinks cellular a LIQUID"]
+)
 def test_a_template_without_a_verb_between_two_roles_is_no_verb(template):
     assert role_verb("drinking", template) is None
     assert role_verb("next to", TEMPLATES["drinking"]) is None
+
+
+@tabled
+def test_no_word_of_one_image_stands_before_a_role(name, template, said):
+    roles = {"agent": "man", "item": "box", "tool": "rope"}
+    assert realised(frame_of(role_verb(name, template), roles)) == said
 
 
 @tabled

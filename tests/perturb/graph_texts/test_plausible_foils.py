@@ -151,3 +151,13 @@ def test_a_whole_graph_tells_on_which_side_a_dog_is() -> None:
     dog = thing("1", "dog", (0, 0, 50, 50), to_the_left_of="2")
     shown = whole(dog, thing("2", "refrigerator", (500, 0, 50, 50)))
     assert "to the right of" in {candidate.classes[1] for candidate in relation_foils(shown, _words()).candidates}
+
+
+@pytest.mark.parametrize(
+    ("dog", "shirt", "is_told"),
+    [({}, {"on": "2"}, True), ({"wearing": "3"}, {}, True), ({"wearing": "3"}, {"on": "2"}, False)],
+)
+def test_things_that_others_link_have_no_sides(dog: dict[str, str], shirt: dict[str, str], *, is_told: bool) -> None:
+    things = thing("1", "dog", (0, 0, 50, 50), **dog), thing("2", "refrigerator", (500, 0, 50, 50))
+    found = relation_foils(whole(*things, thing("3", "shirt", (0, 0, 9, 9), **shirt)), _words())
+    assert ("to the right of" in {one.classes[1] for one in found.candidates}) is is_told
