@@ -41,8 +41,7 @@ _WORD = re.compile(r"\w+")
 _ARTICLES = frozenset(("a", "an", "the"))
 _SPLIT = re.compile(r"^COCO_(?:train|val|test)\d{4}_")
 """What COCO's images were called in 2014, before the numbers that they have kept."""
-_DIGITS = 4
-"""The fewest digits of an image's number that tells it without its folder."""
+_DIGITS = 4  # the fewest digits of an image's number that tells it without its folder
 _NAMED = 3
 _SIDE, _MEAN, _MOST = 16, 2.0, 12
 Cells = NDArray[np.uint8]
@@ -50,7 +49,6 @@ _Marks = Sequence[tuple[int, ...]]
 
 
 def near_copies(tasks: Sequence[Task]) -> dict[str, Flaw]:
-    """Find the cases of each task that another task asks nearly so, in time linear in the number of cases."""
     # What is compared are a true and a false text of one image, or all questions of a case. Two texts are nearly the
     # same if their words are, in their order, without case, punctuation and articles; two images are the same if they
     # have the same key, or the same number of COCO or Visual Genome, without the folder, the extension and COCO's

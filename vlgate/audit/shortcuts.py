@@ -26,8 +26,7 @@ from vlgate.types import FloatArray, LanguageModel, Metric, Task
 # know the fold (nested cross-validation). So a probe that finds nothing gives each candidate the same probability, and
 # solves no case by luck.
 
-PROBES = ("words", "form", "likelihood")
-"""The names of the probes, in the order of their columns."""
+PROBES = ("words", "form", "likelihood")  # the names of the probes, in the order of their columns
 
 _NULL_CASES = 2_000  # random truths are drawn until they are of as many cases, at most _NULL_DRAWS times
 _NULL_DRAWS = 10
