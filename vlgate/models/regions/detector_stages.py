@@ -72,7 +72,6 @@ def _convolved(convolution: Any, features: Tensor) -> Tensor:
 
 
 def _cut(features: Tensor, sizes: Sizes) -> Tensor:
-    """Set the features beyond each image's end to zero, in place."""
     for row, (height, width) in zip(features, sizes, strict=bool(sizes)):
         row[:, height:] = 0
         row[:, :, width:] = 0

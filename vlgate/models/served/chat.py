@@ -64,7 +64,6 @@ class Dialect:
 
 
 def negotiate(place: Place, endpoint: Endpoint) -> Dialect:
-    """Ask one question about a white image, and drop the fields that the service rejects, one by one."""
     from PIL import Image
 
     image = data_url(Image.new("RGB", (64, 64), "white"), place)

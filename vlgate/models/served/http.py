@@ -63,7 +63,6 @@ class Key:
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
     def cleaned(self, value: object) -> object:
-        """A service's parsed JSON, with ``***`` in place of the key."""
         if isinstance(value, str) and len(self._value) >= self._SHORTEST:
             return value.replace(self._value, "***")
         if isinstance(value, list):

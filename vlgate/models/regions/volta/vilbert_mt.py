@@ -77,7 +77,6 @@ def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task
 
 
 def renamed(content: Mapping[str, Any]) -> dict[str, str]:
-    """Return the prefixes of the encoder's modules in vilbert-multi-task, each with VOLTA's prefix."""
     prefixes: dict[str, str] = {}
     for index, (kind, number) in enumerate(steps(content)):
         own = f"bert.encoder.{kind}.{number}."
