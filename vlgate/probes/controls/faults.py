@@ -167,7 +167,6 @@ def wrong_frame(found: str, declared: str) -> Finding | None:
 
 
 def aliased(asker: Asker) -> Finding | None:
-    """Return a finding if a fine texture changes the replies, although its mean is the plain colour."""
     # A filter that averages sees nothing of it. One that takes every n-th pixel, or interpolates between two, sees
     # patches of wrong colours (Parmar, Zhang and Zhu 2022, section 3), which depend on the pixels that it takes: light
     # and dark exchanged give other replies. A model that does not resize sees the texture itself, and both alike.

@@ -121,7 +121,6 @@ class Margin:
 
     @property
     def graded(self) -> bool:
-        """Whether the margin is a difference of scores, not a share of right answers."""
         return bool(self.compared)
 
     def of(self, said: Mapping[Request, Prediction]) -> float | None:
