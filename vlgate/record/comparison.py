@@ -206,8 +206,7 @@ def _column(cases: CaseTable, name: str) -> FloatArray:
     return cases.case_metrics[name] if name in cases.case_metrics else np.full(len(cases), np.nan)
 
 
-MOST_NAMED = 10
-"""The most newly broken cases that the terminal names; the files name all."""
+MOST_NAMED = 10  # the most newly broken cases that the terminal names; the files name all
 
 
 def comparison_lines(comparison: Comparison, most: int | None = MOST_NAMED) -> list[str]:
@@ -266,9 +265,4 @@ def comparison_record(comparison: Comparison) -> dict[str, object]:
 
 
 def p_words(p: float) -> str:
-    """Return a p-value with its sign.
-
-    >>> p_words(0.6251), p_words(0.0004)
-    ('= 0.625', '< 0.001')
-    """
     return f"= {p:.3f}" if p >= 0.0005 else "< 0.001"

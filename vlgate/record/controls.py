@@ -27,7 +27,6 @@ from vlgate.record.whole_file import write_whole
 from vlgate.types import Metric
 
 SCHEMA = 1
-"""The version of the format of ``controls.json``."""
 _Compared = tuple[float, ...]
 
 
