@@ -123,7 +123,6 @@ def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -
 
 
 def _none(name: str, options: ReadOptions) -> list[Task]:
-    """A task without cases that says which files are not read, if a benchmark's folder holds nothing else."""
     take = _source(name).take
     inside = (sorted(islice((folder / name).rglob("*"), _LOOKED)) for folder in options.folders if take)
     files = [

@@ -44,7 +44,6 @@ class ImagePaths:
     # ``plain_path`` spells it. If several data folders with files that name images have different images of this path,
     # the name of the folder comes before it.
     def find(self, record: Record, name: str) -> LazyImage:
-        """Return the image that a record calls ``name``; the same object for the same name in the same file."""
         if (known := self._images.get((record.file, name))) is None:
             known = self._images[record.file, name] = self._image(record, name)
         return known

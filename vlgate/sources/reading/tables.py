@@ -272,6 +272,5 @@ def tasks_by_kind(
 
 
 def other_form(options: ReadOptions, *patterns: str) -> str:
-    """Return the path of a file of a form that is not read, so that a task without cases can name it, if any."""
     paths = (str(path) for folder in options.folders for pattern in patterns for path in folder.glob(pattern))
     return min(paths, default="")

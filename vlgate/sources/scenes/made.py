@@ -17,8 +17,6 @@ from vlgate.sources.graphs.question_cases import task_of
 from vlgate.sources.scenes import TASK_SHAPES
 from vlgate.types import Capability, Case, Task
 
-# The tasks about the drawn scenes, made anew for any seed.
-
 _MAKERS: Mapping[str, Callable[[SceneCase], Case | None]] = MappingProxyType(
     {
         maker.__name__.replace("_", "-"): maker

@@ -52,7 +52,6 @@ def shipped(task_ids: Iterable[str]) -> Iterator[Task]:
 
 
 def shipped_version() -> str:
-    """Return the version of the shipped tasks: 12 hexadecimal digits that change with their content."""
     members = read_contents()
     content = b"".join(name.encode() + b"\0" + members[name] + b"\0" for name in sorted(members))
     return sha256(content).hexdigest()[:12]
@@ -155,8 +154,6 @@ def _request(image: LazyImage, text: str, choices: Sequence[str] | None = None) 
         return Match(image=image, text=text)
     return Ask(image=image, question=text, choices=tuple(choices))
 
-
-# The tasks about the drawn scenes, which need no data folder.
 
 SHIPPED_SEED = 0
 
