@@ -69,7 +69,6 @@ class Shortcuts:
         return proportion(self.right[:, PROBES.index(probe)], clusters(list(self.images)))
 
     def share(self, kept: BoolArray) -> Metric | None:
-        """Return the share of all cases that are among some; None if the probes were not run."""
         return None if self.note else proportion(kept.astype(np.float64), clusters(list(self.images)))
 
 
