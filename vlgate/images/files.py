@@ -136,7 +136,6 @@ class TextLoad:
         return decode_stream(BytesIO(self.content), "its base64", self.key)
 
     def recipe(self) -> Recipe:
-        """Return the digest of the content, which the key holds."""
         return ("base64", self.key)
 
     def uri(self) -> str:
