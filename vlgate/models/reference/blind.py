@@ -64,7 +64,6 @@ class Blind:
         self._lessons: Mapping[str, Sequence[Lesson]] = {}
 
     def study(self, lessons: Mapping[str, Sequence[Lesson]]) -> None:
-        """Take further cases by task id; ``prepare`` trains on them instead of on the other folds of the task."""
         self._lessons = lessons
 
     def prepare(self, tasks: Sequence[Task]) -> None:

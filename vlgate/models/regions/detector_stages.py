@@ -152,7 +152,6 @@ def predicted(heads: Any, config: Config, features: Tensor, boxes: Sequence[Tens
 
 
 def kept(config: Config, head: Predicted, proposals: Tensor, size: tuple[int, int]) -> Regions | None:
-    """Keep the most certain boxes that do not overlap too much; None if too few are left."""
     from torchvision.ops import nms
 
     # Each box is moved as its likeliest object says, and all boxes compete, whatever their objects: LXMERT's features

@@ -73,7 +73,6 @@ class Key:
 
 
 def parse(weights: str) -> Place:
-    """Parse ``URL#MODEL?option=value&...``; use no network."""
     tail = weights.partition("?")[2]
     for option in (part.partition("=")[0] for part in tail.split("&") if tail):
         if option not in OPTIONS:  # its value is not shown: that of api_key=... must not reach a log
@@ -221,7 +220,6 @@ class Endpoint:
         self._opener: OpenerDirector = build_opener(_NoRedirect(), *([ProxyHandler({})] if place.loopback else []))
 
     def stop(self) -> None:
-        """Send no more requests, and do not repeat those under way in other threads: the run is interrupted."""
         self._stopped = True
 
     def ask(self, body: Mapping[str, object]) -> dict[str, Any]:

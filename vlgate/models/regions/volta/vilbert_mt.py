@@ -101,7 +101,6 @@ def renamed(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def remedy(config: Config, names: Collection[str]) -> str:
-    """Say what a user should add or leave out if a checkpoint's head or tasks are not those asked for."""
     has_tasks = "bert.embeddings.task_embeddings.weight" in names
     if config.head == RANKING and f"{RANKING}.weight" not in names:
         return "has no head that ranks, like ViLBERT before its training on tasks; add head=alignment, without a task"
