@@ -49,7 +49,6 @@ class Canary:
 
     @property
     def pixels(self) -> Pixels:
-        """The picture, of shape (224, 224, 3), on white paper."""
         return drawn(self.kind, self.colour)
 
     def texts(self, form: str = "There is a {} {}.") -> tuple[str, ...]:
@@ -143,7 +142,6 @@ SIGNIFICANT = 0.005
 
 
 def distance(some: FloatArray, others: FloatArray) -> float:
-    """Return the mean absolute difference of two arrays of scores of one shape; NaN if no place has both."""
     apart = np.abs(some - others)
     return float(np.nanmean(apart)) if np.isfinite(apart).any() else float("nan")
 
@@ -183,7 +181,6 @@ def better(view: FloatArray, plain: FloatArray, by: float) -> bool:
 
 
 def behind(scores: FloatArray) -> bool:
-    """Return whether the true texts of more canaries score below the mean of the others than by guessing."""
     return tail(int((leads(scores) < 0).sum()), len(scores)) < SIGNIFICANT
 
 

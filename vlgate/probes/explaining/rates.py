@@ -100,5 +100,4 @@ def measured() -> tuple[Rate, ...]:
 
 
 def beside(method: str) -> tuple[Rate, ...]:
-    """Return the rates that are printed beside the pictures of a method; empty if it was not measured."""
     return tuple(one for one in measured() if one.method == method)
