@@ -63,7 +63,6 @@ class PairedValues:
 
     @property
     def independent(self) -> bool:
-        """Whether no image repeats, and each case is right or wrong in both runs."""
         return self.images.single and whole(self.after - self.before)
 
     @property
@@ -228,7 +227,7 @@ def comparison_lines(comparison: Comparison, most: int | None = MOST_NAMED) -> l
         if task.headline in task.values:
             change = task.values[task.headline].difference()
             line += f", {task.headline} {change.value:+.3f} ({change.low:+.3f} to {change.high:+.3f})"
-            line += f", {task.test} {p_words(task.p)}"
+            line += f", {task.test} = {task.p:.3f}" if task.p >= 0.0005 else f", {task.test} < 0.001"
         line += f"; {task.churned} with another answer or verdict" if task.churned else ""
         line += f"; {len(task.added)} new cases" if task.added else ""
         line += f"; {task.unjudged} not judged in one of the runs" if task.unjudged else ""
@@ -262,7 +261,3 @@ def comparison_record(comparison: Comparison) -> dict[str, object]:
             for name, change in comparison.tasks.items()
         },
     }
-
-
-def p_words(p: float) -> str:
-    return f"= {p:.3f}" if p >= 0.0005 else "< 0.001"

@@ -50,7 +50,6 @@ class RunOutcome:
 
     @property
     def verdict(self) -> Word:
-        """The first word of the ladder that applies; only ``pass`` releases a model."""
         if self.broken:
             return "broken"
         if self.unfinished:
