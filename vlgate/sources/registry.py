@@ -85,7 +85,6 @@ def _source(name: str) -> Source:
 
 
 def shapes(folders: tuple[Path, ...] = ()) -> dict[str, Shape]:
-    """Return the shape of every task that a source can make, by id, with the user's own tasks in these data folders."""
     return {task: shape for name in SOURCES for task, shape in shapes_of(name, folders).items()}
 
 

@@ -185,7 +185,6 @@ class _Listing:
                 self._further.setdefault(same, []).append(file)
 
     def paths(self, identity: Identity) -> Iterator[str]:
-        """Yield the paths of the files for one image, the flat ones first."""
         if identity in self._first:
             yield f"{self._folder}/{self._first[identity]}"
             for file in self._further.get(identity, ()):

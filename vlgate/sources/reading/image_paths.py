@@ -32,9 +32,8 @@ _Folders = tuple[list[tuple[str, str]], str]
 @dataclass(slots=True, kw_only=True)
 class ImagePaths:
     folders: Sequence[Path]
-    homes: Mapping[
-        Path, tuple[Path, ...]
-    ]  # the data folders that hold a file, in which its images are looked for first
+    # The data folders that hold a file, in which its images are looked for first.
+    homes: Mapping[Path, tuple[Path, ...]]
     _images: dict[tuple[Path, str], LazyImage] = field(default_factory=dict)
     _listed: dict[Path, dict[str, list[str]]] = field(default_factory=dict)
     _looked: dict[Path, list[_Folders]] = field(default_factory=dict)

@@ -34,7 +34,6 @@ _MAKERS: Mapping[str, Callable[[SceneCase], Case | None]] = MappingProxyType(
 
 
 def make(wanted: Sequence[str], seed: int) -> Iterator[Task]:
-    """Make the tasks of these ids for a seed, in their order, those of questions last; no image is drawn."""
     for task_id in wanted:
         name, shape = task_id.removeprefix("scenes/"), TASK_SHAPES[task_id]
         if name in _MAKERS:
