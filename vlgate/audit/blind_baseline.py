@@ -247,15 +247,11 @@ def _single_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
     lengths = np.array([float(len(text_of(case.requests[0]))) for case in cases])
     true, false, n = lengths[truths], np.sort(lengths[~truths]), len(cases)
     alike = (Probe(name="always yes", value=true.size / n, n=n), Probe(name="always no", value=false.size / n, n=n))
-    fewer = int(min(true.size, false.size))
-    if not fewer:
-        names = ("longer text", "shorter text")
-        return (*alike, *(Probe(name=name, value=None, n=0, note="not run: all truths are the same") for name in names))
-    longer = float((np.searchsorted(false, true, "left") + np.searchsorted(false, true, "right")).mean())
-    longer /= 2 * false.size
-    note = "by characters: how often a true one is above a false one"
-    return (
-        *alike,
-        Probe(name="longer text", value=longer, n=fewer, note=note),
-        Probe(name="shorter text", value=1 - longer, n=fewer, note=note),
-    )
+    fewer, note = int(min(true.size, false.size)), "not run: all truths are the same"
+    shares: tuple[float | None, float | None] = (None, None)
+    if fewer:
+        longer = float((np.searchsorted(false, true, "left") + np.searchsorted(false, true, "right")).mean())
+        longer /= 2 * false.size
+        shares, note = (longer, 1 - longer), "by characters: how often a true one is above a false one"
+    named = zip(("longer text", "shorter text"), shares, strict=True)
+    return (*alike, *(Probe(name=name, value=share, n=fewer, note=note) for name, share in named))
