@@ -137,7 +137,6 @@ def _some(keys: Collection[str]) -> str:
 
 
 def read_tensors(file: Path, expected: str) -> dict[str, Any]:
-    """Read the named tensors of a ``.bin`` or ``.safetensors``; no code in it is run."""
     import torch
     from safetensors.torch import load_file
 

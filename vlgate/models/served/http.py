@@ -208,8 +208,6 @@ class Pace:
 
 
 class Endpoint:
-    """The address that receives a model's requests; threads may share it."""
-
     def __init__(self, place: Place, key: Key, pace: Pace) -> None:
         self._place = place
         self._key = key
