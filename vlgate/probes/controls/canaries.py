@@ -99,7 +99,6 @@ class Asker:
         return np.array(found, dtype=np.float64)
 
     def views(self, name: str, canaries: Sequence[Canary], view: Callable[[Canary], bytes | Pixels]) -> FloatArray:
-        """Ask about a view of each canary, in one call, each with its own texts; scores of shape (n, 4)."""
         images = [self.image(f"{name}/{index}.png", view(canary)) for index, canary in enumerate(canaries)]
         return self.scores(images, [canary.texts() for canary in canaries])
 
