@@ -116,7 +116,6 @@ class Record:
 
 
 def keyed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
-    """Yield the records of a file that is one object ``{id: record}``, in the file's order."""
     yield from each(lambda member: _record(file, *member, remedy), read_members(file, remedy))
 
 

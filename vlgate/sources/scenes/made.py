@@ -47,8 +47,6 @@ def make(wanted: Sequence[str], seed: int) -> Iterator[Task]:
         yield from tasks(tests, seed)
 
 
-# The questions about the drawn scenes: one task per test that the generator makes.
-#
 # The proportions of the kinds of question are the paper's (CARETS, Table 6). The tasks are just large enough to try a
 # gate on.
 

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from vlgate.fixtures.scenes.graph import Graph
     from vlgate.perturb.images.registry import PerturbedLoad
 
-# The file with the tasks about the drawn scenes of seed 0: written from tasks, and read as the same tasks.
-#
-# It is a zip archive of JSON with one member for each task. A member lists the images and the cases. An image is its
-# key, its origin and its scene graph, or a perturbation of another image.
+# The tasks of seed 0 are in a zip archive of JSON, with one member for each task, which lists the images and the cases.
+# An image is its key, its origin and its scene graph, or a perturbation of another image.
 
 FILE = Path(fixtures.__path__[0]) / "scenes" / "default.zip"
 WRITTEN = (1980, 1, 1, 0, 0, 0)  # the earliest time that an archive can hold
