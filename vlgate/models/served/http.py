@@ -262,8 +262,6 @@ class Endpoint:
         except HTTPError as error:
             with error:
                 self._refused(error)
-        except TimeoutError:
-            raise TransientError(f"no answer within {self._place.timeout} s") from None
         except (OSError, HTTPException, ValueError) as error:
             reason = error.reason if isinstance(error, URLError) else error
             if isinstance(reason, TimeoutError):
