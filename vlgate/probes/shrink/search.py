@@ -224,9 +224,8 @@ class _Asking:
             return False  # the places of the things are others
         if len({move.kind.split()[-1] for move in drawn}) < len(drawn):
             return False  # two edits of one thing: it may be neither whole nor apart from the others
-        return not any(move.kind.startswith(_SHIFTING) for move in drawn) and self.truth.keeps(
-            perturbed(self.batch.cases[0], drawn)
-        )
+        shifted = any(move.kind.startswith(_SHIFTING) for move in drawn)
+        return not shifted and self.truth.keeps(perturbed(self.batch.cases[0], drawn))
 
     def least_margin(self, moves: Sequence[Move]) -> float:
         tried = [self.seen[key] for move in moves if (key := frozenset((move,))) in self.seen]
