@@ -52,7 +52,6 @@ class Canary:
         return drawn(self.kind, self.colour)
 
     def texts(self, form: str = "There is a {} {}.") -> tuple[str, ...]:
-        """Return the text that is true, and three that are not: another colour, another thing, and both."""
         both = ((kind, colour) for kind in (self.kind, self.beside) for colour in (self.colour, self.other))
         return tuple(form.format(colour, kind) for kind, colour in both)
 
