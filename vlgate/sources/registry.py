@@ -21,7 +21,6 @@ FILE = Path(__file__).with_name("measures.toml")
 
 
 def measures(task: str) -> str:
-    """Return the sentence that says what a task measures; empty for a user's own task."""
     known = sentences()
     return known.get(task) or next((sentence for key, sentence in known.items() if fnmatchcase(task, key)), "")
 
