@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -57,14 +57,6 @@ class Probe:
         return max(self.value, self.chance) if self.learnt and self.value is not None else self.value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Contrasts:
-    true: Sequence[str]
-    false: Sequence[str]
-    images: Sequence[str]
-    cases: Sequence[str]
-
-
 def probe(task: Task, limit: int = 20_000) -> tuple[Probe, ...]:
     """Try the shortcuts on a task, on at most ``limit`` cases; the draw depends on the id of the task only."""
     # For texts, ``value`` is the share of pairs (true text, false text of the same image) that the rule ranks
@@ -79,24 +71,17 @@ def probe(task: Task, limit: int = 20_000) -> tuple[Probe, ...]:
         return _single_probes(cases) if cases else ()
     if any(isinstance(request, Ask) for case in cases[:1] for request in case.requests):
         return _question_probes(cases)
-    pairs = [(cases[row].id, true, false) for row, _, true, false in text_pairs(cases, task.shape)]
+    pairs = list(text_pairs(cases, task.shape))
     if not pairs:
         return ()
-    texts = _Contrasts(
-        true=[true.text for _, true, _ in pairs],
-        false=[false.text for *_, false in pairs],
-        images=[true.image.key for _, true, _ in pairs],
-        cases=[case for case, *_ in pairs],
-    )
-    return (*_text_probes(texts), *_comparing_probes(texts), _classifier(texts, cases))
+    sides = [true.text for *_, true, _ in pairs], [false.text for *_, false in pairs]
+    images = [true.image.key for *_, true, _ in pairs]
+    of_cases = [(true.image.key, cases[row].id) for row, _, true, _ in pairs]
+    return (*_text_probes(*sides), *_comparing_probes(*sides, of_cases, images), _classifier(*sides, images, cases))
 
 
 def solved(probes: Sequence[Probe], threshold: float = SOLVED) -> Probe | None:
-    """Return the probe that solves a task, None if none does; a score on such a task does not show that a model sees.
-
-    >>> solved([Probe(name="shorter text", value=0.98, n=2062)]).name
-    'shorter text'
-    """
+    """Return the probe that solves a task, if any: a score on such a task does not show that a model sees."""
     run = [probe for probe in probes if probe.value is not None and probe.n > 0]
     best = max(run, key=lambda probe: probe.value or 0.0, default=None)
     if best is None or best.value is None:
@@ -106,23 +91,25 @@ def solved(probes: Sequence[Probe], threshold: float = SOLVED) -> Probe | None:
     return best if low > threshold else None
 
 
-def _text_probes(texts: _Contrasts) -> Iterator[Probe]:
-    n = len(texts.true)
+def _text_probes(trues: Sequence[str], falses: Sequence[str]) -> Iterator[Probe]:
+    n = len(trues)
     yield Probe(name="constant", value=0.5, n=n, note="all comparisons are ties")
     for names, measure, note in (
         (("longer text", "shorter text"), len, "by characters"),
         (("larger number", "smaller number"), _number, "a tie if a text has no number"),
     ):
-        true, false = (np.array([float(measure(text)) for text in side]) for side in (texts.true, texts.false))
+        true, false = (np.array([float(measure(text)) for text in side]) for side in (trues, falses))
         share = _ranked(true, false)
         yield Probe(name=names[0], value=share, n=n, note=note)
         yield Probe(name=names[1], value=1 - share, n=n, note=note)
 
 
-def _comparing_probes(texts: _Contrasts) -> Iterator[Probe]:
-    both, n = [*texts.true, *texts.false], len(texts.true)
-    images, cases = [*texts.images] * 2, list(zip(texts.images, texts.cases, strict=True)) * 2
-    for groups, which in ((cases, "of its case"), (images, "about its image")):
+def _comparing_probes(
+    true: Sequence[str], false: Sequence[str], cases: Sequence[Hashable], images: Sequence[Hashable]
+) -> Iterator[Probe]:
+    both, n = [*true, *false], len(true)
+    for of_pairs, which in ((cases, "of its case"), (images, "about its image")):
+        groups = [*of_pairs, *of_pairs]
         more = several(both, groups)
         if not more.any():
             continue
@@ -162,12 +149,12 @@ def pair_margins(
     return np.asarray(scores[:n] - scores[n:], dtype=np.float64)
 
 
-def _classifier(texts: _Contrasts, cases: Sequence[Case]) -> Probe:
-    name, n = "text classifier", len(texts.true)
-    surer = pair_margins(texts.true, texts.false, texts.images, cases)
+def _classifier(true: Sequence[str], false: Sequence[str], images: Sequence[str], cases: Sequence[Case]) -> Probe:
+    name, n = "text classifier", len(true)
+    surer = pair_margins(true, false, images, cases)
     if surer is None:
         groups = tied_images(cases)
-        count = len({groups[image] for image in texts.images})
+        count = len({groups[image] for image in images})
         return Probe(name=name, value=None, n=n, note=f"not run: it needs {FOLDS} images, and there are {count}")
     return Probe(name=name, value=_ranked(surer, np.zeros(n)), n=n, note=f"{FOLDS}-fold, by image", learnt=True)
 
@@ -260,15 +247,11 @@ def _single_probes(cases: Sequence[Case]) -> tuple[Probe, ...]:
     lengths = np.array([float(len(text_of(case.requests[0]))) for case in cases])
     true, false, n = lengths[truths], np.sort(lengths[~truths]), len(cases)
     alike = (Probe(name="always yes", value=true.size / n, n=n), Probe(name="always no", value=false.size / n, n=n))
-    fewer = int(min(true.size, false.size))
-    if not fewer:
-        names = ("longer text", "shorter text")
-        return (*alike, *(Probe(name=name, value=None, n=0, note="not run: all truths are the same") for name in names))
-    longer = float((np.searchsorted(false, true, "left") + np.searchsorted(false, true, "right")).mean())
-    longer /= 2 * false.size
-    note = "by characters: how often a true one is above a false one"
-    return (
-        *alike,
-        Probe(name="longer text", value=longer, n=fewer, note=note),
-        Probe(name="shorter text", value=1 - longer, n=fewer, note=note),
-    )
+    fewer, note = int(min(true.size, false.size)), "not run: all truths are the same"
+    shares: tuple[float | None, float | None] = (None, None)
+    if fewer:
+        longer = float((np.searchsorted(false, true, "left") + np.searchsorted(false, true, "right")).mean())
+        longer /= 2 * false.size
+        shares, note = (longer, 1 - longer), "by characters: how often a true one is above a false one"
+    named = zip(("longer text", "shorter text"), shares, strict=True)
+    return (*alike, *(Probe(name=name, value=share, n=fewer, note=note) for name, share in named))

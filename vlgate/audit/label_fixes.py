@@ -33,8 +33,7 @@ CLAIMS: Mapping[str, str] = MappingProxyType(
         "ambiguous": "people disagree, or both readings hold: left out",
         "broken": "the image or a text is damaged, or another one: left out",
     }
-)
-"""What a line may claim of a case, and what becomes of the case."""
+)  # what a line may claim of a case, and what becomes of the case
 
 KNOWN = Path(__file__).resolve().parent / "disputes.jsonl"
 """The label errors of benchmarks that others have reported, each with its source; ``--disputes known`` names it."""

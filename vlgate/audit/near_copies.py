@@ -17,40 +17,25 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from vlgate import types
 from vlgate.asking.dedupe import pixel_digest
 from vlgate.audit.flaws import EXAMPLES, Flaw
 from vlgate.errors import VlgateError
 from vlgate.metrics.shapes import contrasts
-from vlgate.types import (
-    Ask,
-    Case,
-    Compare,
-    FileContent,
-    LazyImage,
-    Recipe,
-    Request,
-    Shape,
-    Task,
-    images_of,
-    recipe_of,
-    text_of,
-)
 
 NAME = "near-copy"
 _WORD = re.compile(r"\w+")
 _ARTICLES = frozenset(("a", "an", "the"))
 _SPLIT = re.compile(r"^COCO_(?:train|val|test)\d{4}_")
 """What COCO's images were called in 2014, before the numbers that they have kept."""
-_DIGITS = 4
-"""The fewest digits of an image's number that tells it without its folder."""
+_DIGITS = 4  # the fewest digits of an image's number that tells it without its folder
 _NAMED = 3
 _SIDE, _MEAN, _MOST = 16, 2.0, 12
 Cells = NDArray[np.uint8]
 _Marks = Sequence[tuple[int, ...]]
 
 
-def near_copies(tasks: Sequence[Task]) -> dict[str, Flaw]:
-    """Find the cases of each task that another task asks nearly so, in time linear in the number of cases."""
+def near_copies(tasks: Sequence[types.Task]) -> dict[str, Flaw]:
     # What is compared are a true and a false text of one image, or all questions of a case. Two texts are nearly the
     # same if their words are, in their order, without case, punctuation and articles; two images are the same if they
     # have the same key, or the same number of COCO or Visual Genome, without the folder, the extension and COCO's
@@ -64,7 +49,7 @@ def near_copies(tasks: Sequence[Task]) -> dict[str, Flaw]:
     return {name: flaw for name, flaw in found.items() if flaw is not None}
 
 
-def copied(cases: Sequence[Case], enough: int) -> tuple[str, ...] | None:
+def copied(cases: Sequence[types.Case], enough: int) -> tuple[str, ...] | None:
     # Drawn images are compared by what is drawn. Others are decoded, but only until ``enough`` cases differ, and none
     # of them if that many cases have different texts. Two of them look the same if the 16 x 16 cells that each is
     # divided into differ by at most 2 of 255 on average, and by more than 12 in one cell at most. So a photograph that
@@ -74,12 +59,12 @@ def copied(cases: Sequence[Case], enough: int) -> tuple[str, ...] | None:
         texts = [tuple(map(_asked, case.requests)) for case in first]
         if len(set(texts)) >= enough:
             return None
-    looks: dict[LazyImage, Hashable] = {}
+    looks: dict[types.LazyImage, Hashable] = {}
     cells: dict[Hashable, Cells] = {}
     different: dict[Hashable, list[list[Hashable]]] = {}
     copies = []
     for case, asked in zip(cases, texts, strict=True):
-        images = [image for request in case.requests for image in images_of(request)]
+        images = [image for request in case.requests for image in types.images_of(request)]
         for image in images:
             if image not in looks:
                 looks[image] = _look(image, cells)
@@ -93,9 +78,9 @@ def copied(cases: Sequence[Case], enough: int) -> tuple[str, ...] | None:
     return tuple(copies)
 
 
-def _asked(request: Request) -> tuple[str, ...]:
-    choices = request.choices if isinstance(request, Ask | Compare) else ()
-    return (type(request).__name__, *map(_plain, (text_of(request), *choices)))
+def _asked(request: types.Request) -> tuple[str, ...]:
+    choices = request.choices if isinstance(request, types.Ask | types.Compare) else ()
+    return (type(request).__name__, *map(_plain, (types.text_of(request), *choices)))
 
 
 @lru_cache(maxsize=4096)
@@ -104,11 +89,12 @@ def _plain(text: str) -> str:
     return "".join(letter for letter in folded if not letter.isspace() and unicodedata.category(letter) != "Cf")
 
 
-def _look(image: LazyImage, cells: dict[Hashable, Cells]) -> Hashable:
+def _look(image: types.LazyImage, cells: dict[Hashable, Cells]) -> Hashable:
     from PIL.Image import Resampling
 
-    recipe = recipe_of(image)
-    if recipe is not None and not any(isinstance(part, FileContent) or part == "no file" for part in _parts(recipe)):
+    recipe = types.recipe_of(image)
+    parts = _parts(recipe or ())
+    if recipe is not None and not any(isinstance(part, types.FileContent) or part == "no file" for part in parts):
         return recipe
     try:
         loaded = image.load()
@@ -127,12 +113,12 @@ def _alike(hashable: Hashable, other: Hashable, cells: Mapping[Hashable, Cells])
     return bool(apart.mean() <= _MEAN and (apart.max(axis=2) > _MOST).sum() <= 1)
 
 
-def _parts(recipe: Recipe) -> Iterator[object]:
+def _parts(recipe: types.Recipe) -> Iterator[object]:
     for part in recipe:
         yield from _parts(part) if isinstance(part, tuple) else (part,)
 
 
-def _flaw(number: int, marks: _Marks, tasks: Sequence[Task], seen: Mapping[int, int]) -> Flaw | None:
+def _flaw(number: int, marks: _Marks, tasks: Sequence[types.Task], seen: Mapping[int, int]) -> Flaw | None:
     rows: list[int] = []
     counts: Counter[int] = Counter()
     for row, asked in enumerate(marks):
@@ -160,7 +146,7 @@ def _flaw(number: int, marks: _Marks, tasks: Sequence[Task], seen: Mapping[int, 
     )
 
 
-def _marks(case: Case, shape: Shape) -> tuple[int, ...]:
+def _marks(case: types.Case, shape: types.Shape) -> tuple[int, ...]:
     """What a case asks, as numbers of 64 bits: of 400,000 cases, two that differ have the same once in 10^8 runs."""
     pairs = contrasts(case, shape)
     if not pairs:
@@ -168,12 +154,12 @@ def _marks(case: Case, shape: Shape) -> tuple[int, ...]:
     return tuple({hash((_mark(case.requests[true]), _mark(case.requests[false]))) for true, false in pairs})
 
 
-def _mark(request: Request) -> tuple[str, ...]:
-    words = [word for word in _WORD.findall(text_of(request).casefold()) if word not in _ARTICLES]
-    return (*([_name(image) for image in images_of(request)] or ("",)), *words)
+def _mark(request: types.Request) -> tuple[str, ...]:
+    words = [word for word in _WORD.findall(types.text_of(request).casefold()) if word not in _ARTICLES]
+    return (*([_name(image) for image in types.images_of(request)] or ("",)), *words)
 
 
-def _name(image: LazyImage) -> str:
+def _name(image: types.LazyImage) -> str:
     """The number of an image of COCO or Visual Genome, whatever its folder; of other images the whole key."""
     name, mark, perturbed = image.key.rpartition("/")[2].partition("#")
     stem = _SPLIT.sub("", name.rpartition(".")[0] or name)

@@ -26,8 +26,7 @@ from vlgate.types import FloatArray, LanguageModel, Metric, Task
 # know the fold (nested cross-validation). So a probe that finds nothing gives each candidate the same probability, and
 # solves no case by luck.
 
-PROBES = ("words", "form", "likelihood")
-"""The names of the probes, in the order of their columns."""
+PROBES = ("words", "form", "likelihood")  # the names of the probes, in the order of their columns
 
 _NULL_CASES = 2_000  # random truths are drawn until they are of as many cases, at most _NULL_DRAWS times
 _NULL_DRAWS = 10
@@ -70,7 +69,6 @@ class Shortcuts:
         return proportion(self.right[:, PROBES.index(probe)], clusters(list(self.images)))
 
     def share(self, kept: BoolArray) -> Metric | None:
-        """Return the share of all cases that are among some; None if the probes were not run."""
         return None if self.note else proportion(kept.astype(np.float64), clusters(list(self.images)))
 
 

@@ -1,4 +1,1 @@
-"""Thresholds: ``thresholds.toml`` is read, and metrics become decisions with a reason and an error rate.
-
-It never imports torch, Pillow, pytest, a model or a source.
-"""
+"""Thresholds: ``thresholds.toml`` is read, and metrics become decisions with a reason and an error rate."""

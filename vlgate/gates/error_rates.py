@@ -95,8 +95,6 @@ Truth = Literal["on the threshold", "measured", "likely"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRates:
-    """How often the gates of a run err on new samples of cases, as many as in the run."""
-
     # ``threshold_fails``: how often at least one gate fails, if the model lies exactly on every threshold.
     # ``unchanged_fails``: the same, if the true metrics are the measured ones; ``unchanged_passes``: how often all
     # gates pass then, and all limits hold. ``..._low`` and ``..._high`` are a range that holds it for ``LIKELY`` of the

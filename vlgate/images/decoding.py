@@ -45,8 +45,7 @@ _OTHERS = (
     (_SVG, "an SVG drawing", _CONVERT),
     (rb"\s*<(?:!doctype html|html|head)", "a web page", "download the image that it shows"),
     (rb"version https://git-lfs", "a pointer of Git LFS", "fetch the file with git lfs pull"),
-)
-"""How files begin that are put in the place of images, what they are, and a remedy."""
+)  # how files begin that are put in the place of images, what they are, and a remedy
 _BEGIN = 512  # bytes by which the kind of another file is told
 
 # The errors of PIL's decoders on a broken file, from its documentation and from tests with cut and altered files.

@@ -23,8 +23,6 @@ from vlgate.types import FileContent, LazyImage, Recipe, recipe_of
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Images in files: opened and decoded when they are loaded, with errors that name the file and the remedy.
-
 _SPELLED_OTHERWISE = re.compile(r"\\|//|(?:^|/)\.{1,2}(?:/|$)")
 _TURNED = 5  # from this value of EXIF's orientation on, width and height are exchanged
 
@@ -72,7 +70,6 @@ def plain_path(name: str) -> str:
 
 
 def file_image(key: str, path: Path | str) -> LazyImage:
-    """Return the image in the file ``path``, which ``decode`` decodes when the image is loaded."""
     where = str(path)
     return LazyImage(key=key, load=FileLoad(where, key), where=where)
 
@@ -94,7 +91,6 @@ def image_size(path: Path | str) -> tuple[int, int] | None:
 
 
 def decode(path: Path | str, key: str) -> Image:
-    """Decode the image in the file ``path``, as ``decode_stream`` does."""
     path = Path(path)
     try:
         status = path.stat()
@@ -119,8 +115,6 @@ def decode(path: Path | str, key: str) -> Image:
         raise ImageError(key, f"{path} cannot be read ({error})", REPLACE) from None
 
 
-# Images that a file holds as text: data URIs, and the base64 of image files.
-
 _LONGEST_PATH = 255
 _BASE64 = re.compile(r"\s*(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR|Qk|SUkq|TU0AK|AAAA[A-Za-z0-9+/]{2}Z0eX)[A-Za-z0-9+/\s]{99}")
 """How the base64 of PNG, JPEG, GIF, WebP, BMP, TIFF and AVIF or HEIC begins."""
@@ -142,7 +136,6 @@ class TextLoad:
         return decode_stream(BytesIO(self.content), "its base64", self.key)
 
     def recipe(self) -> Recipe:
-        """Return the digest of the content, which the key holds."""
         return ("base64", self.key)
 
     def uri(self) -> str:
@@ -192,8 +185,6 @@ def name_of(image: LazyImage) -> str:
     return image.load.uri() if isinstance(image.load, TextLoad) else image.key
 
 
-# A region of an image: cut out when it is loaded.
-
 Pixels = tuple[int, int, int, int]
 """A region in pixels: its left, its top, its width and its height."""
 
@@ -218,7 +209,6 @@ class RegionLoad:
 
 
 def region_of(image: LazyImage, region: Pixels) -> LazyImage:
-    """Return a region of an image; the parts of it beyond the image's edge are left out."""
     said = ",".join(map(str, region))
     load = RegionLoad(image=image, region=region)
     return LazyImage(key=f"{image.key}#{said}", load=load, where=f"{image.where}#{said}" if image.where else "")

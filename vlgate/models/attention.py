@@ -21,7 +21,6 @@ ATTENTION = "attention to regions"
 def attention(
     text: str, boxes: FloatArray, weights: FloatArray, method: str = ATTENTION, most: float = 0.0
 ) -> Attended:
-    """The attention of a text to the boxes of an image, in 0..1 of the largest."""
     most = most or float(weights.max()) or 1.0
     frames = tuple((float(x1), float(y1), float(x2), float(y2)) for x1, y1, x2, y2 in boxes)
     shares = tuple(float(weight) / most for weight in weights)
@@ -169,7 +168,6 @@ def patches_rolled_out(layers: Sequence[FloatArray], text: str, frame: Box) -> A
 
 
 def cells(shape: tuple[int, int], frame: Box = WHOLE) -> FloatArray:
-    """The boxes of the cells of a grid, row by row, shape (rows * columns, 4)."""
     left, top, right, bottom = frame
     rows, columns = shape
     across, down = (right - left) / columns, (bottom - top) / rows

@@ -63,7 +63,6 @@ class PairedValues:
 
     @property
     def independent(self) -> bool:
-        """Whether no image repeats, and each case is right or wrong in both runs."""
         return self.images.single and whole(self.after - self.before)
 
     @property
@@ -206,8 +205,7 @@ def _column(cases: CaseTable, name: str) -> FloatArray:
     return cases.case_metrics[name] if name in cases.case_metrics else np.full(len(cases), np.nan)
 
 
-MOST_NAMED = 10
-"""The most newly broken cases that the terminal names; the files name all."""
+MOST_NAMED = 10  # the most newly broken cases that the terminal names; the files name all
 
 
 def comparison_lines(comparison: Comparison, most: int | None = MOST_NAMED) -> list[str]:
@@ -229,7 +227,7 @@ def comparison_lines(comparison: Comparison, most: int | None = MOST_NAMED) -> l
         if task.headline in task.values:
             change = task.values[task.headline].difference()
             line += f", {task.headline} {change.value:+.3f} ({change.low:+.3f} to {change.high:+.3f})"
-            line += f", {task.test} {p_words(task.p)}"
+            line += f", {task.test} = {task.p:.3f}" if task.p >= 0.0005 else f", {task.test} < 0.001"
         line += f"; {task.churned} with another answer or verdict" if task.churned else ""
         line += f"; {len(task.added)} new cases" if task.added else ""
         line += f"; {task.unjudged} not judged in one of the runs" if task.unjudged else ""
@@ -263,12 +261,3 @@ def comparison_record(comparison: Comparison) -> dict[str, object]:
             for name, change in comparison.tasks.items()
         },
     }
-
-
-def p_words(p: float) -> str:
-    """Return a p-value with its sign.
-
-    >>> p_words(0.6251), p_words(0.0004)
-    ('= 0.625', '< 0.001')
-    """
-    return f"= {p:.3f}" if p >= 0.0005 else "< 0.001"

@@ -12,22 +12,12 @@ import numpy as np
 
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.probes.controls.control import Controlled, of_task
-from vlgate.record.folder import (
-    AGAIN,
-    CONTROLS,
-    METRICS,
-    OF_ONE_RUN,
-    RecordedRun,
-    content_of,
-    held_to,
-    refuse_other_schema,
-)
+from vlgate.record.folder import CONTROLS, METRICS, OF_ONE_RUN, RecordedRun, content_of, held_to, refuse_other_schema
 from vlgate.record.schema import schema_of
 from vlgate.record.whole_file import write_whole
 from vlgate.types import Metric
 
 SCHEMA = 1
-"""The version of the format of ``controls.json``."""
 _Compared = tuple[float, ...]
 
 
@@ -49,7 +39,7 @@ def read_controls(run: RecordedRun) -> dict[str, dict[str, ControlledTask]]:
             lengths = {len(measured["cases"]), len(measured["images"]), *map(len, columns.values())}
             if len(lengths) > 1 or not needed <= columns.keys():
                 place = f"controls.{name}.tasks.{task}"
-                raise run.wrong(f"{CONTROLS} is damaged: the columns of {place} do not belong together", AGAIN)
+                raise run.wrong(f"{CONTROLS} is damaged: the columns of {place} do not belong together")
             texts = {key: tuple(measured[key]) for key in ("cases", "images", "notes")}
             made = ControlledTask(**{**measured, **texts, "columns": columns, "figures": figures})
             controls.setdefault(task, {})[name] = made

@@ -15,7 +15,6 @@ from vlgate.record.schema import fitted, schema_of
 from vlgate.record.whole_file import LOCK
 
 SCHEMA = 2
-"""The version of the format of ``metrics.json`` that is written and read."""
 METRICS, CASES, ENVIRONMENT = "metrics.json", "cases.parquet", "environment.json"
 VERDICT, ANALYSES, CONTROLS = "verdict.json", "analyses.json", "controls.json"
 AGAIN = "run it again with this version"
@@ -128,12 +127,10 @@ def _without(file: Path) -> str:
 
 PART, REPLIES = "part.json", "part.jsonl"
 PART_SCHEMA = 1
-"""The version of the format of both files."""
 DEFAULTS: Mapping[str, bool | None] = MappingProxyType(
     dict.fromkeys(("scores", "answers", "accepted", "problems"), None)
     | dict.fromkeys(("skipped", "cut", "neither"), False)
-)
-"""The columns of a line of replies; one whose values are all the default is left out."""
+)  # the columns of a line of replies; one whose values are all the default is left out
 _AGAIN = "run this part again"
 
 

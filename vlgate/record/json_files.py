@@ -10,13 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from vlgate import __version__
 from vlgate.gates.records import OUTCOMES, Decision
+from vlgate.models.checkpoints.fingerprint import installed_version
 from vlgate.probes.controls.control import Controlled
 from vlgate.record.comparison import Comparison, comparison_record
 from vlgate.record.controls import metric_record, of_one_task, of_run
@@ -57,14 +56,6 @@ def environment_content(options: Options, workers: int, use: CacheUse) -> dict[s
     }
     as_read: dict[str, Any] = json.loads(json.dumps(content, default=plain))
     return as_read
-
-
-@cache
-def installed_version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
 
 
 def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
@@ -164,9 +155,7 @@ def gate_record(decision: Decision) -> dict[str, object]:
     }
 
 
-# ``verdict.json``: what was decided about a run, in a form that can be signed.
-#
-# The file is canonical JSON after RFC 8785 with one line break behind it: keys sorted, no spaces, UTF-8, and no
+# ``verdict.json`` is canonical JSON after RFC 8785 with one line break behind it: keys sorted, no spaces, UTF-8, and no
 # floats, which are the part of JSON that programs write differently. Figures are texts with six decimals. It holds no
 # time, path or name of a machine, so the same replies give the same bytes, in one process or several.
 

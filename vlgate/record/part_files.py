@@ -17,8 +17,7 @@ from vlgate.record.results import EndedRun
 from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.types import Batch, Task, images_of
 
-ABSENT = -1
-"""The size of a file that is not there."""
+ABSENT = -1  # the size of a file that is not there
 _WITHIN = ("#", ", column ")  # what follows the path of a file: the name of a perturbation, the place in a Parquet file
 
 

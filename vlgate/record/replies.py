@@ -13,8 +13,7 @@ from vlgate.types import Batch, Prediction, Request, Verdict
 
 # The distinct requests of a batch have the same order in every process, so the replies need no keys.
 
-UNASKED = "the run ended before this case was asked"
-"""Why there is no reply to a request that never reached the model."""
+UNASKED = "the run ended before this case was asked"  # why there is no reply to a request that never reached the model
 
 Value = TypeVar("Value")
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -40,7 +39,6 @@ class Rows(TypedDict):
 
 
 def pack(verdicts: Sequence[Verdict], plan: str | None = "") -> Rows:
-    """Put the replies to the distinct requests into columns; none if no other process judges them (no ``plan``)."""
     table = verdicts_of(verdicts)
     replies, judged = replies_of(()) if plan is None else table.replies.once(), table.judged.right.tolist()
     n = len(replies)

@@ -22,7 +22,6 @@ _REPLAY = "replay:"
 
 
 def take_folder(options: Options) -> Callable[[], None]:
-    """Make and lock the results folder, and remove the files of an earlier run; return what releases it."""
     folder = options.results
     if options.model.startswith(_REPLAY):
         replies = options.folder / Path(options.model.removeprefix(_REPLAY)).expanduser()

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 VERDICT_SCHEMA = 1
-"""The version of the format of ``verdict.json`` that is written and read."""
 
 
 def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
@@ -38,8 +37,7 @@ def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
 
 
 Word = Literal["broken", "incomplete", "fail", "inconclusive", "pass", "not gated"]
-OK_STATUSES = (0, 5)
-"""pytest's statuses of a session without a failed test: all passed, or none was collected."""
+OK_STATUSES = (0, 5)  # pytest's statuses of a session without a failed test: all passed, or none was collected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +50,6 @@ class RunOutcome:
 
     @property
     def verdict(self) -> Word:
-        """The first word of the ladder that applies; only ``pass`` releases a model."""
         if self.broken:
             return "broken"
         if self.unfinished:

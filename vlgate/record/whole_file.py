@@ -76,8 +76,6 @@ def _ended(process: int, *, locked: bool) -> bool:
     return False
 
 
-# A lock on a results folder, which keeps two runs out of one folder.
-#
 # The operating system holds the lock for the process: it ends with the process, however that ends, so the file of a
 # process that was killed stops nobody.
 

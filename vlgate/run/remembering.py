@@ -17,11 +17,10 @@ from vlgate.asking.dedupe import Identities
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.models.checkpoints.device import pick_device
-from vlgate.models.checkpoints.fingerprint import digest_path, digest_source
+from vlgate.models.checkpoints.fingerprint import digest_path, digest_source, installed_version
 from vlgate.models.loading.registry import LoadedModel, import_target, needs_images, takes
 from vlgate.models.loading.unloaded import Unloaded, face_from, face_of, stand_in
 from vlgate.models.specs import registered
-from vlgate.record.json_files import installed_version
 from vlgate.record.model_card import CacheUse
 from vlgate.record.options import Options
 from vlgate.types import Prepared, Task

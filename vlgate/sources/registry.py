@@ -21,7 +21,6 @@ FILE = Path(__file__).with_name("measures.toml")
 
 
 def measures(task: str) -> str:
-    """Return the sentence that says what a task measures; empty for a user's own task."""
     known = sentences()
     return known.get(task) or next((sentence for key, sentence in known.items() if fnmatchcase(task, key)), "")
 
@@ -85,7 +84,6 @@ def _source(name: str) -> Source:
 
 
 def shapes(folders: tuple[Path, ...] = ()) -> dict[str, Shape]:
-    """Return the shape of every task that a source can make, by id, with the user's own tasks in these data folders."""
     return {task: shape for name in SOURCES for task, shape in shapes_of(name, folders).items()}
 
 
@@ -123,7 +121,6 @@ def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -
 
 
 def _none(name: str, options: ReadOptions) -> list[Task]:
-    """A task without cases that says which files are not read, if a benchmark's folder holds nothing else."""
     take = _source(name).take
     inside = (sorted(islice((folder / name).rglob("*"), _LOOKED)) for folder in options.folders if take)
     files = [

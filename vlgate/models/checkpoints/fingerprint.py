@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 
@@ -32,3 +34,11 @@ def digest_source(made_by: object) -> str:
     module = sys.modules.get(getattr(made_by, "__module__", None) or "")
     file = getattr(module, "__file__", None)
     return digest_path(Path(file)) if file and Path(file).is_file() else ""
+
+
+@cache
+def installed_version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

@@ -83,7 +83,6 @@ def check_meaning(asked: str, unexpected: Collection[str]) -> None:
 
 
 def left_out(asked: str, name: str, unexpected: Collection[str], architectures: Collection[str]) -> str:
-    """Check that the weights that a model has no place for do not matter, and return a note on them."""
     # They do not if they are buffers or spare weights of the class, or if the checkpoint is of another class than the
     # model, which then takes a part of it.
     keys = [key for key in sorted(unexpected) if not _matches(key, BUFFERS)]
@@ -137,7 +136,6 @@ def _some(keys: Collection[str]) -> str:
 
 
 def read_tensors(file: Path, expected: str) -> dict[str, Any]:
-    """Read the named tensors of a ``.bin`` or ``.safetensors``; no code in it is run."""
     import torch
     from safetensors.torch import load_file
 

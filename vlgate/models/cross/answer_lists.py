@@ -103,7 +103,6 @@ class AnswerList:
         refuse(reasons)
 
     def choose(self, scores: FloatArray, questions: Sequence[Ask]) -> list[str]:
-        """Answer questions that passed ``check`` with the choice, or the answer, of the highest score."""
         offered, rows = [], []
         for row, question in zip(scores, questions, strict=True):
             held = restricted(question, self._mode)

@@ -7,7 +7,6 @@ import platform
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from vlgate import __version__
@@ -15,6 +14,7 @@ from vlgate.asking.adapters import completed
 from vlgate.asking.batching import Asking, Call, Caller, in_batches, out_of_memory, watched
 from vlgate.asking.items import Copies, gets_names, text_in
 from vlgate.models.checkpoints.device import gpu_name, pick_device
+from vlgate.models.checkpoints.fingerprint import installed_version
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load
 from vlgate.models.loading.unloaded import note_of
@@ -115,10 +115,5 @@ def _texts(item: object) -> Iterator[str]:
 
 
 def versions() -> dict[str, str]:
-    versions_here = {"vlgate": __version__, "Python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            versions_here[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return versions_here
+    installed = {package: number for package in _PACKAGES if (number := installed_version(package))}
+    return {"vlgate": __version__, "Python": platform.python_version(), **installed}

@@ -31,7 +31,6 @@ class Node:
 
 
 def check_address(address: str) -> None:
-    """Check, before anything is loaded, that Ray is installed and that something listens at the address."""
     if importlib.util.find_spec("ray") is None:
         raise OptionError(f"--ray={address} needs Ray, which is not installed; pip install 'vlgate[ray]'")
     if address.startswith("ray://"):
@@ -75,7 +74,6 @@ def connect(address: str) -> Callable[[], None]:
 
 @contextmanager
 def _calm() -> Iterator[None]:
-    """Keep Ray's warnings and its handler of SIGTERM away from the run."""
     main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGTERM)
     try:
@@ -108,11 +106,7 @@ class Seat:
 
 
 def seats(living: Sequence[Node], device: str, environment: Mapping[str, str] | None = None) -> tuple[Seat, ...]:
-    """Return a seat for an actor on each GPU or, without GPUs, on each node that has CPUs.
-
-    >>> [seat.threads for seat in seats([Node(id="a", name="a", cpus=16, gpus=4)], "auto", {})]
-    [4, 4, 4, 4]
-    """
+    """Return a seat for an actor on each GPU or, without GPUs, on each node that has CPUs."""
     gpus = sum(node.gpus for node in living)
     if device not in {"auto", "cpu", "cuda"}:
         raise OptionError(

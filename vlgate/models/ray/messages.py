@@ -117,8 +117,6 @@ def raised(failure: Failed, node: str) -> BaseException:
     return error
 
 
-# How images reach an actor: by the path of their file, as a drawing, or as pixels in the cluster's object store.
-
 _KEPT = 256 * 2**20  # bytes of pixels that stay in the object store for the next chunks
 _DEEPEST = 12  # an image that is perturbed, fitted, watched and hidden has five levels
 

@@ -40,7 +40,6 @@ class Waiting:
     _closed: bool = False
 
     def put(self, work: Work, number: int | None = None) -> None:
-        """Add work; what an actor did not finish comes back with its ``number``."""
         with self._changed:
             if number is None:
                 number = self._put = self._put + 1

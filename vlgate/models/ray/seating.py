@@ -67,7 +67,6 @@ def seat_all(places: Sequence[Seat], wanted: Wanted) -> list[Seated]:
 
 
 def seat_again(one: Seated, wanted: Wanted) -> Seated | None:
-    """Put an actor in the place of one that ended; None if its node ended, too, or has no place."""
     import ray
 
     ray.kill(one.actor)  # it may only be out of reach

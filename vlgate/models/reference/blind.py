@@ -64,7 +64,6 @@ class Blind:
         self._lessons: Mapping[str, Sequence[Lesson]] = {}
 
     def study(self, lessons: Mapping[str, Sequence[Lesson]]) -> None:
-        """Take further cases by task id; ``prepare`` trains on them instead of on the other folds of the task."""
         self._lessons = lessons
 
     def prepare(self, tasks: Sequence[Task]) -> None:
@@ -243,7 +242,6 @@ def _answers(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str, str
 
 
 def _better_answers(judged: Sequence[tuple[Ask, str]], best: Sequence[str], folds: IntArray) -> Sequence[str]:
-    """The answers, in each fold by the rule about the choices that is better in the other folds, if there is one."""
     offered = [sorted(set(request.choices)) for request, _ in judged]
     compared = [number for number, choices in enumerate(offered) if len(choices) > 1 and choices != _YES_NO]
     if not compared:

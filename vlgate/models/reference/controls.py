@@ -15,8 +15,6 @@ _UNKNOWN = 0.5
 
 
 class Oracle:
-    """A model that replies with the truths of the tasks that it was prepared with."""
-
     # Of an image that shows nothing it knows nothing: all texts tie, and no question has an answer.
 
     decision_threshold = 0.5
@@ -58,8 +56,6 @@ class Oracle:
 
 
 class Constant:
-    """A model that always gives the same reply: equal scores, and "yes" to every question that allows it."""
-
     decision_threshold = 0.5
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
@@ -76,8 +72,6 @@ class Constant:
 
 
 class Random:
-    """A model that replies with a hash of the seed and the request, whatever the order and the batch."""
-
     decision_threshold = 0.5
     image_names = True
 

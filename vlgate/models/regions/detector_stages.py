@@ -72,7 +72,6 @@ def _convolved(convolution: Any, features: Tensor) -> Tensor:
 
 
 def _cut(features: Tensor, sizes: Sizes) -> Tensor:
-    """Set the features beyond each image's end to zero, in place."""
     for row, (height, width) in zip(features, sizes, strict=bool(sizes)):
         row[:, height:] = 0
         row[:, :, width:] = 0
@@ -153,7 +152,6 @@ def predicted(heads: Any, config: Config, features: Tensor, boxes: Sequence[Tens
 
 
 def kept(config: Config, head: Predicted, proposals: Tensor, size: tuple[int, int]) -> Regions | None:
-    """Keep the most certain boxes that do not overlap too much; None if too few are left."""
     from torchvision.ops import nms
 
     # Each box is moved as its likeliest object says, and all boxes compete, whatever their objects: LXMERT's features

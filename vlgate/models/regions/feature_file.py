@@ -88,7 +88,6 @@ class Npz(Records):
 
 
 def write_shard(folder: Path, keys: Sequence[str], regions: Sequence[Regions], detector: str) -> Path:
-    """Write the regions of some images into one file of a folder, whole or not at all."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
@@ -156,7 +155,6 @@ def make_features(
     batch_size: int = 8,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> Progress:
-    """Write the regions of the images that a folder lacks; the batches are halved when memory runs out."""
     done: frozenset[str] = frozenset()
     if any(folder.glob(PATTERN)):
         there = Shards(folder)
@@ -300,8 +298,7 @@ class Tsv(Records):
 
 FORMS: Mapping[str, Callable[[Path], Records]] = MappingProxyType(
     {".tsv": Tsv, ".lmdb": Volta, ".mdb": Volta, ".safetensors": Shards, ".npz": Npz}
-)
-"""The reader of each format, by the end of the file's name."""
+)  # the reader of each format, by the end of the file's name
 _WHOLE = 2**28  # the bytes up to which features are fingerprinted by their content; it takes a third of a second
 _ENDS = 65_536  # bytes at the beginning and end of a larger file that its fingerprint covers
 

@@ -58,7 +58,6 @@ _BROKEN = (
 
 
 def plain_values(content: bytes) -> object:
-    """Unpickle numbers, strings, bytes, lists, tuples, dictionaries and numpy's arrays and numbers."""
     try:
         return _finished(_PlainUnpickler(io.BytesIO(content)).load(), {})
     except _BROKEN as error:
@@ -76,8 +75,6 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 class _Callable:
-    """A function that a pickle can call but not change."""
-
     __slots__ = ("_function",)
 
     def __init__(self, function: Callable[..., object]) -> None:
@@ -108,8 +105,6 @@ class _Type:
 
 
 class _Array:
-    """Stands for a numpy.ndarray until its bytes are read."""
-
     __slots__ = ("value",)
 
     def __init__(self) -> None:
@@ -157,7 +152,6 @@ _CORE = {"_reconstruct": "core.multiarray", "scalar": "core.multiarray", "_fromb
 
 
 def _finished(value: object, done: dict[int, object]) -> object:
-    """Replace the stand-ins of arrays by the arrays, and check that all else is a plain value."""
     if id(value) in done:  # nested lists that share their parts take no time
         return done[id(value)]
     made = value

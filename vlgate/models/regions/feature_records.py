@@ -129,7 +129,6 @@ class Records:
         return self._places.keys()
 
     def read(self, key: str) -> Regions:
-        """Read an image's regions; DataError names the key if its record is damaged."""
         try:
             file, arrays, size = self._record(key)
         except KeyError as error:

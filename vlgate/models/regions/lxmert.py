@@ -50,7 +50,6 @@ class Lxmert(HeadedModel):
 
 class LxmertMatcher(HeadedMatcher, Lxmert):
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return the attention of the words to each region, the mean over the words and heads of all cross layers."""
         import torch
 
         maps = []

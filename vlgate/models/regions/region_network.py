@@ -294,7 +294,6 @@ def _see(
 
 
 def chosen(boxes: Boxes, sure: Boxes, settings: Settings) -> list[int]:
-    """Choose the surest boxes, none of which overlaps a surer one too much; the first one however unsure it is."""
     shares = overlaps(boxes, boxes)
     kept: list[int] = []
     for place in np.argsort(-sure, kind="stable"):

@@ -34,7 +34,6 @@ class Regions:
 
     @property
     def size(self) -> int:
-        """The bytes of its arrays."""
         arrays = (getattr(self, field.name) for field in fields(self))
         return sum(array.nbytes for array in arrays if array is not None)
 
@@ -56,7 +55,6 @@ class RegionSource:
         self._seen: OrderedDict[LazyImage, Regions] = OrderedDict()
 
     def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
-        """Return the regions of each image, looked for once; NoReplyError has the positions of images without."""
         new = [image for image in dict.fromkeys(images) if image not in self._seen]
         # Hold what this call needs, even if it is more than the source keeps.
         held = {image: self._seen[image] for image in images if image in self._seen}

@@ -70,8 +70,6 @@ class DaemonThreads:
 
 
 class Served:
-    """A model behind a chat-completions service, asked the questions of ``vlm``."""
-
     # The score of a match is the probability that the first word of the answer is yes (VQAScore, Lin et al. 2024,
     # section 3); from a service without log-probabilities it is 1 for yes and 0 for no.
     decision_threshold = 0.5

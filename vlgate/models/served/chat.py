@@ -52,7 +52,6 @@ class Dialect:
     remarks: tuple[str, ...] = ()
 
     def body(self, images: Sequence[str], text: str, *, scored: bool = False) -> dict[str, object]:
-        """A request about images, given as data URLs; ``scored`` asks for the first word's probability."""
         fields = dict(self.fields)
         if not scored:
             fields = {name: value for name, value in fields.items() if "logprobs" not in name}
@@ -64,7 +63,6 @@ class Dialect:
 
 
 def negotiate(place: Place, endpoint: Endpoint) -> Dialect:
-    """Ask one question about a white image, and drop the fields that the service rejects, one by one."""
     from PIL import Image
 
     image = data_url(Image.new("RGB", (64, 64), "white"), place)

@@ -63,7 +63,6 @@ class Key:
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
     def cleaned(self, value: object) -> object:
-        """A service's parsed JSON, with ``***`` in place of the key."""
         if isinstance(value, str) and len(self._value) >= self._SHORTEST:
             return value.replace(self._value, "***")
         if isinstance(value, list):
@@ -74,7 +73,6 @@ class Key:
 
 
 def parse(weights: str) -> Place:
-    """Parse ``URL#MODEL?option=value&...``; use no network."""
     tail = weights.partition("?")[2]
     for option in (part.partition("=")[0] for part in tail.split("&") if tail):
         if option not in OPTIONS:  # its value is not shown: that of api_key=... must not reach a log
@@ -210,8 +208,6 @@ class Pace:
 
 
 class Endpoint:
-    """The address that receives a model's requests; threads may share it."""
-
     def __init__(self, place: Place, key: Key, pace: Pace) -> None:
         self._place = place
         self._key = key
@@ -222,7 +218,6 @@ class Endpoint:
         self._opener: OpenerDirector = build_opener(_NoRedirect(), *([ProxyHandler({})] if place.loopback else []))
 
     def stop(self) -> None:
-        """Send no more requests, and do not repeat those under way in other threads: the run is interrupted."""
         self._stopped = True
 
     def ask(self, body: Mapping[str, object]) -> dict[str, Any]:
@@ -267,8 +262,6 @@ class Endpoint:
         except HTTPError as error:
             with error:
                 self._refused(error)
-        except TimeoutError:
-            raise TransientError(f"no answer within {self._place.timeout} s") from None
         except (OSError, HTTPException, ValueError) as error:
             reason = error.reason if isinstance(error, URLError) else error
             if isinstance(reason, TimeoutError):

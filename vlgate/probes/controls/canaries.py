@@ -49,11 +49,9 @@ class Canary:
 
     @property
     def pixels(self) -> Pixels:
-        """The picture, of shape (224, 224, 3), on white paper."""
         return drawn(self.kind, self.colour)
 
     def texts(self, form: str = "There is a {} {}.") -> tuple[str, ...]:
-        """Return the text that is true, and three that are not: another colour, another thing, and both."""
         both = ((kind, colour) for kind in (self.kind, self.beside) for colour in (self.colour, self.other))
         return tuple(form.format(colour, kind) for kind, colour in both)
 
@@ -100,7 +98,6 @@ class Asker:
         return np.array(found, dtype=np.float64)
 
     def views(self, name: str, canaries: Sequence[Canary], view: Callable[[Canary], bytes | Pixels]) -> FloatArray:
-        """Ask about a view of each canary, in one call, each with its own texts; scores of shape (n, 4)."""
         images = [self.image(f"{name}/{index}.png", view(canary)) for index, canary in enumerate(canaries)]
         return self.scores(images, [canary.texts() for canary in canaries])
 
@@ -143,7 +140,6 @@ SIGNIFICANT = 0.005
 
 
 def distance(some: FloatArray, others: FloatArray) -> float:
-    """Return the mean absolute difference of two arrays of scores of one shape; NaN if no place has both."""
     apart = np.abs(some - others)
     return float(np.nanmean(apart)) if np.isfinite(apart).any() else float("nan")
 
@@ -183,7 +179,6 @@ def better(view: FloatArray, plain: FloatArray, by: float) -> bool:
 
 
 def behind(scores: FloatArray) -> bool:
-    """Return whether the true texts of more canaries score below the mean of the others than by guessing."""
     return tail(int((leads(scores) < 0).sum()), len(scores)) < SIGNIFICANT
 
 

@@ -105,7 +105,6 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
 
 
 def _written(sample: Sample, folder: Path) -> tuple[dict[str, dict[LazyImage, LazyImage]], Counter[str]]:
-    """Write the variants of all images; return them by name and image, and how many could not be made."""
     files: dict[str, dict[LazyImage, LazyImage]] = {}
     left_out: Counter[str] = Counter()
     for number, image in enumerate(dict.fromkeys(image for case in sample.cases for image in images_of_case(case))):

@@ -37,9 +37,8 @@ def lost(apart: FloatArray) -> Finding | None:
 
 
 def by_name(asker: Asker, apart: FloatArray) -> bool:
-    return canaries.distance(alone(asker, "copy-of-{}.png", _PAIR), apart[:_PAIR]) > canaries.LEAST * canaries.spread(
-        apart
-    )
+    copies = alone(asker, "copy-of-{}.png", _PAIR)
+    return canaries.distance(copies, apart[:_PAIR]) > canaries.LEAST * canaries.spread(apart)
 
 
 def misplaced(asker: Asker, apart: FloatArray) -> Finding | None:
@@ -85,7 +84,6 @@ _SEEN = {
 
 
 def opened(asker: Asker, plain: FloatArray) -> Iterator[Finding]:
-    """Yield what is wrong with the way in which files are opened; ``plain`` are the replies to all canaries."""
     right = plain[: len(FOR_OPENING)]
     replies = asker.views("alpha", FOR_OPENING, lambda one: as_transparent(one.pixels, HIDDEN))
     black = canaries.follows(replies, asker.views("black", FOR_OPENING, lambda one: _instead(one, (0, 0, 0))), right)
@@ -167,7 +165,6 @@ def wrong_frame(found: str, declared: str) -> Finding | None:
 
 
 def aliased(asker: Asker) -> Finding | None:
-    """Return a finding if a fine texture changes the replies, although its mean is the plain colour."""
     # A filter that averages sees nothing of it. One that takes every n-th pixel, or interpolates between two, sees
     # patches of wrong colours (Parmar, Zhang and Zhu 2022, section 3), which depend on the pixels that it takes: light
     # and dark exchanged give other replies. A model that does not resize sees the texture itself, and both alike.
@@ -177,10 +174,8 @@ def aliased(asker: Asker) -> Finding | None:
     picked = canaries.distance(fourth, plain)
     if not (picked > canaries.LEAST * canaries.spread(plain) and canaries.distance(fine, plain) > _ALIASED * picked):
         return None
-    if (
-        canaries.distance(fine, asker.views("exchanged", FOR_GEOMETRY, lambda one: _textured(one, -1)))
-        <= _OTHER_PIXELS * picked
-    ):
+    exchanged = asker.views("exchanged", FOR_GEOMETRY, lambda one: _textured(one, -1))
+    if canaries.distance(fine, exchanged) <= _OTHER_PIXELS * picked:
         return None
     why = "a texture that a resize averages away changes the replies as if single pixels were picked"
     return Finding(bug="wrong resize filter", why=why)
@@ -205,9 +200,6 @@ def _averaged(pixels: Pixels) -> Pixels:
 
 def _blocks(pixels: Pixels, side: int) -> Pixels:
     return pixels.repeat(side, axis=0).repeat(side, axis=1)
-
-
-# A change that undoes the fault of a pipeline does: exchanged channels, if the pipeline exchanges them once more.
 
 
 Levels = tuple[float, float, float]

@@ -142,7 +142,6 @@ def about_model(predictor: ModelPredictor, seed: int) -> ControlledTask | None: 
 
 
 def describes(answer: str) -> bool:
-    """Return whether an answer describes an image: it refuses nowhere, and does not say that there is nothing."""
     plain = " ".join(answer.replace("\u2019", "'").casefold().split())
     bare = re.sub(r"^\W+|\W+$", "", plain)
     return bool(bare) and bare not in NOTHING and not any(phrase in plain for phrase in REFUSALS)

@@ -23,8 +23,6 @@ _WORD = re.compile(r"[\w'\u2019-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swap:
-    """Two texts with their words exchanged in one of the places in which they differ; ``words`` are those words."""
-
     words: str
     texts: tuple[str, str]
 

@@ -121,7 +121,6 @@ class Margin:
 
     @property
     def graded(self) -> bool:
-        """Whether the margin is a difference of scores, not a share of right answers."""
         return bool(self.compared)
 
     def of(self, said: Mapping[Request, Prediction]) -> float | None:
@@ -132,7 +131,6 @@ class Margin:
         return sum(_right(said[question], truth) for question, truth in self.answers) / len(self.answers)
 
     def fit(self, said: Mapping[Request, Prediction]) -> float | None:
-        """Return the mean score of the true texts, or right choices; None if one is missing, or there are no scores."""
         true = dict.fromkeys(request for request, _ in self.compared)
         scores = [said[request].score for request in true]
         known = [score for score in scores if score is not None]

@@ -112,7 +112,6 @@ class Region:
 
 
 def hidden(image: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ...]:
-    """Return a copy of an image for each box, with that box painted over; nothing is decoded yet."""
     decoded = Decoded(image)
     return tuple(_region(image, box, "hidden", partial(_with_box, decoded, box)) for box in boxes[:MOST_BOXES])
 

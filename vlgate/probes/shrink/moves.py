@@ -107,7 +107,6 @@ def perturbed(case: Case, moves: Sequence[Move]) -> Case:
 
 
 def _altered(image: LazyImage, moves: Sequence[Move]) -> LazyImage:
-    """The image, drawn again first and then altered, as its key says."""
     moves = [move for move in moves if move.of in (None, image.key)]
     redrawn = [move for move in moves if move.redraw is not None]
     altered = [move for move in moves if move.alter is not None]

@@ -33,7 +33,6 @@ class Cause:
 
 
 def cause_of(moves: Sequence[Move], task: str) -> Cause:
-    """Return the cause of a find; changes of several kinds together, or of several things, are "several"."""
     words = [move.kind.split(maxsplit=1)[0] for move in moves]
     edits = dict.fromkeys(_EDITS.get(word, word) for word in words)
     abouts = dict.fromkeys(move.about for move in moves)

@@ -63,7 +63,6 @@ def several(directions: Sequence[Sequence[Move]]) -> SearchStrategy[tuple[Move, 
 
 
 def _at(moves: Sequence[Move], n: int) -> Move:
-    """The n-th of ``_GRAIN`` strengths of a direction, and the last one for larger n."""
     # Wordings have no full strength: all numbers up to ``2 * _GRAIN`` are spread over them evenly.
     part = (n + 1) // 2 if moves[0].kind == WORDING else min(n, _GRAIN)
     return moves[-(-part * len(moves) // _GRAIN) - 1]
@@ -205,7 +204,6 @@ class _Asking:
         return self.seen[key]
 
     def breaks(self, moves: Sequence[Move]) -> bool:
-        """Whether the model gets the changed case wrong; a case without a verdict is not broken."""
         if not self.admits(moves):
             return False
         verdict = self.verdict(moves)
@@ -217,7 +215,6 @@ class _Asking:
         return True
 
     def admits(self, moves: Sequence[Move]) -> bool:
-        """Whether several changes together leave the truths as they were; each one does by itself."""
         if {"crop", "turn"} <= {move.kind for move in moves}:
             return False  # each leaves every thing on the image, but both together may not
         drawn = [move for move in moves if move.redraw is not None]
@@ -227,9 +224,8 @@ class _Asking:
             return False  # the places of the things are others
         if len({move.kind.split()[-1] for move in drawn}) < len(drawn):
             return False  # two edits of one thing: it may be neither whole nor apart from the others
-        return not any(move.kind.startswith(_SHIFTING) for move in drawn) and self.truth.keeps(
-            perturbed(self.batch.cases[0], drawn)
-        )
+        shifted = any(move.kind.startswith(_SHIFTING) for move in drawn)
+        return not shifted and self.truth.keeps(perturbed(self.batch.cases[0], drawn))
 
     def least_margin(self, moves: Sequence[Move]) -> float:
         tried = [self.seen[key] for move in moves if (key := frozenset((move,))) in self.seen]
@@ -273,7 +269,6 @@ _SHARES = (2, 4, 8)
 
 
 def _halved(asking: _Asking, moves: Sequence[Move]) -> None:
-    """Find a weak change of a direction that breaks the case, if the strongest that could be the smallest one does."""
     smaller = [move for move in moves if asking.best is None or (1, move.distance) < _size(asking.best)]
     if not smaller or frozenset(smaller[-1:]) in asking.seen or not asking.breaks(smaller[-1:]):
         return

@@ -1,7 +1,4 @@
-"""Captions that are true or false of one image: SugarCrepe, SugarCrepe++, FOIL it!, ARO, VSR, What'sUp.
-
-The files are read as the authors release them.
-"""
+"""Captions that are true or false of one image: SugarCrepe, SugarCrepe++, FOIL it!, ARO, VSR, What'sUp."""
 
 from __future__ import annotations
 
@@ -216,7 +213,6 @@ def _aro(options: source.ReadOptions) -> Iterator[Task]:
 
 @cache
 def symmetric() -> frozenset[str]:
-    """Return the relations that the authors' notebook leaves out as symmetric."""
     content = tomllib.loads(Path(__file__).with_name("aro.toml").read_text(encoding="utf-8"))
     return frozenset(content["symmetric"])
 

@@ -1,7 +1,6 @@
 """Two images and a caption of each: Winoground, ColorSwap, COLA, BiVLC, VisMin.
 
-The files are read as the authors release them. A case is (image_0, caption_0), (image_0, caption_1), (image_1,
-caption_0), (image_1, caption_1).
+A case is (image_0, caption_0), (image_0, caption_1), (image_1, caption_0), (image_1, caption_1).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Questions whose answers are checked against the image: POPE and RePOPE, NaturalBench, MMVP and MMVP-VLM.
-
-The files are read as the authors release them.
-"""
+"""Questions whose answers are checked against the image: POPE and RePOPE, NaturalBench, MMVP and MMVP-VLM."""
 
 from __future__ import annotations
 

@@ -51,7 +51,6 @@ def number(record: Record) -> Tag:
 
 
 def dataset(record: Record) -> Tag:
-    """Tag any case by the dataset that its caption comes from (Table 1)."""
     return ("dataset", record.text("dataset")) if "dataset" in record.fields else None
 
 

@@ -55,7 +55,6 @@ def tasks(options: ReadOptions, tests: Sequence[Test], files: Sequence[Path]) ->
 
 
 def annotated(files: Sequence[Path], options: ReadOptions) -> Annotated:
-    """Read all graphs; keep only those with an image, if these are at least ``ENOUGH`` or half of all graphs."""
     left_out: Counter[str] = Counter()
     graphs: dict[str, SceneGraph] = {}
     images: dict[str, LazyImage] = {}

@@ -59,7 +59,6 @@ def circles(relations: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str, s
 
 # The search is depth first, without recursion, because a graph may have 10,000 objects.
 def _closing(after: Mapping[str, Iterable[str]]) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
-    """Yield the edges that lead back to a thing on the current path, with the things of the circle."""
     done: set[str] = set()
     for start in after:
         path = {} if start in done else {start: iter(after[start])}
@@ -137,8 +136,6 @@ def shown(value: object) -> str:
 
 @dataclass(slots=True)
 class Checker:
-    """Makes graphs from a file's raw graphs, which are in GQA's form: see ``vlgate.sources.graphs.formats``."""
-
     faults: Faults
     size_of: SizeOf | None = None  # to compare a graph's size with that of its image
     _seen: set[str] = field(default_factory=set)

@@ -108,8 +108,7 @@ def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any
 # Krishna et al. 2017, "Visual Genome: Connecting Language and Vision Using Crowdsourced Dense Image Annotations",
 # section 3 (https://homes.cs.washington.edu/~ranjay/visualgenome/api_readme.html). ``scene_graphs.json`` is a list of
 # graphs, ``{"image_id", "objects": [{"object_id", "names", "x", "y", "w", "h", "attributes"}], "relationships":
-# [{"predicate", "subject_id", "object_id"}]}``, without the images' sizes. To read the release in several files, read
-# ``objects.json`` (see ``vlgate.sources.graphs.formats``).
+# [{"predicate", "subject_id", "object_id"}]}``, without the images' sizes.
 #
 # An object's name is the first of its ``names``. An id in an object's ``merged_object_ids`` stands for that object.
 
@@ -123,7 +122,6 @@ def id_of(fields: Any, *names: str) -> str | None:
 
 
 def image_of(fields: Any) -> str | None:
-    """Return the id of a record's image; the first version of the release has it in ``id``."""
     return id_of(fields, "image_id", "id")
 
 
@@ -229,7 +227,6 @@ def _out_of_step(file: Path, place: str, is_there: str | None, expected: str | N
 
 
 def _described(objects: Any, given: dict[str, Any], where: str, faults: Faults) -> Any:
-    """Return the objects with their attributes, which ``attributes.json`` has by the object's id."""
     records = faults.typed(given.get("attributes"), list, where, "attributes that are not a list")
     attributes = {
         id_of(record, "object_id", "id"): more

@@ -125,7 +125,6 @@ def images_in(file: Path) -> frozenset[str]:
 
 
 def _is_keyed(file: Path) -> bool:
-    """Return whether the file begins like GQA's, with an object in an object; in JSON lines there is none."""
     if not file.is_file():  # reading a pipe would block for ever
         return False
     try:

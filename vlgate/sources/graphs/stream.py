@@ -48,7 +48,6 @@ class Member:
 
 
 def members(file: Path) -> Generator[Member, None, None]:
-    """Yield the members of a file, in its order; at most one graph and one piece of the file are in memory."""
     try:
         if file.exists() and not (file.is_file() or file.is_dir()):  # reading a pipe would block for ever
             raise DataError(file, None, "is not a regular file", "put a file in its place")
@@ -115,8 +114,6 @@ class _Pieces:
 
 
 class _Events(Iterator[tuple[str, Any]]):
-    """The parser's events; a syntax error becomes a DataError with its place in the file."""
-
     def __init__(self, pieces: _Pieces) -> None:
         self._pieces = pieces
         self._parsed = ijson.basic_parse(pieces, buf_size=CHUNK, use_float=True, multiple_values=True)

@@ -41,7 +41,6 @@ def stem(name: str) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name is a relative path without ``..``, backslashes or control characters."""
     return _UNSAFE.search(name) is None
 
 
@@ -107,8 +106,6 @@ SOURCES: Mapping[str, ImageFolders] = {
 # of the source, by depth and by name. If no folder has a file and one has ``TWINS``, its twin is taken: the same
 # photograph in COCO or Visual Genome, possibly of another size.
 class ImageFinder:
-    """Finds images in the data folders; each folder is listed once, when it is first needed."""
-
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = tuple(folders)
         self._searches: dict[str, _Search] = {}
@@ -116,7 +113,6 @@ class ImageFinder:
         self._homes: dict[object, tuple[Path, ...]] = {}
 
     def find(self, source: str, name: str, *, file: object = "the caller", record: str | None = None) -> LazyImage:
-        """Return the image that a benchmark calls ``name``; the same object for the same name."""
         search = self._searches.get(source) or self._search(source)
         homes = self._homes.get(file)
         if homes is None:
@@ -189,7 +185,6 @@ class _Listing:
                 self._further.setdefault(same, []).append(file)
 
     def paths(self, identity: Identity) -> Iterator[str]:
-        """Yield the paths of the files for one image, the flat ones first."""
         if identity in self._first:
             yield f"{self._folder}/{self._first[identity]}"
             for file in self._further.get(identity, ()):

@@ -32,9 +32,8 @@ _Folders = tuple[list[tuple[str, str]], str]
 @dataclass(slots=True, kw_only=True)
 class ImagePaths:
     folders: Sequence[Path]
-    homes: Mapping[
-        Path, tuple[Path, ...]
-    ]  # the data folders that hold a file, in which its images are looked for first
+    # The data folders that hold a file, in which its images are looked for first.
+    homes: Mapping[Path, tuple[Path, ...]]
     _images: dict[tuple[Path, str], LazyImage] = field(default_factory=dict)
     _listed: dict[Path, dict[str, list[str]]] = field(default_factory=dict)
     _looked: dict[Path, list[_Folders]] = field(default_factory=dict)
@@ -44,7 +43,6 @@ class ImagePaths:
     # ``plain_path`` spells it. If several data folders with files that name images have different images of this path,
     # the name of the folder comes before it.
     def find(self, record: Record, name: str) -> LazyImage:
-        """Return the image that a record calls ``name``; the same object for the same name in the same file."""
         if (known := self._images.get((record.file, name))) is None:
             known = self._images[record.file, name] = self._image(record, name)
         return known

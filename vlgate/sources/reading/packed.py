@@ -78,7 +78,6 @@ class TableLoad:
 
 
 def zip_members(file: Path) -> dict[str, str]:
-    """Return the names of the images in a ZIP file, by their last parts without extension (``ex_0_img_0``)."""
     if not file.is_file():  # reading a pipe would block for ever
         raise DataError(file, None, "is not a regular file", "put a file in its place")
     try:

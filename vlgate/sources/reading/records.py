@@ -48,7 +48,6 @@ def leave_out(error: DataError) -> None:
 
 
 def each(make: Callable[[Raw], Made], records: Iterable[Raw]) -> Iterator[Made]:
-    """Yield what ``make`` makes of each record; a record that it cannot read is left out and noted."""
     for record in records:
         try:
             made = make(record)
@@ -86,7 +85,6 @@ class Record:
         return value
 
     def number(self, field: str) -> int:
-        """Return the integer of at least 0 in ``field``, which may also be a string of digits."""
         value = self.fields.get(field)
         return int(value) if type(value) is str and re.fullmatch("[0-9]{1,18}", value) else self.count(field)
 
@@ -97,7 +95,6 @@ class Record:
         return Record(self.file, f"{self.id}, field {field!r}", value, self.remedy)
 
     def texts(self, field: str, number: int | None = None) -> tuple[str, ...]:
-        """Return the strings of the list in ``field``: one or more, or exactly ``number``."""
         values = self.fields.get(field)
         if type(values) is not list or not values or (number is not None and len(values) != number):
             self.reject(field, "a list of strings" if number is None else f"a list of {_COUNTED[number]} strings")
@@ -119,7 +116,6 @@ class Record:
 
 
 def keyed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
-    """Yield the records of a file that is one object ``{id: record}``, in the file's order."""
     yield from each(lambda member: _record(file, *member, remedy), read_members(file, remedy))
 
 

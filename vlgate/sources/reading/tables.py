@@ -39,8 +39,6 @@ def dataset_folder(name: str, patterns: list[str]) -> Path:
         raise DataError(name, None, f"cannot be fetched from the hub ({reason})", _REMEDY) from None
 
 
-# Rows with images, as Hugging Face's datasets stores them: Parquet files, and the Arrow files of ``save_to_disk``.
-#
 # A column of images holds structs ``{bytes, path}`` or plain bytes. If the bytes are null, the image is the file that
 # the path names, beside the table.
 
@@ -114,7 +112,6 @@ def all_rows(file: Path, remedy: str) -> list[dict[str, Any]]:
 
 
 def class_names(file: Path, column: str) -> list[str]:
-    """Return the names of the classes that a column of numbers stands for, as datasets keeps them in the file."""
     with _opened(file) as table:
         kept = (table.schema.metadata or {}).get(b"huggingface", b"{}")
     try:
@@ -190,7 +187,6 @@ def _opened(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[_Parquet | _Arrow
 
 
 def _refuse_other_columns(file: Path, schema: Any, images: Sequence[str], remedy: str) -> None:
-    """Refuse a table without the columns of images, except one without any rows and columns."""
     for name in images if schema.names or file.suffix == ".parquet" else ():
         if name not in schema.names or not _is_image(schema.field(name).type):
             some = ", ".join(map(repr, schema.names[:_LISTED])) or "none"
@@ -272,6 +268,5 @@ def tasks_by_kind(
 
 
 def other_form(options: ReadOptions, *patterns: str) -> str:
-    """Return the path of a file of a form that is not read, so that a task without cases can name it, if any."""
     paths = (str(path) for folder in options.folders for pattern in patterns for path in folder.glob(pattern))
     return min(paths, default="")

@@ -80,7 +80,6 @@ class _UnwantedError(ValueError):
 
 
 def parsed(file: Path, text: str, part: slice, remedy: str, *, constants: bool = False) -> Any:
-    """Return the value that a part of a file's text holds; ``constants`` allows NaN and Infinity."""
     try:
         return (_lenient if constants else _strict).decode(text[part])
     except json.JSONDecodeError as error:

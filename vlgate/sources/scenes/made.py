@@ -17,8 +17,6 @@ from vlgate.sources.graphs.question_cases import task_of
 from vlgate.sources.scenes import TASK_SHAPES
 from vlgate.types import Capability, Case, Task
 
-# The tasks about the drawn scenes, made anew for any seed.
-
 _MAKERS: Mapping[str, Callable[[SceneCase], Case | None]] = MappingProxyType(
     {
         maker.__name__.replace("_", "-"): maker
@@ -36,7 +34,6 @@ _MAKERS: Mapping[str, Callable[[SceneCase], Case | None]] = MappingProxyType(
 
 
 def make(wanted: Sequence[str], seed: int) -> Iterator[Task]:
-    """Make the tasks of these ids for a seed, in their order, those of questions last; no image is drawn."""
     for task_id in wanted:
         name, shape = task_id.removeprefix("scenes/"), TASK_SHAPES[task_id]
         if name in _MAKERS:
@@ -50,8 +47,6 @@ def make(wanted: Sequence[str], seed: int) -> Iterator[Task]:
         yield from tasks(tests, seed)
 
 
-# The questions about the drawn scenes: one task per test that the generator makes.
-#
 # The proportions of the kinds of question are the paper's (CARETS, Table 6). The tasks are just large enough to try a
 # gate on.
 

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from vlgate.fixtures.scenes.graph import Graph
     from vlgate.perturb.images.registry import PerturbedLoad
 
-# The file with the tasks about the drawn scenes of seed 0: written from tasks, and read as the same tasks.
-#
-# It is a zip archive of JSON with one member for each task. A member lists the images and the cases. An image is its
-# key, its origin and its scene graph, or a perturbation of another image.
+# The tasks of seed 0 are in a zip archive of JSON, with one member for each task, which lists the images and the cases.
+# An image is its key, its origin and its scene graph, or a perturbation of another image.
 
 FILE = Path(fixtures.__path__[0]) / "scenes" / "default.zip"
 WRITTEN = (1980, 1, 1, 0, 0, 0)  # the earliest time that an archive can hold
@@ -52,7 +50,6 @@ def shipped(task_ids: Iterable[str]) -> Iterator[Task]:
 
 
 def shipped_version() -> str:
-    """Return the version of the shipped tasks: 12 hexadecimal digits that change with their content."""
     members = read_contents()
     content = b"".join(name.encode() + b"\0" + members[name] + b"\0" for name in sorted(members))
     return sha256(content).hexdigest()[:12]
@@ -155,8 +152,6 @@ def _request(image: LazyImage, text: str, choices: Sequence[str] | None = None) 
         return Match(image=image, text=text)
     return Ask(image=image, question=text, choices=tuple(choices))
 
-
-# The tasks about the drawn scenes, which need no data folder.
 
 SHIPPED_SEED = 0
 

@@ -214,7 +214,6 @@ _HEAD = ("faculty", "threshold (95 % interval)", "best", "calls", "before", "cha
 
 
 def change(now: Acuity, before: Acuity | None) -> str:
-    """Say how a threshold changed: better or worse if the two intervals are apart; empty without intervals."""
     ends = []
     for chart in (now, before):
         if chart is None or chart.word in {"no fit", "unscored"}:

@@ -39,7 +39,6 @@ class Staircase:
         return cls(observers=observers, asked=nothing, right=nothing.copy(), log_likelihood=unsaid)
 
     def following(self, number: int) -> Positions:
-        """Return the positions of the places of the next trials, shape (number,)."""
         # The first round spreads over the range, with a part at the easy end; later ones ask the places that tell most,
         # and a fifth of them at the easy end: without a best there is no midpoint.
         last = len(self.asked) - 1
@@ -86,7 +85,6 @@ def cost(faculties: Sequence[str], limit: int | None = None) -> tuple[int, int]:
 
 
 def seconds_per_call(predictor: Predictor, faculties: Sequence[str], seed: int) -> float:
-    """Return the time of one call, measured on trials spread over the charts, after as many to warm up."""
     for name in ("warm", "pace"):
         trials = []
         for number in range(PACE):
@@ -161,7 +159,6 @@ class _Chart:
 
 
 def charts(predictor: Predictor, faculties: Sequence[str], trials: int, seed: int = 0) -> Iterator[Acuity]:
-    """Ask the trials of charts, a round of all undecided ones at once, and yield them in the order of the faculties."""
     begun = [_Chart(faculty=name, staircase=Staircase.over(FACULTIES[name].places()), seed=seed) for name in faculties]
     while undecided := [chart for chart in begun if chart.made < trials and not chart.staircase.decided]:
         rounds = [chart.round(min(ROUND, trials - chart.made)) for chart in undecided]

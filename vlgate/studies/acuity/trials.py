@@ -154,7 +154,6 @@ Told = tuple[Sequence[GqaObject], str, str]  # things, the first furthest back, 
 
 
 def trial(faculty: str, level: float, place: int, seed: str) -> Trial:
-    """Make the trial of a seed at a level; every random choice of it depends on the seed alone."""
     chance = generator(seed, n_bytes=32)
     things, true, false = _SCENES[faculty](chance, level)
     key = f"acuity-{seed.replace('/', '-')}"

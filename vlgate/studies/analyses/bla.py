@@ -57,7 +57,6 @@ class Features:
 
 
 def average(text: str, table: WordTable, *, logarithm: bool = False) -> float:
-    """Return the mean of a table's numbers over the words of a text except stop words; NaN if it has none."""
     words = [word.strip(".,;:!?\"'()") for word in text.lower().split()]
     values = [table.value(word) for word in words if word and word not in _STOP]
     known = [value for value in values if value is not None and (value > 0 or not logarithm)]

@@ -29,7 +29,6 @@ class Run:
 
 
 def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
-    """Read finished runs. Runs of the same model have the names of their folders in brackets."""
     found = []
     for folder in folders:
         run = read_run(folder, str(folder))

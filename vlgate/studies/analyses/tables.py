@@ -68,7 +68,6 @@ def _heads() -> Mapping[str, Mapping[str, Any]]:
 
 
 def table(name: str, rows: Iterable[Row], **given: object) -> Table:
-    """Return rows under the head that ``tables.toml`` has by that name; ``given`` fills the places in its texts."""
     head = _heads()[name]
     title, about, value = (head[part].format(**given) for part in ("title", "about", "value"))
     labels, more = (tuple(text.format(**given) for text in head.get(part, ())) for part in ("labels", "more"))

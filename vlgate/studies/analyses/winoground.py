@@ -46,7 +46,6 @@ def given_sizes(texts: Sequence[str]) -> dict[str, Size]:
 
 
 def published_scores() -> dict[str, dict[str, float]]:
-    """Return the text, image and group scores of the models that the paper prints a size of (Table 3)."""
     found: dict[str, dict[str, float]] = {name: {} for name in sizes() if name != OUTLIER}
     for figure in figures("winoground"):
         if figure.table == "3" and figure.model in found:
@@ -92,7 +91,6 @@ def analyse(
 
 
 def perplexity_correlation(cases: CaseTable, known: Mapping[str, float]) -> Correlation:
-    """Correlate each score of an image and a caption with the caption's perplexity (Table 6, left)."""
     # The four scores of a quad share captions, so the interval is that of a bootstrap of whole images.
     n, k = cases.scores.shape
     values = np.array([[known.get(text, np.nan) for text in texts] for texts in cases.texts]).reshape(n, k)
@@ -102,7 +100,6 @@ def perplexity_correlation(cases: CaseTable, known: Mapping[str, float]) -> Corr
 
 
 def length_correlation(cases: CaseTable) -> Correlation:
-    """Correlate the group score with the number of words of the captions, the mean of the two (Table 6, right)."""
     words = np.array([np.mean([len(text.split()) for text in texts[:2]]) for texts in cases.texts])
     return correlate(words, cases.case_metrics[HEADLINE], cases.groups)
 

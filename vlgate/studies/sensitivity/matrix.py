@@ -241,7 +241,6 @@ def counted(matrix: Matrix) -> Iterator[str]:
 
 
 def needs(matrix: Matrix) -> Iterator[str]:
-    """Yield what each task about photographs needs: the defects with which a model guesses, most often first."""
     # Tasks about drawn scenes are left out, because the models were asked about them; so are defects that make fewer
     # than one case in a hundred a guess.
     for task in matrix.tasks:

@@ -259,7 +259,6 @@ def shapes(config: Config) -> dict[str, Shape]:
 
 
 def aliases(config: Config) -> dict[str, str]:
-    """Return the second names under which a checkpoint may hold a shared weight, each with the first name."""
     first_names = {
         f"bert.encoder.layer.{index}.{name.replace('.', '.v_', 1)}": f"bert.encoder.layer.{index}.{name}"
         for index, sublayer in enumerate(config.sublayers)

@@ -77,7 +77,6 @@ def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task
 
 
 def renamed(content: Mapping[str, Any]) -> dict[str, str]:
-    """Return the prefixes of the encoder's modules in vilbert-multi-task, each with VOLTA's prefix."""
     prefixes: dict[str, str] = {}
     for index, (kind, number) in enumerate(steps(content)):
         own = f"bert.encoder.{kind}.{number}."
@@ -102,7 +101,6 @@ def renamed(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def remedy(config: Config, names: Collection[str]) -> str:
-    """Say what a user should add or leave out if a checkpoint's head or tasks are not those asked for."""
     has_tasks = "bert.embeddings.task_embeddings.weight" in names
     if config.head == RANKING and f"{RANKING}.weight" not in names:
         return "has no head that ranks, like ViLBERT before its training on tasks; add head=alignment, without a task"
