@@ -1,4 +1,4 @@
-"""Write the tables of docs/models.md that models.toml decides: `python scripts/write_models.py`."""
+"""Write the tables of docs/models.md and docs/servers.md that models.toml decides: `python scripts/write_models.py`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vlgate.models.specs import ModelSpec, Option, registered
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "models.md"
+PAGES = [Path(__file__).resolve().parents[1] / "docs" / name for name in ("models.md", "servers.md")]
 
 
 def page(text: str) -> str:
@@ -62,4 +62,5 @@ def _served(spec: ModelSpec) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for file in PAGES:
+        file.write_text(page(file.read_text(encoding="utf-8")), encoding="utf-8")

@@ -41,11 +41,13 @@ def cells(rows):
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
-def test_the_page_of_models_is_what_the_registry_says(script):
+def test_the_pages_of_models_are_what_the_registry_says(script):
     models = script("write_models")
-    assert text_of(models) == models.page(text_of(models)), "run: python scripts/write_models.py"
-    assert "| `blip-vqa` | `Salesforce/blip-vqa-base` |" in text_of(models)
-    assert "| `first=enc` (the default), `cls` |" in text_of(models)
+    page, served = (file.read_text(encoding="utf-8") for file in models.PAGES)
+    assert [models.page(page), models.page(served)] == [page, served], "run: python scripts/write_models.py"
+    assert "| `blip-vqa` | `Salesforce/blip-vqa-base` |" in page
+    assert "| `first=enc` (the default), `cls` |" in page
+    assert "| `rpm=N` | requests per minute at most" in served
 
 
 def test_the_page_of_explanations_shows_the_rates_that_stand_beside_the_pictures(script):
