@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import normalize
 
-from vlgate.judging.answers import told_apart_by_the_letter
 from vlgate.metrics.clusters import case_clusters, image_keys, photograph
 from vlgate.metrics.shapes import contrasts
 from vlgate.types import Ask, Case, Match, Request, Shape, Task, text_of
@@ -152,6 +151,10 @@ def _alike_choices(task: Task) -> _Positions:
 
 @lru_cache(maxsize=4096)
 def _same_words(choices: tuple[str, ...]) -> bool:
+    if not choices:
+        return False
+    from vlgate.judging.answers import told_apart_by_the_letter  # many patterns, which texts without choices need not
+
     return bool(told_apart_by_the_letter(choices))
 
 

@@ -15,6 +15,7 @@ from vlgate.errors import OptionError
 from vlgate.making.kinds.kind import KINDS, Kind, kind
 from vlgate.making.tools import TOOLS, ToolOptions, cache_folder
 from vlgate.perturb.question_tests import BEYOND, TESTS, Distribution
+from vlgate.sources.reading.text_files import collector_paused
 
 KEPT = "kept"
 OPTIONS = {
@@ -48,6 +49,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     options.add_argument("--without", nargs="+", type=Path, default=DEFAULTS["without"], metavar="FILE", help=without)
 
 
+@collector_paused()
 def run(given: argparse.Namespace) -> int:
     """Return the exit status: 0, or 130 if the user interrupts the command."""
     if given.list:

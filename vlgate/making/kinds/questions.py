@@ -22,11 +22,9 @@ from vlgate.making.sets.folder import BIAS, PAGE, digest, opened
 from vlgate.making.sets.report import GATED, how_made, needed, share
 from vlgate.making.sets.text_alone import BLIND, above, probe_rows, row, warning
 from vlgate.making.word_tables import extended
-from vlgate.models.reference.blind import Blind
 from vlgate.perturb.questions import BEYOND, TESTS, Corpus, Generator, Made, QuestionPair, Test
 from vlgate.sources.graphs.files import vocabulary_of
 from vlgate.sources.graphs.question_files import ENDINGS, images_in, write_questions
-from vlgate.sources.reading.text_files import collector_paused
 from vlgate.types import Ask, Case, Task
 
 FORMS: Mapping[str, str] = {
@@ -117,6 +115,8 @@ _REMEDY = "compare a model with these figures instead of chance"
 
 
 def _blind(task: Task, chance: float, worth: int) -> Json:
+    from vlgate.models.reference.blind import Blind  # imports the table of all models
+
     model = Blind()
     model.prepare([task])
     asked = [(r, str(t)) for case in task.cases for r, t in zip(case.requests, case.truths, strict=True)]
@@ -165,7 +165,7 @@ def run(given: argparse.Namespace) -> int:
     sources = {part: {file.name: digest(file) for file in getattr(given, part)} for part in ("files", "without")}
     refuse_others(given.files, QUESTIONS.takes)
     made_by = {"vlgate": __version__, "kind": "questions", **{name: getattr(given, name) for name in names}, **sources}
-    with opened(given.out, made_by, overwrite=given.overwrite) as folder, collector_paused():
+    with opened(given.out, made_by, overwrite=given.overwrite) as folder:
         left_out: Counter[str] = Counter()
         generator = _generator(given, left_out)
         made = {test: generator.make(test, size=size, seed=given.seed) for test in tests}
