@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vlgate.errors import OptionError
+from vlgate.perturb.bare_modules import bare_module
 from vlgate.perturb.foils.candidates import Foil
 from vlgate.seeds import generator, quick_generator
+from vlgate.types import FloatArray
+
+IntArray = NDArray[np.integer[Any]]
 
 # Choose among candidates so that their classes are balanced, as VALSE does.
 # All functions take the classes of candidates and return the positions of those to keep, in ascending order; arguments
@@ -69,28 +75,89 @@ def most(likes: Sequence[float], at_most: Sequence[tuple[Row, float]], zero: Seq
     count = len(likes)
     if not count:
         return ()
+    limits = np.array([*(limit for _, limit in at_most), *([0] * len(zero))], dtype=np.float64)
+    rows = [*(row for row, _ in at_most), *zero]
+    lengths, places = [len(row) for row in rows], [place for row in rows for place in row]
+    cells = np.repeat(np.arange(len(rows)), lengths), np.array(places, dtype=np.int64)
+    values = np.array([value for row in rows for value in row.values()], dtype=np.float64)
+    programme = _Programme(
+        costs=-1 - np.asarray(likes) / 1000,
+        cells=cells,
+        values=values,
+        low=np.where(np.arange(len(rows)) < len(at_most), -np.inf, 0),
+        high=limits,
+    )
+    used = np.flatnonzero(_solved(programme, whole=False) > _NO_PART)
+    return tuple(used[np.flatnonzero(_solved(programme.only(used), whole=True) > 0.5)].tolist()) if used.size else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Programme:
+    """The costs of variables from 0 to 1, and the sums of them that must lie between ``low`` and ``high``."""
+
+    costs: FloatArray
+    cells: tuple[IntArray, IntArray]  # of the matrix: their rows and columns, and their values
+    values: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    def only(self, columns: IntArray) -> _Programme:
+        places = np.full(len(self.costs), -1)
+        places[columns] = np.arange(len(columns))
+        rows, left = self.cells[0], places[self.cells[1]]
+        cells = rows[left >= 0], left[left >= 0]
+        return replace(self, costs=self.costs[columns], cells=cells, values=self.values[left >= 0])
+
+    def columns(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """The matrix column by column: where each begins, and the rows and values of its cells."""
+        rows, columns = self.cells
+        order = np.lexsort((rows, columns))
+        begins = np.concatenate(([0], np.bincount(columns, minlength=len(self.costs)).cumsum()))
+        return begins.astype(np.int32), rows[order].astype(np.int32), self.values[order]
+
+
+# Not a time limit: the machine's speed must not decide.
+_OPTIONS: Mapping[str, Any] = {"mip_rel_gap": 0.005, "mip_max_nodes": 200}
+
+
+def _solved(programme: _Programme, *, whole: bool) -> FloatArray:
+    """Return the variables at least cost, whole ones if asked for; zeros if there is no solution."""
+    # HiGHS as scipy has it, with scipy's settings, without scipy.optimize, which takes 0.4 s to import.
     try:
-        from scipy.optimize import Bounds, LinearConstraint, linprog, milp  # takes half a second
-        from scipy.sparse import csr_array
+        highs = bare_module("scipy.optimize", "_highspy._core")
+    except ImportError:
+        return _solved_by_scipy(programme, whole=whole)
+    count = len(programme.costs)
+    model, options, solver = highs.HighsLp(), highs.HighsOptions(), highs._Highs()  # noqa: SLF001  # its only name
+    model.num_col_ = model.a_matrix_.num_col_ = count
+    model.num_row_ = model.a_matrix_.num_row_ = len(programme.high)
+    model.a_matrix_.format_ = highs.MatrixFormat.kColwise
+    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = programme.columns()
+    model.col_cost_, model.col_lower_, model.col_upper_ = programme.costs, np.zeros(count), np.ones(count)
+    model.row_lower_, model.row_upper_ = programme.low, programme.high
+    if whole:
+        model.integrality_ = [highs.HighsVarType.kInteger] * count
+    for name, value in {"output_flag": False, "log_to_console": False, **(_OPTIONS if whole else {})}.items():
+        setattr(options, name, value)
+    solver.passOptions(options)
+    solver.passModel(model)
+    solver.run()
+    feasible = solver.getInfo().primal_solution_status == highs.SolutionStatus.kSolutionStatusFeasible
+    return np.array(solver.getSolution().col_value) if feasible else np.zeros(count)
+
+
+def _solved_by_scipy(programme: _Programme, *, whole: bool) -> FloatArray:
+    try:
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csc_array
     except ImportError as error:
         raise OptionError(f"a balanced set needs {error.name}, which is not installed; pip install scipy") from None
-
-    def matrix(rows: Sequence[Row]) -> Any:
-        places = [(number, place) for number, row in enumerate(rows) for place in row]
-        values = [value for row in rows for value in row.values()]
-        return csr_array((values, tuple(zip(*places, strict=True)) or ([], [])), shape=(len(rows), count))
-
-    limits = np.array([limit for _, limit in at_most], dtype=np.float64)
-    upper, equal = matrix([row for row, _ in at_most]), matrix(zero)
-    weights = -1 - np.asarray(likes) / 1000
-    relaxed = linprog(weights, A_ub=upper, b_ub=limits, A_eq=equal, b_eq=np.zeros(len(zero)), bounds=(0, 1))
-    used = np.flatnonzero(relaxed.x > _NO_PART)
-    if not used.size:
-        return ()
-    constraints = [LinearConstraint(upper[:, used], -np.inf, limits), LinearConstraint(equal[:, used], 0, 0)]
-    options = {"mip_rel_gap": 0.005, "node_limit": 200}  # not a time limit: the machine's speed must not decide
-    whole = milp(weights[used], constraints=constraints, integrality=1, bounds=Bounds(0, 1), options=options)
-    return () if whole.x is None else tuple(used[np.flatnonzero(whole.x > 0.5)].tolist())
+    begins, rows, values = programme.columns()
+    matrix = csc_array((values, rows, begins), shape=(len(programme.high), len(programme.costs)))
+    options = {"mip_rel_gap": _OPTIONS["mip_rel_gap"], "node_limit": _OPTIONS["mip_max_nodes"]} if whole else {}
+    constraint = LinearConstraint(matrix, programme.low, programme.high)
+    found = milp(programme.costs, constraints=constraint, integrality=int(whole), bounds=Bounds(0, 1), options=options)
+    return np.zeros(len(programme.costs)) if found.x is None else np.asarray(found.x, dtype=np.float64)
 
 
 _NO_PART = 1e-9
