@@ -153,6 +153,7 @@ class Closures:
     _also: Links = field(init=False, repr=False, compare=False)
     _alone: Links = field(init=False, repr=False, compare=False)
     _twins: Links = field(init=False, repr=False, compare=False)  # a name, its synonyms, and all in the other number
+    _above: dict[str, Names] = field(init=False, repr=False, compare=False, default_factory=dict)
     _kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -229,10 +230,6 @@ class Closures:
         """Return what a thing of that name itself may have, unannotated; no part of ``beside`` that is not its own."""
         return self._all_above(self._follow(self._kinds(name), self.parts))
 
-    @kept
-    def _above(self, name: str) -> Names:
-        return frozenset(self._forms(set[str]().union(*map(self.certain, self._forms({name})))))
-
     def _kinds(self, name: str) -> set[str]:
         # What an "animal" has depends on the kind of animal, so the parts of all hyponyms count.
         return self._forms({*self.certain(name), *self._reach(self._forms({name}), self._below)})
@@ -243,8 +240,12 @@ class Closures:
             raise ValueError(f"name={name!r} is not a noun of the ontology; {nearest(name, self.nouns)}")
         return noun
 
-    def _all_above(self, names: Collection[str]) -> Names:
-        return frozenset[str]().union(*map(self._above, names))
+    def _all_above(self, names: set[str]) -> Names:
+        """What things of these names certainly are, in both numbers."""
+        above = self._above
+        for name in names.difference(above):
+            above[name] = frozenset(self._forms(set[str]().union(*map(self.certain, self._forms({name})))))
+        return frozenset[str]().union(*map(above.__getitem__, names))
 
     def _reach(self, names: Collection[str], links: Links) -> set[str]:
         found: set[str] = set()
