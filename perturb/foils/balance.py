@@ -5,20 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
+from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vlgate.errors import OptionError
 from vlgate.perturb.bare_modules import bare_module
 from vlgate.perturb.foils.candidates import Foil
 from vlgate.seeds import generator, quick_generator
-from vlgate.types import FloatArray
-
-IntArray = NDArray[np.integer[Any]]
 
 # Choose among candidates so that their classes are balanced, as VALSE does.
 # All functions take the classes of candidates and return the positions of those to keep, in ascending order; arguments
@@ -72,92 +68,63 @@ def most(likes: Sequence[float], at_most: Sequence[tuple[Row, float]], zero: Seq
     """Choose as many things as the constraints let, each whole or not at all; ``likes`` of 0 to 1 decide ties."""
     # A linear programme, and a whole one over what it uses (HiGHS, Huangfu and Hall 2018): within 1 % of the most for
     # 40,000 candidates, in seconds.
-    count = len(likes)
-    if not count:
+    if not likes:
         return ()
-    limits = np.array([*(limit for _, limit in at_most), *([0] * len(zero))], dtype=np.float64)
     rows = [*(row for row, _ in at_most), *zero]
-    lengths, places = [len(row) for row in rows], [place for row in rows for place in row]
-    cells = np.repeat(np.arange(len(rows)), lengths), np.array(places, dtype=np.int64)
-    values = np.array([value for row in rows for value in row.values()], dtype=np.float64)
-    programme = _Programme(
-        costs=-1 - np.asarray(likes) / 1000,
-        cells=cells,
-        values=values,
-        low=np.where(np.arange(len(rows)) < len(at_most), -np.inf, 0),
-        high=limits,
-    )
-    used = np.flatnonzero(_solved(programme, whole=False) > _NO_PART)
-    return tuple(used[np.flatnonzero(_solved(programme.only(used), whole=True) > 0.5)].tolist()) if used.size else ()
+    sums = [*((-inf, limit) for _, limit in at_most), *((0, 0) for _ in zero)]
+    costs = [-1 - like / 1000 for like in likes]
+    used = [place for place, part in enumerate(_solved(costs, rows, sums, whole=False)) if part > _NO_PART]
+    if not used:
+        return ()
+    at = {place: number for number, place in enumerate(used)}
+    rows = [{at[place]: value for place, value in row.items() if place in at} for row in rows]
+    chosen = _solved([costs[place] for place in used], rows, sums, whole=True)
+    return tuple(place for place, part in zip(used, chosen, strict=True) if part > 0.5)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Programme:
-    """The costs of variables from 0 to 1, and the sums of them that must lie between ``low`` and ``high``."""
-
-    costs: FloatArray
-    cells: tuple[IntArray, IntArray]  # of the matrix: their rows and columns, and their values
-    values: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-    def only(self, columns: IntArray) -> _Programme:
-        places = np.full(len(self.costs), -1)
-        places[columns] = np.arange(len(columns))
-        rows, left = self.cells[0], places[self.cells[1]]
-        cells = rows[left >= 0], left[left >= 0]
-        return replace(self, costs=self.costs[columns], cells=cells, values=self.values[left >= 0])
-
-    def columns(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """The matrix column by column: where each begins, and the rows and values of its cells."""
-        rows, columns = self.cells
-        order = np.lexsort((rows, columns))
-        begins = np.concatenate(([0], np.bincount(columns, minlength=len(self.costs)).cumsum()))
-        return begins.astype(np.int32), rows[order].astype(np.int32), self.values[order]
+_OPTIONS = {"mip_rel_gap": 0.005, "mip_max_nodes": 200}  # not a time limit: the machine's speed must not decide
 
 
-# Not a time limit: the machine's speed must not decide.
-_OPTIONS: Mapping[str, Any] = {"mip_rel_gap": 0.005, "mip_max_nodes": 200}
-
-
-def _solved(programme: _Programme, *, whole: bool) -> FloatArray:
-    """Return the variables at least cost, whole ones if asked for; zeros if there is no solution."""
-    # HiGHS as scipy has it, with scipy's settings, without scipy.optimize, which takes 0.4 s to import.
+def _solved(
+    costs: Sequence[float], rows: Sequence[Row], sums: Sequence[tuple[float, float]], *, whole: bool
+) -> Sequence[float]:
+    """Return the variables from 0 to 1 at least cost; each row is the weights of a sum within the limits of its own."""
+    # HiGHS as scipy has it, with scipy's settings, but without scipy.optimize, which takes 0.4 s to import.
+    begins = np.cumsum([0, *map(len, rows)], dtype=np.int32)
+    places = np.fromiter(chain.from_iterable(rows), dtype=np.int32)
+    values = np.fromiter(chain.from_iterable(row.values() for row in rows), dtype=np.float64)
+    low, high = np.array(sums, dtype=np.float64).reshape(-1, 2).T
     try:
         highs = bare_module("scipy.optimize", "_highspy._core")
     except ImportError:
-        return _solved_by_scipy(programme, whole=whole)
-    count = len(programme.costs)
+        return _solved_by_scipy(costs, (values, places, begins), (low, high), whole=whole)
     model, options, solver = highs.HighsLp(), highs.HighsOptions(), highs._Highs()  # noqa: SLF001  # its only name
-    model.num_col_ = model.a_matrix_.num_col_ = count
-    model.num_row_ = model.a_matrix_.num_row_ = len(programme.high)
-    model.a_matrix_.format_ = highs.MatrixFormat.kColwise
-    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = programme.columns()
-    model.col_cost_, model.col_lower_, model.col_upper_ = programme.costs, np.zeros(count), np.ones(count)
-    model.row_lower_, model.row_upper_ = programme.low, programme.high
-    if whole:
-        model.integrality_ = [highs.HighsVarType.kInteger] * count
+    model.num_col_ = model.a_matrix_.num_col_ = len(costs)
+    model.num_row_ = model.a_matrix_.num_row_ = len(rows)
+    model.a_matrix_.format_ = highs.MatrixFormat.kRowwise
+    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = begins, places, values
+    model.col_cost_, model.col_lower_, model.col_upper_ = np.array(costs), np.zeros(len(costs)), np.ones(len(costs))
+    model.row_lower_, model.row_upper_ = low, high
+    model.integrality_ = [highs.HighsVarType.kInteger] * len(costs) if whole else []
     for name, value in {"output_flag": False, "log_to_console": False, **(_OPTIONS if whole else {})}.items():
         setattr(options, name, value)
     solver.passOptions(options)
     solver.passModel(model)
     solver.run()
     feasible = solver.getInfo().primal_solution_status == highs.SolutionStatus.kSolutionStatusFeasible
-    return np.array(solver.getSolution().col_value) if feasible else np.zeros(count)
+    return list(solver.getSolution().col_value) if feasible else [0.0] * len(costs)
 
 
-def _solved_by_scipy(programme: _Programme, *, whole: bool) -> FloatArray:
+def _solved_by_scipy(costs: Sequence[float], matrix: Any, sums: Any, *, whole: bool) -> Sequence[float]:
     try:
         from scipy.optimize import Bounds, LinearConstraint, milp
-        from scipy.sparse import csc_array
+        from scipy.sparse import csr_array
     except ImportError as error:
         raise OptionError(f"a balanced set needs {error.name}, which is not installed; pip install scipy") from None
-    begins, rows, values = programme.columns()
-    matrix = csc_array((values, rows, begins), shape=(len(programme.high), len(programme.costs)))
+    constraint = LinearConstraint(csr_array(matrix, shape=(len(sums[0]), len(costs))), *sums)
     options = {"mip_rel_gap": _OPTIONS["mip_rel_gap"], "node_limit": _OPTIONS["mip_max_nodes"]} if whole else {}
-    constraint = LinearConstraint(matrix, programme.low, programme.high)
-    found = milp(programme.costs, constraints=constraint, integrality=int(whole), bounds=Bounds(0, 1), options=options)
-    return np.zeros(len(programme.costs)) if found.x is None else np.asarray(found.x, dtype=np.float64)
+    found = milp(costs, constraints=constraint, integrality=int(whole), bounds=Bounds(0, 1), options=options)
+    return [0.0] * len(costs) if found.x is None else [*map(float, found.x)]
 
 
 _NO_PART = 1e-9
