@@ -139,14 +139,10 @@ def _stands(one: str, other: str, wanted: str, words: Words) -> bool:
 
 
 def _alike(name: str, others: Iterable[str], words: Words) -> Iterator[str]:
-    """Yield the nouns that share a class with one; those that have no class, if it has none itself."""
+    # The nouns that share a class with one; those that have no class, if it has none itself.
     some = _known_classes(name, words)
-    for other in others:
-        classes = words.classes.get(other)
-        if classes is None:
-            classes = _known_classes(other, words)
-        if other != name and (not some.isdisjoint(classes) if some or classes else True):
-            yield other
+    classes = ((other, _known_classes(other, words)) for other in others if other != name)
+    return (other for other, theirs in classes if (not some.isdisjoint(theirs) if some or theirs else True))
 
 
 def _known_classes(name: str, words: Words) -> frozenset[str]:

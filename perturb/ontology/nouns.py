@@ -173,9 +173,8 @@ class Closures:
                     links[source].update(dict.fromkeys(targets))
             object.__setattr__(self, setting, {source: tuple(targets) for source, targets in links.items()})
         for known in (self.senses, self.parts, self.wholes, self._sharing, self._also):
-            if not self.nouns.keys() >= set(known).union(*known.values()):
-                for name in chain(known, chain.from_iterable(known.values())):
-                    self._noun(name)
+            for name in sorted(set(known).union(*known.values()) - self.nouns.keys()):
+                self._noun(name)
 
     @kept
     def hypernyms(self, name: str) -> tuple[str, ...]:
