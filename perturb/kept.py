@@ -16,6 +16,7 @@ class Keeping(Protocol):
 
 
 Self = TypeVar("Self", bound=Keeping)
+_UNKNOWN: Any = object()
 
 
 def kept(
@@ -29,9 +30,9 @@ def kept(
     def answered(self: Self, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
         key = (name, args, *kwargs.items()) if kwargs else (name, args)
         known = self._kept
-        if key not in known:
-            known[key] = method(self, *args, **kwargs)
-        answer: Answer = known[key]
+        answer: Answer = known.get(key, _UNKNOWN)  # looked up once, since a tuple's hash is not kept
+        if answer is _UNKNOWN:
+            answer = known[key] = method(self, *args, **kwargs)
         return answer
 
     return answered

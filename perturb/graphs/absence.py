@@ -47,6 +47,7 @@ class Absence:
         self._whole, self._complete = len(graph.objects) >= WHOLE, graph.complete
         self._setting = self._likely(known)
         self._beside = frozenset().union(*(_beside(name, ontology) for name in known))
+        self._named: dict[str, bool] = {}  # whether something may be called so, by name
         self._kept: dict[Any, Any] = {}
 
     def lacks(self, name: str, *, anywhere: bool = True) -> bool:
@@ -55,13 +56,12 @@ class Absence:
         # belong there, unless it is a person or an animal and the graph has at least ``WHOLE`` objects. Without
         # ``anywhere``, and in a complete graph, the noun may belong there: it is enough that no object may be called
         # so.
-        if self._is_named(name):
+        named = self._named.get(name)
+        if named is None:
+            named = self._named[name] = name in self._words or any(name in one for one in self._shown)
+        if named:
             return False
         return not anywhere or self._complete or self._is_odd(name)
-
-    @kept
-    def _is_named(self, name: str) -> bool:
-        return name in self._words or any(name in one for one in self._shown)
 
     @kept
     def _is_odd(self, name: str) -> bool:

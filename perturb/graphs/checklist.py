@@ -68,7 +68,8 @@ def vocabulary_of(graphs: Iterable[SceneGraph], ontology: Ontology | None = None
     beside: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
     for graph in graphs:
         for thing in graph.objects.values():
-            names.update([thing.name] if known.knows(thing.name) else [])
+            if known.knows(thing.name):
+                names[thing.name] += 1
             for relation in thing.relations:
                 text, other = wording(relation.name, known), graph.objects.get(relation.object)
                 if not text or other is None:

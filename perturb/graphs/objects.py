@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 
@@ -138,9 +138,11 @@ def _stands(one: str, other: str, wanted: str, words: Words) -> bool:
     return bool(words.ontology.nouns[one].other) == bool(words.ontology.nouns[other].other)  # "pants", not "hats"
 
 
-def _alike(one: str, other: str, words: Words) -> bool:
-    some, others = _known_classes(one, words), _known_classes(other, words)
-    return other != one and (not some.isdisjoint(others) if some or others else True)
+def _alike(name: str, others: Iterable[str], words: Words) -> Iterator[str]:
+    # The nouns that share a class with one; those that have no class, if it has none itself.
+    some = _known_classes(name, words)
+    classes = ((other, _known_classes(other, words)) for other in others if other != name)
+    return (other for other, theirs in classes if (not some.isdisjoint(theirs) if some or theirs else True))
 
 
 def _known_classes(name: str, words: Words) -> frozenset[str]:
@@ -174,7 +176,7 @@ def _pool(
         fitting = _fitting(name, wanted, words) if len(found) > _FEW else found
         names = [one for one in sorted(found) if one in fitting]
         if fitting is found:
-            names = [one for one in names if _alike(name, one, words) and _stands(name, one, wanted, words)]
+            names = [one for one in _alike(name, names, words) if _stands(name, one, wanted, words)]
         words.pools[key] = {one: found[one] for one in names}
     return words.pools[key]
 
@@ -187,7 +189,7 @@ def _fitting(name: str, wanted: str, words: Words) -> Mapping[str, int]:
         if standing not in words.pools:
             names = sorted({*words.vocabulary.names, *_common(words)})
             words.pools[standing] = {one: 1 for one in names if _stands(name, one, wanted, words)}
-        words.pools[key] = {pool: 1 for pool in words.pools[standing] if _alike(name, pool, words)}
+        words.pools[key] = dict.fromkeys(_alike(name, words.pools[standing], words), 1)
     return words.pools[key]
 
 

@@ -16,6 +16,7 @@ from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.tables import TsvRow, rows_in
 
 Number = Literal["singular", "plural", "mass"]
+_NUMBERS = get_args(Number)
 
 COLUMNS = ("name", "number", "parents", "same_as", "synset", "other_number", "askable")
 """The columns of ``objects.tsv``; lists are joined by ``|``."""
@@ -62,8 +63,8 @@ def _noun(row: TsvRow) -> Noun:
     name, number = row["name"], row["number"]
     if not name or name != " ".join(name.lower().split()):
         raise row.error(f"name={name!r}; expected lower case and single blanks")
-    if number not in get_args(Number):
-        raise row.error(f"number={number!r} of {name!r}; expected one of {', '.join(get_args(Number))}")
+    if number not in _NUMBERS:
+        raise row.error(f"number={number!r} of {name!r}; expected one of {', '.join(_NUMBERS)}")
     return Noun(
         name=name,
         number=number,  # type: ignore[arg-type]  # checked above, which mypy does not see
@@ -109,8 +110,11 @@ def _wrong_numbers(noun: Noun, nouns: Mapping[str, Noun]) -> Iterator[str]:
 
 def _circles(nouns: Mapping[str, Noun]) -> Iterator[tuple[Noun, str]]:
     above = {name: {up for one in (name, *noun.same) for up in nouns[one].parents} for name, noun in nouns.items()}
+    left = above
+    while free := {name for name, ups in left.items() if left.keys().isdisjoint(ups)}:
+        left = {name: ups for name, ups in left.items() if name not in free}
     try:
-        TopologicalSorter(above).prepare()
+        TopologicalSorter(left).prepare()  # slow, and left with nothing if there is no circle
     except CycleError as error:
         names = error.args[1]
         yield nouns[names[-1]], f"is above itself: {' > '.join(reversed(names))}"
@@ -149,27 +153,27 @@ class Closures:
     _also: Links = field(init=False, repr=False, compare=False)
     _alone: Links = field(init=False, repr=False, compare=False)
     _twins: Links = field(init=False, repr=False, compare=False)  # a name, its synonyms, and all in the other number
+    _above: dict[str, Names] = field(init=False, repr=False, compare=False, default_factory=dict)
     _kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         forms = {name: {name, *noun.same} for name, noun in self.nouns.items()}
         twins = {name: (*some, *(self.nouns[one].other for one in some)) for name, some in forms.items()}
         object.__setattr__(self, "_twins", {name: tuple(filter(None, some)) for name, some in twins.items()})
-        below = [(parent, noun.name) for noun in self.nouns.values() for parent in noun.parents]
-        maybe = [(parent, name) for name, parents in self.senses.items() for parent in parents]
-        for setting, pairs in (
-            ("_below", below),
-            ("_maybe_below", maybe),
-            ("_sharing", [(one, two) for group in self.overlaps for one in group.names for two in group.names]),
-            ("_also", [(one, two) for group in self.overlaps for one in group.names for two in group.also]),
-            ("_alone", [(two, one) for group in self.overlaps for one in group.names for two in group.also]),
+        for setting, linked in (
+            ("_below", [(noun.parents, (noun.name,)) for noun in self.nouns.values()]),
+            ("_maybe_below", [(parents, (name,)) for name, parents in self.senses.items()]),
+            ("_sharing", [(group.names, group.names) for group in self.overlaps]),
+            ("_also", [(group.names, group.also) for group in self.overlaps]),
+            ("_alone", [(group.also, group.names) for group in self.overlaps]),
         ):
             links: dict[str, dict[str, None]] = defaultdict(dict)
-            for source, target in pairs:
-                links[source][target] = None
+            for sources, targets in linked:
+                for source in sources if targets else ():
+                    links[source].update(dict.fromkeys(targets))
             object.__setattr__(self, setting, {source: tuple(targets) for source, targets in links.items()})
         for known in (self.senses, self.parts, self.wholes, self._sharing, self._also):
-            for name in dict.fromkeys(chain(known, chain.from_iterable(known.values()))):
+            for name in sorted(set(known).union(*known.values()) - self.nouns.keys()):
                 self._noun(name)
 
     @kept
@@ -225,10 +229,6 @@ class Closures:
         """Return what a thing of that name itself may have, unannotated; no part of ``beside`` that is not its own."""
         return self._all_above(self._follow(self._kinds(name), self.parts))
 
-    @kept
-    def _above(self, name: str) -> Names:
-        return frozenset(self._forms(set[str]().union(*map(self.certain, self._forms({name})))))
-
     def _kinds(self, name: str) -> set[str]:
         # What an "animal" has depends on the kind of animal, so the parts of all hyponyms count.
         return self._forms({*self.certain(name), *self._reach(self._forms({name}), self._below)})
@@ -239,8 +239,12 @@ class Closures:
             raise ValueError(f"name={name!r} is not a noun of the ontology; {nearest(name, self.nouns)}")
         return noun
 
-    def _all_above(self, names: Collection[str]) -> Names:
-        return frozenset[str]().union(*map(self._above, names))
+    def _all_above(self, names: set[str]) -> Names:
+        """What things of these names certainly are, in both numbers."""
+        above = self._above
+        for name in names.difference(above):
+            above[name] = frozenset(self._forms(set[str]().union(*map(self.certain, self._forms({name})))))
+        return frozenset[str]().union(*map(above.__getitem__, names))
 
     def _reach(self, names: Collection[str], links: Links) -> set[str]:
         found: set[str] = set()

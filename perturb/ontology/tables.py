@@ -65,6 +65,7 @@ def rows_of(file: str, text: str, *columns: str) -> Iterator[TsvRow]:
         row = TsvRow(file=file, line=at, cells=dict(zip(columns, cells, strict=False)))
         if len(cells) != len(columns):
             raise row.error(f"{len(cells)} cells; expected {len(columns)}: {', '.join(columns)}")
-        if wrong := [cell for cell in cells if cell != cell.strip()]:
-            raise row.error(f"{wrong[0]!r} begins or ends with a blank; remove it")
+        if [*map(str.strip, cells)] != cells:
+            wrong = next(cell for cell in cells if cell != cell.strip())
+            raise row.error(f"{wrong!r} begins or ends with a blank; remove it")
         yield row

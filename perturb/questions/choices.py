@@ -213,8 +213,10 @@ def _false(chance: Random, words: Weighted | None, fits: Callable[[str, list[str
     """Draw one or two false choices, each of which fits those before; empty if too few were found."""
     wanted = 2 if chance.random() < THREE else 1
     found: list[str] = []
-    for _ in range(TRIES if words else 0):
-        word = words.draw(chance) if words else ""
+    if not words:
+        return ()
+    for _ in range(TRIES):
+        word = words.draw(chance)
         if word not in found and fits(word, found):
             found.append(word)
             if len(found) == wanted:

@@ -115,7 +115,7 @@ class Corpus:
         return [span for span in (*spans, *ends) if self.ontology.knows(span)]
 
     def _mask(self, names: Iterable[str]) -> int:
-        return sum(self.bits[name] for name in set(names) if name in self.bits)
+        return sum(map(self.bits.__getitem__, self.bits.keys() & names))
 
     def _view(self, graph: SceneGraph) -> View:
         things = tuple(self._thing(item, graph) for item in graph.objects.values())

@@ -171,8 +171,8 @@ class Plausible:
         """Draw a name of something that is not in the image, but goes with what is; None if none was found."""
         for _ in range(TRIES):
             seen = pick(chance, view.names)
-            if self._beside(seen):
-                name = self._beside(seen).draw(chance)
+            if beside := self._beside(seen):
+                name = beside.draw(chance)
                 if not view.might & self._corpus.bits[name] and self.suits(name, view):
                     return name
         return None

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import normalize
 
-from vlgate.judging.answers import told_apart_by_the_letter
 from vlgate.metrics.clusters import case_clusters, image_keys, photograph
 from vlgate.metrics.shapes import contrasts
 from vlgate.types import Ask, Case, Match, Request, Shape, Task, text_of
@@ -146,12 +145,14 @@ def _not_offered(task: Task) -> _Positions:
 
 def _alike_choices(task: Task) -> _Positions:
     for position, case in enumerate(task.cases):
-        if any(isinstance(request, Ask) and _same_words(request.choices) for request in case.requests):
+        if any(isinstance(one, Ask) and one.choices and _same_words(one.choices) for one in case.requests):
             yield position
 
 
 @lru_cache(maxsize=4096)
 def _same_words(choices: tuple[str, ...]) -> bool:
+    from vlgate.judging.answers import told_apart_by_the_letter  # many patterns, which texts without choices need not
+
     return bool(told_apart_by_the_letter(choices))
 
 

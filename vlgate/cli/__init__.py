@@ -20,11 +20,13 @@ from importlib.resources import files
 from pathlib import Path
 from textwrap import fill
 from types import MappingProxyType
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from vlgate import __version__
 from vlgate.errors import OptionError, UnknownNameError, VlgateError, escaped, printable
-from vlgate.record.options import Options
+
+if TYPE_CHECKING:
+    from vlgate.record.options import Options
 
 # Standard output of a command: its reader may leave early, and no text of a file or model controls the terminal.
 
@@ -113,6 +115,8 @@ def refuse(options: Mapping[str, object], why: str) -> None:
 
 
 def options_of(given: argparse.Namespace) -> Options:
+    from vlgate.record.options import Options  # takes a fifth of a second, which most commands need not
+
     named = given.data or [Path(entry) for entry in os.environ.get("VLGATE_DATA", "").split(os.pathsep) if entry]
     return Options(
         folder=Path.cwd(),

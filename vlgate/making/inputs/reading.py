@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -82,14 +82,14 @@ def _head(file: Path) -> bytes:
 
 
 def _keys(head: bytes) -> tuple[dict[int, set[str]], str]:
-    keys: dict[int, set[str]] = {}
-    depth = 0
+    keys: defaultdict[int, set[str]] = defaultdict(set)
+    depth, steps = 0, {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
     try:
         for event, value in ijson.basic_parse(BytesIO(head), use_float=True, multiple_values=True):
-            depth += event in {"start_map", "start_array"}
-            depth -= event in {"end_map", "end_array"}
             if event == "map_key":
-                keys.setdefault(depth, set()).add(value)
+                keys[depth].add(value)
+            elif event in steps:
+                depth += steps[event]
     except (ijson.JSONError, UnicodeDecodeError) as error:  # a file that is cut gives the keys before the cut
         return keys, " ".join(str(error).split())[:100]
     return keys, ""

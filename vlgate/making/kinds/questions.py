@@ -22,11 +22,9 @@ from vlgate.making.sets.folder import BIAS, PAGE, digest, opened
 from vlgate.making.sets.report import GATED, how_made, needed, share
 from vlgate.making.sets.text_alone import BLIND, above, probe_rows, row, warning
 from vlgate.making.word_tables import extended
-from vlgate.models.reference.blind import Blind
-from vlgate.perturb.questions import BEYOND, SHARES, TESTS, Corpus, Generator, Made, QuestionPair, Test
+from vlgate.perturb.questions import BEYOND, TESTS, Corpus, Generator, Made, QuestionPair, Test
 from vlgate.sources.graphs.files import vocabulary_of
 from vlgate.sources.graphs.question_files import ENDINGS, images_in, write_questions
-from vlgate.sources.reading.text_files import collector_paused
 from vlgate.types import Ask, Case, Task
 
 FORMS: Mapping[str, str] = {
@@ -37,9 +35,6 @@ FORMS: Mapping[str, str] = {
     "gqa": "questions.json",
 }
 """The formats, each with its file in the folder of the set; ``release`` and ``carets`` are the same, a folder."""
-
-DEFAULTS: Mapping[str, Any] = {"tests": ",".join(TESTS), "size": "paper", "shares": "release", "without": ()}
-"""The options that no other kind uses, each with its default."""
 
 Json = dict[str, Any]
 
@@ -120,6 +115,8 @@ _REMEDY = "compare a model with these figures instead of chance"
 
 
 def _blind(task: Task, chance: float, worth: int) -> Json:
+    from vlgate.models.reference.blind import Blind  # imports the table of all models
+
     model = Blind()
     model.prepare([task])
     asked = [(r, str(t)) for case in task.cases for r, t in zip(case.requests, case.truths, strict=True)]
@@ -155,18 +152,6 @@ QUESTIONS = kind_of("questions")
 SHOWN = 5  # how many unknown names are listed
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    options = parser.add_argument_group("options of questions only")
-    tests = f"the tests to make (default: the six of CARETS; also available: {' and '.join(BEYOND)})"
-    options.add_argument("--tests", default=DEFAULTS["tests"], metavar="NAME[,NAME]", help=tests)
-    size = "how many questions each test has, as --limit (default: paper, as many as in the paper)"
-    options.add_argument("--size", default=DEFAULTS["size"], metavar="N|paper", help=size)
-    shares = "how often what is asked: as in CARETS' release, or everything equally often (default: release)"
-    options.add_argument("--shares", choices=sorted(SHARES), default=DEFAULTS["shares"], help=shares)
-    without = "files of questions, from this command or from GQA; their images are left out"
-    options.add_argument("--without", nargs="+", type=Path, default=DEFAULTS["without"], metavar="FILE", help=without)
-
-
 def run(given: argparse.Namespace) -> int:
     """Make the pairs and write them; counts of what was made and left out are printed on stderr."""
     if given.format not in FORMS:
@@ -180,7 +165,7 @@ def run(given: argparse.Namespace) -> int:
     sources = {part: {file.name: digest(file) for file in getattr(given, part)} for part in ("files", "without")}
     refuse_others(given.files, QUESTIONS.takes)
     made_by = {"vlgate": __version__, "kind": "questions", **{name: getattr(given, name) for name in names}, **sources}
-    with opened(given.out, made_by, overwrite=given.overwrite) as folder, collector_paused():
+    with opened(given.out, made_by, overwrite=given.overwrite) as folder:
         left_out: Counter[str] = Counter()
         generator = _generator(given, left_out)
         made = {test: generator.make(test, size=size, seed=given.seed) for test in tests}

@@ -97,10 +97,9 @@ def blocks(
 
 def items(block: Block) -> Iterator[Item]:
     for one in block.made:
-        extras = one.extra or ({},) * len(one.found.candidates)
+        extras, origin = one.extra or ({},) * len(one.found.candidates), _NO_WORD.sub("-", one.origin)
         for index, (candidate, extra) in enumerate(zip(one.found.candidates, extras, strict=True)):
-            name = f"{_NO_WORD.sub('-', one.origin)}-{index + 1}"
-            yield Item(id=name, image=one.image, origin=one.origin, candidate=candidate, extra=extra)
+            yield Item(id=f"{origin}-{index + 1}", image=one.image, origin=one.origin, candidate=candidate, extra=extra)
 
 
 def _block(inputs: Sequence[Any], make_some: MakeSome, checks: Sequence[Check]) -> Block:

@@ -169,7 +169,7 @@ class Checker:
         complete = self.faults.typed(fields.get("complete", False), bool, where, "'complete' that is not true or false")
         return SceneGraph(
             id=name,
-            objects={key: replace(thing, relations=related[key]) for key, thing in made.items()},
+            objects=made | {key: replace(made[key], relations=links) for key, links in related.items() if links},
             width=size[0],
             height=size[1],
             location=normal_name(location) or "" if type(location) is str else "",
