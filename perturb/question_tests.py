@@ -17,6 +17,7 @@ Test = Literal[
     "mirror-inv",
     "occlusion-dir",
 ]
+Distribution = Literal["release", "uniform"]
 TESTS: tuple[Test, ...] = ("rephrase-inv", "order-inv", "ontological-inv", "visual-inv", "negation-dir", "antonym-dir")
 """The six tests of CARETS (section 3)."""
 BEYOND: tuple[Test, ...] = ("mirror-inv", "occlusion-dir")

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from types import MappingProxyType
-from typing import Literal, TypeVar
+from typing import TypeVar
 
-from vlgate.perturb.question_tests import Test
+from vlgate.perturb.question_tests import Distribution, Test
 from vlgate.perturb.questions.chance import sideways
 from vlgate.perturb.questions.drafts import Draft, Kind
-
-Distribution = Literal["release", "uniform"]
 
 BLACK_WHITE = frozenset(("black", "white"))
 _NONE: Mapping[str, float] = MappingProxyType({})

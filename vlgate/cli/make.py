@@ -6,15 +6,15 @@ A set is a folder with cases, the reason of each, and a report on what text alon
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast, get_args
 
-from vlgate.cli import add_options, kept, note, refuse, say
+from vlgate.cli import add_options, note, refuse, say
 from vlgate.errors import OptionError
-from vlgate.making.kinds import questions
 from vlgate.making.kinds.kind import KINDS, Kind, kind
 from vlgate.making.tools import TOOLS, ToolOptions, cache_folder
+from vlgate.perturb.question_tests import BEYOND, TESTS, Distribution
 
 KEPT = "kept"
 OPTIONS = {
@@ -32,9 +32,20 @@ OPTIONS = {
     },
 }
 
+DEFAULTS: Mapping[str, Any] = {"tests": ",".join(TESTS), "size": "paper", "shares": "release", "without": ()}
+"""The options that no other kind uses, each with its default."""
+
 
 def add(parser: argparse.ArgumentParser) -> None:
-    questions.add(parser)
+    options = parser.add_argument_group("options of questions only")
+    tests = f"the tests to make (default: the six of CARETS; also available: {' and '.join(BEYOND)})"
+    options.add_argument("--tests", default=DEFAULTS["tests"], metavar="NAME[,NAME]", help=tests)
+    size = "how many questions each test has, as --limit (default: paper, as many as in the paper)"
+    options.add_argument("--size", default=DEFAULTS["size"], metavar="N|paper", help=size)
+    shares = "how often what is asked: as in CARETS' release, or everything equally often (default: release)"
+    options.add_argument("--shares", choices=sorted(get_args(Distribution)), default=DEFAULTS["shares"], help=shares)
+    without = "files of questions, from this command or from GQA; their images are left out"
+    options.add_argument("--without", nargs="+", type=Path, default=DEFAULTS["without"], metavar="FILE", help=without)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -54,6 +65,8 @@ def run(given: argparse.Namespace) -> int:
         plain = {**vars(parser.parse_args([KEPT])), "files": given.files, "out": given.out}
         unused = {f"--{name.replace('_', '-')}": plain[name] != value for name, value in vars(given).items()}
         refuse(unused, f"{KEPT} does not use it; leave it out")
+        from vlgate.cli import kept
+
         return kept.keep(given.files[0], given.out or Path("kept/cases.jsonl"))
     wanted = kind(given.kind)
     for option, value in (("--from", given.files), ("--out", given.out)):
@@ -61,7 +74,11 @@ def run(given: argparse.Namespace) -> int:
             raise OptionError(f"{option} is missing; vlgate make --help lists the options")
     _refuse_unused(wanted, given)
     try:
-        return questions.run(given) if wanted.start is None else _make(wanted, given)
+        if wanted.start is not None:
+            return _make(wanted, given)
+        from vlgate.making.kinds import questions  # imports all that makes questions, as no other kind needs
+
+        return questions.run(given)
     except KeyboardInterrupt:
         note("interrupted; run the same command again to go on")
         return 130
@@ -74,7 +91,7 @@ def _refuse_unused(wanted: Kind, given: argparse.Namespace) -> None:
             raise OptionError(f"{option}: {wanted.name} are balanced by themselves; leave it out")
     if given.faults != "fail" and not {"graphs", "interactions"} & {*wanted.takes}:
         raise OptionError(f"--faults: {wanted.name} takes no graphs; leave it out")
-    for name, default in ({"images": None} if wanted.start is None else questions.DEFAULTS).items():
+    for name, default in ({"images": None} if wanted.start is None else DEFAULTS).items():
         if getattr(given, name) != default:
             raise OptionError(f"--{name}: {wanted.name} does not use it; leave it out")
     for name, entry in TOOLS.items():

@@ -23,7 +23,7 @@ from vlgate.making.sets.report import GATED, how_made, needed, share
 from vlgate.making.sets.text_alone import BLIND, above, probe_rows, row, warning
 from vlgate.making.word_tables import extended
 from vlgate.models.reference.blind import Blind
-from vlgate.perturb.questions import BEYOND, SHARES, TESTS, Corpus, Generator, Made, QuestionPair, Test
+from vlgate.perturb.questions import BEYOND, TESTS, Corpus, Generator, Made, QuestionPair, Test
 from vlgate.sources.graphs.files import vocabulary_of
 from vlgate.sources.graphs.question_files import ENDINGS, images_in, write_questions
 from vlgate.sources.reading.text_files import collector_paused
@@ -37,9 +37,6 @@ FORMS: Mapping[str, str] = {
     "gqa": "questions.json",
 }
 """The formats, each with its file in the folder of the set; ``release`` and ``carets`` are the same, a folder."""
-
-DEFAULTS: Mapping[str, Any] = {"tests": ",".join(TESTS), "size": "paper", "shares": "release", "without": ()}
-"""The options that no other kind uses, each with its default."""
 
 Json = dict[str, Any]
 
@@ -153,18 +150,6 @@ def _warnings(report: Json) -> list[str]:
 
 QUESTIONS = kind_of("questions")
 SHOWN = 5  # how many unknown names are listed
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    options = parser.add_argument_group("options of questions only")
-    tests = f"the tests to make (default: the six of CARETS; also available: {' and '.join(BEYOND)})"
-    options.add_argument("--tests", default=DEFAULTS["tests"], metavar="NAME[,NAME]", help=tests)
-    size = "how many questions each test has, as --limit (default: paper, as many as in the paper)"
-    options.add_argument("--size", default=DEFAULTS["size"], metavar="N|paper", help=size)
-    shares = "how often what is asked: as in CARETS' release, or everything equally often (default: release)"
-    options.add_argument("--shares", choices=sorted(SHARES), default=DEFAULTS["shares"], help=shares)
-    without = "files of questions, from this command or from GQA; their images are left out"
-    options.add_argument("--without", nargs="+", type=Path, default=DEFAULTS["without"], metavar="FILE", help=without)
 
 
 def run(given: argparse.Namespace) -> int:
