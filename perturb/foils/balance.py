@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -76,9 +76,12 @@ def most(likes: Sequence[float], at_most: Sequence[tuple[Row, float]], zero: Seq
         raise OptionError(f"a balanced set needs {error.name}, which is not installed; pip install scipy") from None
 
     def matrix(rows: Sequence[Row]) -> Any:
-        places = [(number, place) for number, row in enumerate(rows) for place in row]
-        values = [value for row in rows for value in row.values()]
-        return csr_array((values, tuple(zip(*places, strict=True)) or ([], [])), shape=(len(rows), count))
+        ends = np.cumsum([0, *map(len, rows)])
+        places = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=ends[-1])
+        values = np.fromiter(chain.from_iterable(row.values() for row in rows), dtype=np.float64, count=ends[-1])
+        made = csr_array((values, places, ends), shape=(len(rows), count))
+        made.sort_indices()
+        return made
 
     limits = np.array([limit for _, limit in at_most], dtype=np.float64)
     upper, equal = matrix([row for row, _ in at_most]), matrix(zero)
@@ -120,15 +123,15 @@ def exchanged(
     if len(foils) != len(sources):
         raise ValueError(f"len(foils)={len(foils)} and len(sources)={len(sources)} must be equal")
     flows: dict[Hashable, dict[int, float]] = defaultdict(dict)
-    for index, foil in enumerate(foils):
-        one, other = exchange(foil)
+    exchanges = [exchange(foil) for foil in foils]
+    for index, (one, other) in enumerate(exchanges):
         if rings:
             flows[one][index], flows[other][index] = 1, -1
         else:
             flows[min(one, other), max(one, other)][index] = 1 if one < other else -1
-    rare = Counter(map(exchange, foils))
+    rare = Counter(exchanges)
     random = generator(f"{seed}/exchanged").random(len(foils))
-    likes = [(draw + 1 / rare[exchange(foil)]) / 2 for draw, foil in zip(random, foils, strict=True)]
+    likes = [(draw + 1 / rare[one]) / 2 for draw, one in zip(random, exchanges, strict=True)]
     once, zero = one_of_each(sources), list(flows.values())
     chosen = most(likes, [*once, *half_likelier(leads), *_pairs_of_words(foils, sources)], zero)
     if len(chosen) >= _ENOUGH_TO_TELL:
@@ -158,12 +161,14 @@ def _pairs_of_words(foils: Sequence[Foil], sources: Sequence[Hashable]) -> Itera
     # Only what stands between the words that a foil and its caption begin and end with can be uneven. The pairs keep
     # the order in which they appear, which decides between equally good choices.
     words = {text: re.findall(r"[\w']+", text.lower()) for foil in foils for text in (foil.caption, foil.foil)}
-    surplus: dict[tuple[str, str], dict[int, float]] = {pair: {} for some in words.values() for pair in pairwise(some)}
+    surplus: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for index, foil in enumerate(foils):
         for pair, value in _differences(words[foil.caption], words[foil.foil]).items():
             surplus[pair][index] = value
-    for row in surplus.values():
-        if len(row) >= _COMMON and len({sources[index] for index in row}) >= _COMMON:
+    common = {pair for pair, row in surplus.items() if len(row) >= _COMMON}
+    for pair in dict.fromkeys(pair for some in words.values() for pair in pairwise(some) if pair in common):
+        row = surplus[pair]
+        if len({sources[index] for index in row}) >= _COMMON:
             for way in (1, -1):
                 yield {index: way * value - _UNEVEN * abs(value) for index, value in row.items()}, _FEW
 
