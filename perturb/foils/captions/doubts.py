@@ -19,12 +19,11 @@ from vlgate.perturb.foils.captions.noun_phrases import (
     has_kind,
     reason_of,
 )
-from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.text.fitness import holding
 from vlgate.perturb.text.grammar import singular
 from vlgate.perturb.text.parsed import Token
-from vlgate.perturb.word_lists import words
+from vlgate.perturb.word_lists import is_body_part, words
 
 _TOGETHER = words("together")
 _FULL = words("full")

@@ -10,12 +10,11 @@ from vlgate.perturb.foils.captions.agreement import quantified, renumbered
 from vlgate.perturb.foils.captions.doubts import doubt_of, has_things, shared_doubts, why_not_one
 from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
 from vlgate.perturb.foils.captions.noun_phrases import MORE, NounPhrase, Reading, has_kind, read, reason_of
-from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.text.fitness import REVERSED, reverses, unfit
 from vlgate.perturb.text.grammar import singular
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
-from vlgate.perturb.word_lists import words
+from vlgate.perturb.word_lists import is_body_part, words
 
 ONE = ("exactly one", "a single")  # the quantifiers of a singular noun phrase
 SEVERAL = ("some", "a number of")  # the quantifiers of a plural noun phrase
