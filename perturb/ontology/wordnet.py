@@ -272,8 +272,9 @@ class WordRelations:
 
     @kept
     def _named(self, word: str, part: str) -> frozenset[Synset]:
-        # without what the lexicon finds by another spelling or form; lemmas are slow, and looked up of no other synset
-        return frozenset(synset for synset in self._senses(word, part) if word in synset.lemmas())
+        # without what the lexicon finds by another spelling or form; the lemmas of a synset would take longer
+        entries = (entry for entry in self._wordnet.words(word, pos=part) if entry.lemma() == word)
+        return frozenset(synset for entry in entries for synset in entry.synsets())
 
     @kept
     def _above(self, sense: Synset) -> frozenset[Synset]:

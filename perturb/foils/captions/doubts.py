@@ -22,7 +22,6 @@ from vlgate.perturb.foils.captions.noun_phrases import (
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.text.fitness import holding
 from vlgate.perturb.text.grammar import singular
-from vlgate.perturb.text.parsed import Token
 from vlgate.perturb.word_lists import is_body_part, words
 
 _TOGETHER = words("together")
@@ -161,14 +160,15 @@ def doubt_of(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -
 def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> Iterator[str]:
     noun = phrase.noun
     yield from _by_kind(noun)
-    tokens, inside = reading.parsed.tokens, range(*phrase.span)
+    tokens = reading.parsed.tokens
     viewed = tokens[max(phrase.span[0] - 2, 0)].lower in _VIEWS
     yield from holding(
         (SUBSTANCE, lambda: has_kind(noun, SUBSTANCE) and phrase.kind not in {"a", "number"}),
         (MORE, lambda: has_kind(noun, MORE)),
         ("the singular noun has no article", lambda: phrase.kind == "none"),
         ("the noun phrase says what a part belongs to", lambda: not viewed and stands_behind_of(reading, phrase)),
-        ("the caption says that it is one", lambda: any(_is_alone(one, n in inside) for n, one in enumerate(tokens))),
+        ("the caption says that it is one", lambda: any(one.lower in _ALONE for one in tokens[slice(*phrase.span)])),
+        ("the caption says that it is one", lambda: any(one.lower == "alone" for one in tokens)),
         ("each of several things may have one", lambda: _within_several(reading, phrase)),
         ("one thing is not in several places", lambda: _is_place_of_one(reading, phrase)),
         ("several would have the thing of one", lambda: _has_a_thing(reading, phrase)),
@@ -195,10 +195,6 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentio
         ("one would have the things of several", lambda: has_things(reading, phrase)),
         ("a word before it may belong to the noun", lambda: _behind_a_participle(reading, phrase)),
     )
-
-
-def _is_alone(token: Token, inside: bool) -> bool:
-    return token.lower in _ALONE if inside else token.lower == "alone"
 
 
 def _by_kind(noun: str) -> Iterator[str]:

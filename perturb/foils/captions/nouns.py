@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.doubts import not_plain, unreal
@@ -155,15 +155,10 @@ class _Seen:
 @lru_cache(maxsize=65_536)
 def _may_be(object_class: ObjectClass, word: str) -> bool:
     names, ontology = object_class.names, default_ontology()
-    if word in names or word.rpartition(" ")[2] in names or word in _called(object_class):
+    if word in names or word.rpartition(" ")[2] in names:
         return True
-    return ontology.knows(word) and not names.isdisjoint(ontology.possible(word))
-
-
-@cache
-def _called(object_class: ObjectClass) -> frozenset[str]:
-    ontology = default_ontology()
-    return frozenset().union(*(ontology.possible(name) for name in object_class.names if ontology.knows(name)))
+    called = any(word in ontology.possible(name) for name in names if ontology.knows(name))
+    return called or (ontology.knows(word) and not names.isdisjoint(ontology.possible(word)))
 
 
 @lru_cache(maxsize=65_536)

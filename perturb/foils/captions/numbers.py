@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.agreement import quantified, renumbered
@@ -35,13 +36,11 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
     if not parsed.chunks:
         return Perturbed.of("no noun phrase")
     reading = read(parsed)
-    why: str | None = None
+    why = cache(lambda: _why_not(parsed))
     outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
         changed = renumbered(reading, phrase)
-        doubt = changed.doubt or doubt_of(reading, phrase, others)
-        if not doubt:
-            doubt = why = why if why is not None else _why_not(parsed)
+        doubt = changed.doubt or doubt_of(reading, phrase, others) or why()
         if doubt and not doubtful:
             outcomes.append(doubt)
         else:
