@@ -17,6 +17,11 @@ def words(name: str) -> frozenset[str]:
     return _lists()[name]
 
 
+def is_body_part(name: str) -> bool:
+    head = name.rpartition(" ")[2]
+    return head in words("body part") or (head.endswith("s") and head[:-1] in words("body part"))
+
+
 @cache
 def _lists() -> Mapping[str, frozenset[str]]:
     lists: dict[str, frozenset[str]] = {}

@@ -143,8 +143,7 @@ class _NoLexicon:
     def synsets(self, *_: object, **__: object) -> list[object]:
         return []
 
-    def senses(self, *_: object, **__: object) -> list[object]:
-        return []
+    senses = words = synsets
 
 
 class _Tools(Tools):

@@ -331,6 +331,13 @@ def test_the_names_of_all_tasks_are_known_without_the_ontology():
     assert "vlgate.sources.graphs.annotated" not in loaded
 
 
+def test_what_makes_questions_is_loaded_for_no_other_command():
+    code = "import sys, vlgate.cli.make, vlgate.making.kinds.captions, vlgate.making.kinds.valse; print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = {"vlgate.perturb.questions", "vlgate.perturb.graphs.persons"} & {*ended.stdout.split()}
+    assert not loaded
+
+
 @pytest.mark.parametrize("name", ["perturb", "fixtures"])
 def test_the_two_open_folders_are_imported_by_their_names_inside_vlgate(name):
     """Both are names of other projects on PyPI."""

@@ -11,11 +11,10 @@ from types import MappingProxyType
 
 from vlgate.perturb.foils.candidates import Filling, Foil, Gap, Perturbed
 from vlgate.perturb.foils.frames import NO_PART, Frame, RoleVerb, is_participant, noun_number, realised
-from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.ontology.wordnet import WordRelations
 from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.sentences import Verb
-from vlgate.perturb.word_lists import words
+from vlgate.perturb.word_lists import is_body_part, words
 
 NUMBER = "the number of a noun is not certain"
 NO_VERB = "no other verb of the collection has both nouns"

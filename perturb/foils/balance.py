@@ -6,13 +6,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
 
 from vlgate.errors import OptionError
-from vlgate.perturb.bare_modules import bare_module
 from vlgate.perturb.foils.candidates import Foil
 from vlgate.seeds import generator, quick_generator
 
@@ -68,63 +66,34 @@ def most(likes: Sequence[float], at_most: Sequence[tuple[Row, float]], zero: Seq
     """Choose as many things as the constraints let, each whole or not at all; ``likes`` of 0 to 1 decide ties."""
     # A linear programme, and a whole one over what it uses (HiGHS, Huangfu and Hall 2018): within 1 % of the most for
     # 40,000 candidates, in seconds.
-    if not likes:
+    count = len(likes)
+    if not count:
         return ()
-    rows = [*(row for row, _ in at_most), *zero]
-    sums = [*((-inf, limit) for _, limit in at_most), *((0, 0) for _ in zero)]
-    costs = [-1 - like / 1000 for like in likes]
-    used = [place for place, part in enumerate(_solved(costs, rows, sums, whole=False)) if part > _NO_PART]
-    if not used:
-        return ()
-    at = {place: number for number, place in enumerate(used)}
-    rows = [{at[place]: value for place, value in row.items() if place in at} for row in rows]
-    chosen = _solved([costs[place] for place in used], rows, sums, whole=True)
-    return tuple(place for place, part in zip(used, chosen, strict=True) if part > 0.5)
-
-
-_OPTIONS = {"mip_rel_gap": 0.005, "mip_max_nodes": 200}  # not a time limit: the machine's speed must not decide
-
-
-def _solved(
-    costs: Sequence[float], rows: Sequence[Row], sums: Sequence[tuple[float, float]], *, whole: bool
-) -> Sequence[float]:
-    """Return the variables from 0 to 1 at least cost; each row is the weights of a sum within the limits of its own."""
-    # HiGHS as scipy has it, with scipy's settings, but without scipy.optimize, which takes 0.4 s to import.
-    begins = np.cumsum([0, *map(len, rows)], dtype=np.int32)
-    places = np.fromiter(chain.from_iterable(rows), dtype=np.int32)
-    values = np.fromiter(chain.from_iterable(row.values() for row in rows), dtype=np.float64)
-    low, high = np.array(sums, dtype=np.float64).reshape(-1, 2).T
     try:
-        highs = bare_module("scipy.optimize", "_highspy._core")
-    except ImportError:
-        return _solved_by_scipy(costs, (values, places, begins), (low, high), whole=whole)
-    model, options, solver = highs.HighsLp(), highs.HighsOptions(), highs._Highs()  # noqa: SLF001  # its only name
-    model.num_col_ = model.a_matrix_.num_col_ = len(costs)
-    model.num_row_ = model.a_matrix_.num_row_ = len(rows)
-    model.a_matrix_.format_ = highs.MatrixFormat.kRowwise
-    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = begins, places, values
-    model.col_cost_, model.col_lower_, model.col_upper_ = np.array(costs), np.zeros(len(costs)), np.ones(len(costs))
-    model.row_lower_, model.row_upper_ = low, high
-    model.integrality_ = [highs.HighsVarType.kInteger] * len(costs) if whole else []
-    for name, value in {"output_flag": False, "log_to_console": False, **(_OPTIONS if whole else {})}.items():
-        setattr(options, name, value)
-    solver.passOptions(options)
-    solver.passModel(model)
-    solver.run()
-    feasible = solver.getInfo().primal_solution_status == highs.SolutionStatus.kSolutionStatusFeasible
-    return list(solver.getSolution().col_value) if feasible else [0.0] * len(costs)
-
-
-def _solved_by_scipy(costs: Sequence[float], matrix: Any, sums: Any, *, whole: bool) -> Sequence[float]:
-    try:
-        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.optimize import Bounds, LinearConstraint, linprog, milp  # takes half a second
         from scipy.sparse import csr_array
     except ImportError as error:
         raise OptionError(f"a balanced set needs {error.name}, which is not installed; pip install scipy") from None
-    constraint = LinearConstraint(csr_array(matrix, shape=(len(sums[0]), len(costs))), *sums)
-    options = {"mip_rel_gap": _OPTIONS["mip_rel_gap"], "node_limit": _OPTIONS["mip_max_nodes"]} if whole else {}
-    found = milp(costs, constraints=constraint, integrality=int(whole), bounds=Bounds(0, 1), options=options)
-    return [0.0] * len(costs) if found.x is None else [*map(float, found.x)]
+
+    def matrix(rows: Sequence[Row]) -> Any:
+        ends = np.cumsum([0, *map(len, rows)])
+        places = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=ends[-1])
+        values = np.fromiter(chain.from_iterable(row.values() for row in rows), dtype=np.float64, count=ends[-1])
+        made = csr_array((values, places, ends), shape=(len(rows), count))
+        made.sort_indices()
+        return made
+
+    limits = np.array([limit for _, limit in at_most], dtype=np.float64)
+    upper, equal = matrix([row for row, _ in at_most]), matrix(zero)
+    weights = -1 - np.asarray(likes) / 1000
+    relaxed = linprog(weights, A_ub=upper, b_ub=limits, A_eq=equal, b_eq=np.zeros(len(zero)), bounds=(0, 1))
+    used = np.flatnonzero(relaxed.x > _NO_PART)
+    if not used.size:
+        return ()
+    constraints = [LinearConstraint(upper[:, used], -np.inf, limits), LinearConstraint(equal[:, used], 0, 0)]
+    options = {"mip_rel_gap": 0.005, "node_limit": 200}  # not a time limit: the machine's speed must not decide
+    whole = milp(weights[used], constraints=constraints, integrality=1, bounds=Bounds(0, 1), options=options)
+    return () if whole.x is None else tuple(used[np.flatnonzero(whole.x > 0.5)].tolist())
 
 
 _NO_PART = 1e-9
@@ -154,15 +123,15 @@ def exchanged(
     if len(foils) != len(sources):
         raise ValueError(f"len(foils)={len(foils)} and len(sources)={len(sources)} must be equal")
     flows: dict[Hashable, dict[int, float]] = defaultdict(dict)
-    for index, foil in enumerate(foils):
-        one, other = exchange(foil)
+    exchanges = [exchange(foil) for foil in foils]
+    for index, (one, other) in enumerate(exchanges):
         if rings:
             flows[one][index], flows[other][index] = 1, -1
         else:
             flows[min(one, other), max(one, other)][index] = 1 if one < other else -1
-    rare = Counter(map(exchange, foils))
+    rare = Counter(exchanges)
     random = generator(f"{seed}/exchanged").random(len(foils))
-    likes = [(draw + 1 / rare[exchange(foil)]) / 2 for draw, foil in zip(random, foils, strict=True)]
+    likes = [(draw + 1 / rare[one]) / 2 for draw, one in zip(random, exchanges, strict=True)]
     once, zero = one_of_each(sources), list(flows.values())
     chosen = most(likes, [*once, *half_likelier(leads), *_pairs_of_words(foils, sources)], zero)
     if len(chosen) >= _ENOUGH_TO_TELL:
@@ -192,12 +161,14 @@ def _pairs_of_words(foils: Sequence[Foil], sources: Sequence[Hashable]) -> Itera
     # Only what stands between the words that a foil and its caption begin and end with can be uneven. The pairs keep
     # the order in which they appear, which decides between equally good choices.
     words = {text: re.findall(r"[\w']+", text.lower()) for foil in foils for text in (foil.caption, foil.foil)}
-    surplus: dict[tuple[str, str], dict[int, float]] = {pair: {} for some in words.values() for pair in pairwise(some)}
+    surplus: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for index, foil in enumerate(foils):
         for pair, value in _differences(words[foil.caption], words[foil.foil]).items():
             surplus[pair][index] = value
-    for row in surplus.values():
-        if len(row) >= _COMMON and len({sources[index] for index in row}) >= _COMMON:
+    common = {pair for pair, row in surplus.items() if len(row) >= _COMMON}
+    for pair in dict.fromkeys(pair for some in words.values() for pair in pairwise(some) if pair in common):
+        row = surplus[pair]
+        if len({sources[index] for index in row}) >= _COMMON:
             for way in (1, -1):
                 yield {index: way * value - _UNEVEN * abs(value) for index, value in row.items()}, _FEW
 

@@ -21,7 +21,7 @@ from vlgate.perturb.scene_graph import SceneGraph, SceneObject, inside, overlap,
 from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.grammar import regular_singular, singular
 from vlgate.perturb.text.sentences import Verb, is_game, number_of, read_predicate
-from vlgate.perturb.word_lists import words
+from vlgate.perturb.word_lists import is_body_part, words
 
 # Which names in scene graphs are persons: what WordNet files under ``noun.person`` (BLA, section 4.3.1).
 
@@ -161,7 +161,6 @@ PERSON = "the thing is a person"
 SMALL_THING = "the thing covers too little of the image"
 NUMBER = "the number of a noun is not certain"
 
-_BODY_PARTS = words("body part")
 _HALVES = words("half of a pair")
 _SEATS = words("seat")
 _MOUNTS = _SEATS - {"saddle", "seat", "ski", "skis"}  # of which nobody is on two: a skier may sit on a chair
@@ -258,11 +257,6 @@ def _holds_one(name: str, ontology: Ontology) -> bool:
     """Whether somebody who is in or on a thing is there alone: a chair, and neither a bench nor a beach."""
     noun = known_form(name, ontology)
     return noun is not None and not ontology.certain(noun).isdisjoint(_SEATS)
-
-
-def is_body_part(name: str) -> bool:
-    head = name.rpartition(" ")[2]
-    return head in _BODY_PARTS or (head.endswith("s") and head[:-1] in _BODY_PARTS)
 
 
 def _attribute(thing: SceneObject, rules: BlaRules, ontology: Ontology) -> str:

@@ -13,12 +13,13 @@ from vlgate.perturb.graphs.absence import WHOLE, are_many, has_others, is_alone,
 from vlgate.perturb.graphs.checklist import OBJECT, Words, checked, foils_of
 from vlgate.perturb.graphs.names import Namesakes, Triple, determiner, known_form, triples_of, wording
 from vlgate.perturb.graphs.objects import UNUSUAL, box_tags, reads_well
-from vlgate.perturb.graphs.persons import is_body_part, known_person
+from vlgate.perturb.graphs.persons import known_person
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject, inside, overlap
 from vlgate.perturb.text.grammar import singular
 from vlgate.perturb.text.sentences import read_predicate
+from vlgate.perturb.word_lists import is_body_part
 from vlgate.perturb.word_lists import words as words_of
 from vlgate.seeds import quick_generator
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from pathlib import Path
@@ -15,6 +16,7 @@ from vlgate.errors import nearest
 from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.tables import TsvRow, rows_in
 
+_FOLDER = Path(__file__).parent
 Number = Literal["singular", "plural", "mass"]
 _NUMBERS = get_args(Number)
 
@@ -263,8 +265,13 @@ class Closures:
         return {target for name in names for target in links.get(name, ())}
 
 
-def curated_objects(folder: Path = Path(__file__).parent) -> Closures:
-    nouns = read_nouns(folder / "objects.tsv")
+@cache
+def curated_nouns() -> Mapping[str, Noun]:
+    return read_nouns(_FOLDER / "objects.tsv")
+
+
+def curated_objects(folder: Path = _FOLDER) -> Closures:
+    nouns = curated_nouns() if folder == _FOLDER else read_nouns(folder / "objects.tsv")
     return Closures(
         nouns=nouns,
         overlaps=tuple(_overlaps(folder / "overlaps.tsv", nouns)),

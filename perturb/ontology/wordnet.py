@@ -252,39 +252,42 @@ class WordRelations:
             return True
         if other in self._antonyms(one) or one in self._antonyms(other):
             return False
-        return other in self._above(one, "v") or one in self._above(other, "v")
+        return self._is_above(other, one, "v") or self._is_above(one, other, "v")
 
     def same_thing(self, one: str, other: str) -> bool:
         """Return whether two nouns may name one thing: synonyms, or one a kind of the other, in any sense."""
-        return one == other or other in self._above(one, "n") or one in self._above(other, "n")
+        return one == other or self._is_above(other, one, "n") or self._is_above(one, other, "n")
 
     def is_kind(self, noun: str, kind: str, senses: int) -> bool:
         """Return whether one of the first ``senses`` of a noun, the usual one first, is a kind of another noun."""
-        return any(kind in words for words in self._senses(noun, "n")[:senses])
+        return self._is_above(kind, noun, "n", senses)
+
+    def _is_above(self, upper: str, word: str, part: str, senses: int | None = None) -> bool:
+        named = self._named(upper, part)
+        return bool(named) and any(not named.isdisjoint(self._above(one)) for one in self._senses(word, part)[:senses])
 
     @kept
-    def _senses(self, word: str, part: str) -> tuple[frozenset[str], ...]:
-        found = []
-        for sense in self._wordnet.synsets(word, pos=part):
-            synsets, todo = {sense}, [sense]
-            while todo:
-                more = [up for up in self._hypernyms(todo.pop()) if up not in synsets]
-                synsets.update(more)
-                todo += more
-            found.append(frozenset().union(*map(self._lemmas, synsets)))
-        return tuple(found)
+    def _senses(self, word: str, part: str) -> tuple[Synset, ...]:
+        return tuple(self._wordnet.synsets(word, pos=part))
 
     @kept
-    def _lemmas(self, synset: Synset) -> tuple[str, ...]:
-        return tuple(synset.lemmas())
+    def _named(self, word: str, part: str) -> frozenset[Synset]:
+        # without what the lexicon finds by another spelling or form; the lemmas of a synset would take longer
+        entries = (entry for entry in self._wordnet.words(word, pos=part) if entry.lemma() == word)
+        return frozenset(synset for entry in entries for synset in entry.synsets())
+
+    @kept
+    def _above(self, sense: Synset) -> frozenset[Synset]:
+        synsets, todo = {sense}, [sense]
+        while todo:
+            more = [up for up in self._hypernyms(todo.pop()) if up not in synsets]
+            synsets.update(more)
+            todo += more
+        return frozenset(synsets)
 
     @kept
     def _hypernyms(self, synset: Synset) -> tuple[Synset, ...]:
         return tuple(synset.hypernyms())
-
-    @kept
-    def _above(self, word: str, part: str) -> frozenset[str]:
-        return frozenset().union(*self._senses(word, part))
 
     @kept
     def _antonyms(self, verb: str) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from string import ascii_lowercase
@@ -169,16 +169,22 @@ def unfit(parsed: Parsed) -> str:
         return "too long" if words else "no words"
     long = [word for word in words if len(word) > 2]
     ends = {token.text for token in parsed.tokens[:-1]} & _ENDS
-    return first(
-        (2 * sum(word.isupper() for word in long) > len(long), "in capitals"),
-        (bool(_MARKUP.search(parsed.text) or _FOREIGN.search(parsed.text)), "markup or symbols"),
-        (bool(ends) or sum(token.dep == "ROOT" for token in parsed.tokens) != 1, "not one sentence"),
-        (_wrong_article(parsed), "an article does not agree"),
-        (any(_disagrees(parsed, *span) for span in parsed.chunks), "an article does not agree"),
-        (any(_number_differs(parsed, index) for index in range(len(parsed.tokens))), "a verb does not agree"),
-        (slipped(parsed), "a slip of the pen"),
-        (telegraphic(parsed), "articles are left out"),
+    reasons = holding(
+        ("in capitals", lambda: 2 * sum(word.isupper() for word in long) > len(long)),
+        ("markup or symbols", lambda: _MARKUP.search(parsed.text) or _FOREIGN.search(parsed.text)),
+        ("not one sentence", lambda: ends or sum(token.dep == "ROOT" for token in parsed.tokens) != 1),
+        ("an article does not agree", lambda: _wrong_article(parsed)),
+        ("an article does not agree", lambda: any(_disagrees(parsed, *span) for span in parsed.chunks)),
+        ("a verb does not agree", lambda: any(_number_differs(parsed, index) for index in range(len(parsed.tokens)))),
+        ("a slip of the pen", lambda: slipped(parsed)),
+        ("articles are left out", lambda: telegraphic(parsed)),
     )
+    return next(reasons, "")
+
+
+def holding(*reasons: tuple[str, Callable[[], object]]) -> Iterator[str]:
+    """The reasons that hold, each looked into when it is asked for."""
+    return (why for why, holds in reasons if holds())
 
 
 def first(*reasons: tuple[bool, str]) -> str:

@@ -6,7 +6,7 @@ import gzip
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -103,6 +103,7 @@ _ENTRIES = {
 }
 
 
+@lru_cache(maxsize=65_536)
 def lemmas(word: str, upos: str) -> tuple[str, ...]:
     """Return the words of a part of speech that have ``word`` as a form.
 
@@ -113,6 +114,7 @@ def lemmas(word: str, upos: str) -> tuple[str, ...]:
     return words_of_form
 
 
+@lru_cache(maxsize=65_536)
 def is_word(word: str) -> bool:
     """Return whether the dictionary has ``word``, or has it as a form of another one.
 
@@ -132,6 +134,7 @@ def forms(lemma: str, upos: str) -> dict[str, tuple[str, ...]]:
     return inflections
 
 
+@lru_cache(maxsize=65_536)
 def form(lemma: str, tag: str, *, guess: bool = True) -> tuple[str, ...]:
     """Return one form of a word by its Penn tag; ``guess`` applies the library's rules to words that it lacks.
 
@@ -206,6 +209,7 @@ _ABBREVIATION = re.compile(r"(?P<one>[A-Z]+[A-RTUVWY])(?P<s>s?)")  # TV, TVs; no
 _JOINED = re.compile(r" (?:and|at|by|for|from|in|of|on|or|to|with) ")
 
 
+@lru_cache(maxsize=65_536)
 def plural(noun: str) -> str | None:
     """Return the plural of a singular noun or noun phrase, or None if it has none or is not known.
 
@@ -220,6 +224,7 @@ def plural(noun: str) -> str | None:
     return _of_phrase(noun, _plural)
 
 
+@lru_cache(maxsize=65_536)
 def singular(noun: str) -> str | None:
     """Return the singular of a plural noun or noun phrase, or None if it has none, is not a plural, or is not known.
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
-from vlgate.perturb.ontology import default_ontology
-from vlgate.perturb.ontology.nouns import Number
+from vlgate.perturb.ontology.nouns import Number, curated_nouns
 from vlgate.perturb.text.grammar import form, forms, lemmas, plural, singular, with_article
 from vlgate.perturb.word_lists import words
 
@@ -126,7 +125,7 @@ _BEHIND = re.compile(r" (?:at|behind|by|for|from|in|of|on|to|under|with) ")
 def number_of(noun: str) -> Number | None:
     """The number of a noun phrase without its article; None if it is not certain ("sheep")."""
     head = _BEHIND.split(noun, maxsplit=1)[0]
-    nouns = default_ontology().nouns
+    nouns = curated_nouns()
     for name in (noun, head, head.rpartition(" ")[2]):
         known = nouns.get(name)
         if known is not None and plural(name) != name:

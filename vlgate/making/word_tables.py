@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import DataError, OptionError
 from vlgate.perturb.foils.candidates import WordTable
-from vlgate.perturb.graphs.persons import IsPerson, known_person, wordnet_person
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.files import unknown_names
@@ -17,6 +16,7 @@ from vlgate.sources.reading.text_files import read_text
 
 if TYPE_CHECKING:
     from vlgate.making.tools import Tools
+    from vlgate.perturb.graphs.persons import IsPerson
 
 
 # A lexicon of ``wn``, which must be installed, and what it adds to the tables: nothing is downloaded.
@@ -52,6 +52,8 @@ def extended(ontology: Ontology, graphs: Iterable[SceneGraph], lexicon: str) -> 
 
 
 def persons(tools: Tools) -> IsPerson:
+    from vlgate.perturb.graphs.persons import known_person, wordnet_person  # reads the ontology
+
     name = tools.options.value("wordnet")
     if name is None:
         return known_person

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.ontology.ontology import default_ontology
@@ -31,7 +32,7 @@ _SIDES = words("part") | words("image")
 _NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 
 
-def pronouns_of(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], tuple[str, ...]]:
+def pronouns_of(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], str | None]:
     """Find the pronouns that refer to a noun phrase, and what they become in the other number, by their places."""
     # ``UNSURE_PRONOUN`` is returned beside them if the phrase is one of several nouns that a pronoun may refer to, if
     # it is behind the pronoun ("He waits while a dog eats"), and if no noun before the pronoun fits it.
@@ -57,7 +58,7 @@ def pronouns_of(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], t
         sure = sure and bool(nouns) and not (phrase.head in nouns and unclear)
         if text is not None and text != token.lower:
             changed[index] = text
-    return changed, () if sure else (UNSURE_PRONOUN,)
+    return changed, None if sure else UNSURE_PRONOUN
 
 
 def is_person(noun: str) -> bool:
@@ -116,13 +117,12 @@ _CAUSES = frozenset({"help", "let", "make", "have", "see", "watch", "hear", "fee
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renumbered:
     edits: tuple[Edit, ...]
-    doubts: tuple[str, ...]
+    doubt: str | None
 
 
 def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
     edits = [Edit(span=(phrase.head, phrase.head + 1), text=phrase.other)]
-    pronouns, unsure = pronouns_of(reading, phrase)
-    doubts = list(unsure)
+    pronouns, doubt = pronouns_of(reading, phrase)
     indexes = [verb for verb, subject in _finite(reading) if subject == phrase.head and _alone(reading, phrase.head)]
     for index, text in pronouns.items():
         edits.append(Edit(span=(index, index + 1), text=text))
@@ -130,10 +130,10 @@ def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
     for index in dict.fromkeys(indexes):
         form = _conjugated(reading, index)
         if form is None:
-            doubts.append("a verb whose forms are not known")
+            doubt = doubt or "a verb whose forms are not known"
         else:
             edits.append(Edit(span=(index, index + 1), text=form))
-    return Renumbered(edits=tuple(edits), doubts=tuple(dict.fromkeys((*doubts, *_other_doubts(reading, phrase)))))
+    return Renumbered(edits=tuple(edits), doubt=doubt or next(_other_doubts(reading, phrase), None))
 
 
 def quantified(reading: Reading, phrase: NounPhrase, quantifier: str, edits: Sequence[Edit] = ()) -> str:
@@ -147,7 +147,12 @@ def quantified(reading: Reading, phrase: NounPhrase, quantifier: str, edits: Seq
     return reading.parsed.edited([Edit(span=span, text=f"{quantifier} {word[:1].lower()}{word[1:]}"), *edits])
 
 
-def _finite(reading: Reading) -> Iterator[tuple[int, int | None]]:
+@lru_cache(maxsize=1)
+def _finite(reading: Reading) -> tuple[tuple[int, int | None], ...]:
+    return tuple(_finite_verbs(reading))
+
+
+def _finite_verbs(reading: Reading) -> Iterator[tuple[int, int | None]]:
     for index, token in enumerate(reading.parsed.tokens):
         marked = token.tag in {"VBZ", "VBP"} or (token.tag == "VBD" and token.lower in {"was", "were"})
         if token.tag == "VB" and token.dep == "conj" and token.pos == "VERB" and not reading.dependents(index, "aux"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
 
 from vlgate.perturb.foils.captions.agreement import is_person
 from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_same, say_one, say_several
@@ -17,16 +19,16 @@ from vlgate.perturb.foils.captions.noun_phrases import (
     has_kind,
     reason_of,
 )
-from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.ontology.ontology import default_ontology
+from vlgate.perturb.text.fitness import holding
 from vlgate.perturb.text.grammar import singular
-from vlgate.perturb.text.parsed import Parsed
-from vlgate.perturb.word_lists import words
+from vlgate.perturb.word_lists import is_body_part, words
 
 _TOGETHER = words("together")
 _FULL = words("full")
 _LIMBS = words("limb")
 _UNREAL = words("unreal")
+_NAMES = frozenset(("NNP", "NNPS"))
 # "VBP" and "VB" agree with no singular; "VBN" is what a small parser takes "oven" for.
 _MAY_BE_NOUN = frozenset(("NN", "NNS", "NNP", "VB", "VBP", "VBN"))
 
@@ -35,30 +37,26 @@ def shared_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
     tokens, ontology = reading.parsed.tokens, default_ontology()
     if phrase.kind in {"other", "possessor"}:
         yield "the determiner cannot be replaced"
-    yield from filter(None, (not_plain(reading.parsed), unreal(reading, phrase), _two_phrases(reading, phrase)))
-    known = ontology.knows(phrase.noun) and ontology.knows(phrase.other)
-    twice = sum(token.lower in {phrase.noun, phrase.other} for token in tokens) > 1
-    noun = phrase.singular_noun
+    if why := not_plain(reading.parsed.text) or unreal(reading, phrase) or _two_phrases(reading, phrase):
+        yield why
+    noun, both = phrase.singular_noun, {phrase.noun, phrase.other}
     owned = phrase.kind == "possessive" or not phrase.plural  # in "two noses" there are as many bodies
-    yield from _holding(
-        ("the noun is not known as the name of an object", not known),
-        ("the noun phrase has a name in it", any(tokens[n].tag in {"NNP", "NNPS"} for n in range(*phrase.span))),
-        ("the noun is in the caption twice", twice),
-        ("the determiner belongs to two nouns", _shares_a_determiner(reading, phrase)),
-        ("the noun phrase says what a group consists of", phrase.plural and stands_behind_of(reading, phrase)),
-        (IMAGE, reason_of(noun) == IMAGE),
-        ("the noun names a part of a body", owned and (is_body_part(noun) or noun in _LIMBS)),
+    yield from holding(
+        ("the noun is not known as the name of an object", lambda: not all(map(ontology.knows, both))),
+        ("the noun phrase has a name in it", lambda: any(one.tag in _NAMES for one in tokens[slice(*phrase.span)])),
+        ("the noun is in the caption twice", lambda: sum(token.lower in both for token in tokens) > 1),
+        ("the determiner belongs to two nouns", lambda: _shares_a_determiner(reading, phrase)),
+        ("the noun phrase says what a group consists of", lambda: phrase.plural and stands_behind_of(reading, phrase)),
+        (IMAGE, lambda: reason_of(noun) == IMAGE),
+        ("the noun names a part of a body", lambda: owned and (is_body_part(noun) or noun in _LIMBS)),
     )
 
 
-def _holding(*doubts: tuple[str, bool]) -> Iterator[str]:
-    return (doubt for doubt, holds in doubts if holds)
-
-
-def not_plain(parsed: Parsed) -> str | None:
-    if any(mark in parsed.text for mark in '"“”()[]<>;:/*#'):
+@lru_cache(maxsize=1)
+def not_plain(text: str) -> str | None:
+    if any(mark in text for mark in '"“”()[]<>;:/*#'):
         return "the caption is not plain text"
-    if sum(letter.isupper() for letter in parsed.text) * 3 > len(parsed.text):
+    if sum(map(str.isupper, text)) * 3 > len(text):
         return "the caption is in capitals"
     return None
 
@@ -93,10 +91,10 @@ def _is_limb(reading: Reading, index: int) -> bool:
 def why_not_one(reading: Reading, phrase: NounPhrase) -> str | None:
     tokens = reading.parsed.tokens
     later = (token for token in tokens[phrase.span[1] :] if token.lower == "their")
-    reasons = _holding(
-        ("the caption says that several are together", says_together(reading, phrase)),
-        ("one does not fill or cover a thing", _fills(reading, phrase)),
-        ("one would have the things of several", any(tokens[one.head].tag == "NNS" for one in later)),
+    reasons = holding(
+        ("the caption says that several are together", lambda: says_together(reading, phrase)),
+        ("one does not fill or cover a thing", lambda: _fills(reading, phrase)),
+        ("one would have the things of several", lambda: any(tokens[one.head].tag == "NNS" for one in later)),
     )
     return next(reasons, None)
 
@@ -153,30 +151,29 @@ _WORN = words("worn")
 _OWN_THINGS = ("clothing", "footwear", "seat", "vehicle", "sports equipment", "board", "accessory", "costume", "horse")
 
 
-def doubts_of(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> tuple[str, ...]:
-    """Why the foil of a noun phrase may be ungrammatical or true, most certain reasons first."""
+def doubt_of(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
+    """Why the foil of a noun phrase may be ungrammatical or true, the most certain reason if there are several."""
     own = _plural_doubts if phrase.plural else _singular_doubts
-    return tuple(dict.fromkeys((*shared_doubts(reading, phrase), *own(reading, phrase, others))))
+    return next(chain(shared_doubts(reading, phrase), own(reading, phrase, others)), None)
 
 
 def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> Iterator[str]:
     noun = phrase.noun
     yield from _by_kind(noun)
-    behind_of = stands_behind_of(reading, phrase)
-    viewed = reading.parsed.tokens[max(phrase.span[0] - 2, 0)].lower in _VIEWS
-    inside = {token.lower for token in reading.parsed.tokens[slice(*phrase.span)]}
-    alone = bool(inside & _ALONE) or any(token.lower == "alone" for token in reading.parsed.tokens)
-    yield from _holding(
-        (SUBSTANCE, has_kind(noun, SUBSTANCE) and phrase.kind not in {"a", "number"}),
-        (MORE, has_kind(noun, MORE)),
-        ("the singular noun has no article", phrase.kind == "none"),
-        ("the noun phrase says what a part belongs to", behind_of and not viewed),
-        ("the caption says that it is one", alone),
-        ("each of several things may have one", _within_several(reading, phrase)),
-        ("one thing is not in several places", _is_place_of_one(reading, phrase)),
-        ("several would have the thing of one", _has_a_thing(reading, phrase)),
-        ("another caption speaks of several", bool(others) and say_several(noun, others)),
-        ("no other caption speaks of one", not say_one(noun, others)),
+    tokens = reading.parsed.tokens
+    viewed = tokens[max(phrase.span[0] - 2, 0)].lower in _VIEWS
+    yield from holding(
+        (SUBSTANCE, lambda: has_kind(noun, SUBSTANCE) and phrase.kind not in {"a", "number"}),
+        (MORE, lambda: has_kind(noun, MORE)),
+        ("the singular noun has no article", lambda: phrase.kind == "none"),
+        ("the noun phrase says what a part belongs to", lambda: not viewed and stands_behind_of(reading, phrase)),
+        ("the caption says that it is one", lambda: any(one.lower in _ALONE for one in tokens[slice(*phrase.span)])),
+        ("the caption says that it is one", lambda: any(one.lower == "alone" for one in tokens)),
+        ("each of several things may have one", lambda: _within_several(reading, phrase)),
+        ("one thing is not in several places", lambda: _is_place_of_one(reading, phrase)),
+        ("several would have the thing of one", lambda: _has_a_thing(reading, phrase)),
+        ("another caption speaks of several", lambda: say_several(noun, others)),
+        ("no other caption speaks of one", lambda: not say_one(noun, others)),
     )
 
 
@@ -187,16 +184,16 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentio
         yield "the noun has joined adjectives"
     if why := why_not_one(reading, phrase):
         yield why
-    one = any(_says_one(noun, other) and not say_several(noun, [other], sure=True) for other in others)
-    several = any(say_several(noun, [other], sure=True) for other in others)
+    several = [say_several(noun, [other], sure=True) for other in others]
+    one = (not many and _says_one(noun, other) for many, other in zip(several, others, strict=True))
     before = reading.parsed.tokens[max(phrase.span[0] - 1, 0)]
     of_a_place = phrase.kind == "the" and before.tag == "IN" and has_kind(noun, MORE)  # "on the streets"
-    yield from _holding(
-        ("the plural does not count", of_a_place or noun in _LANDSCAPES | _LOOSE),
-        ("another caption speaks of one", one),
-        ("no other caption speaks of several", bool(others) and not several),
-        ("one would have the things of several", has_things(reading, phrase)),
-        ("a word before it may belong to the noun", _behind_a_participle(reading, phrase)),
+    yield from holding(
+        ("the plural does not count", lambda: of_a_place or noun in _LANDSCAPES or noun in _LOOSE),
+        ("another caption speaks of one", lambda: any(one)),
+        ("no other caption speaks of several", lambda: several and not any(several)),
+        ("one would have the things of several", lambda: has_things(reading, phrase)),
+        ("a word before it may belong to the noun", lambda: _behind_a_participle(reading, phrase)),
     )
 
 

@@ -12,7 +12,7 @@ from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read
 from vlgate.perturb.foils.captions.object_names import ObjectClass, ObjectNames, coco_names
 from vlgate.perturb.ontology.ontology import default_ontology
-from vlgate.perturb.text.fitness import REVERSED, first, reverses, unfit
+from vlgate.perturb.text.fitness import REVERSED, holding, reverses, unfit
 from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.word_lists import words
@@ -74,26 +74,28 @@ def _name(reading: Reading, phrase: NounPhrase, table: ObjectNames) -> tuple[str
 
 
 def _doubt(reading: Reading, phrase: NounPhrase, name: str, known: ObjectClass) -> str:
-    tokens = reading.parsed.tokens
+    tokens, head = reading.parsed.tokens, reading.parsed.tokens[phrase.head]
     adjectives = tokens[phrase.lead[1] : phrase.head - name.count(" ")]
-    bare = phrase.kind == "none" and (phrase.span[0] > 0 or known.supercategory == "food")
-    why = not_plain(reading.parsed) or unreal(reading, phrase) or ""
+    bare = phrase.kind in {"other", "quantity"}
+    bare = bare or (phrase.kind == "none" and (phrase.span[0] > 0 or known.supercategory == "food"))
+    why = not_plain(reading.parsed.text) or unreal(reading, phrase) or ""
     parts = {"compound", "appos", "npadvmod", "amod"}
     before = tokens[max(phrase.span[0] - 2, 0) : phrase.span[0]]
     part_of = len(before) > 1 and before[1].lower == "of" and _singular(before[0].lower) in _PARTITIVES
     of = any(tokens[dependent].lower == "of" for dependent in reading.dependents(phrase.head, "prep"))
-    return first(
-        (not _PLAIN.issuperset(token.lower for token in adjectives), "a word before the noun may suit no other"),
-        (phrase.kind == "possessor", "a word before the noun may suit no other"),
-        (not phrase.plural and (bare or phrase.kind in {"other", "quantity"}), "the singular noun has no article"),
-        (why != "", why),
-        (tokens[phrase.head].dep in parts or _joins_another(reading, phrase), "the noun belongs to a longer name"),
-        (_may_be_animal(reading, name, known), "the noun may name an animal"),
-        (_repeated(reading, phrase, known), "the object is named twice"),
-        (part_of, "the noun phrase says what something consists of"),
-        (of and known.supercategory not in _HOLDERS, "the noun may stand for a quantity"),
-        (any(token.lower in _MATERIALS for token in tokens), "the object may be a likeness"),
+    reasons = holding(
+        ("a word before the noun may suit no other", lambda: not _PLAIN.issuperset(one.lower for one in adjectives)),
+        ("a word before the noun may suit no other", lambda: phrase.kind == "possessor"),
+        ("the singular noun has no article", lambda: bare and not phrase.plural),
+        (why, lambda: why),
+        ("the noun belongs to a longer name", lambda: head.dep in parts or _joins_another(reading, phrase)),
+        ("the noun may name an animal", lambda: _may_be_animal(reading, name, known)),
+        ("the object is named twice", lambda: _repeated(reading, phrase, known)),
+        ("the noun phrase says what something consists of", lambda: part_of),
+        ("the noun may stand for a quantity", lambda: of and known.supercategory not in _HOLDERS),
+        ("the object may be a likeness", lambda: any(token.lower in _MATERIALS for token in tokens)),
     )
+    return next(reasons, "")
 
 
 def _may_be_animal(reading: Reading, name: str, known: ObjectClass) -> bool:
@@ -152,8 +154,11 @@ class _Seen:
 
 @lru_cache(maxsize=65_536)
 def _may_be(object_class: ObjectClass, word: str) -> bool:
-    head = word.rpartition(" ")[2]
-    return head in object_class.names or any(may_be_same(name, word) for name in object_class.names)
+    names, ontology = object_class.names, default_ontology()
+    if word in names or word.rpartition(" ")[2] in names:
+        return True
+    called = any(word in ontology.possible(name) for name in names if ontology.knows(name))
+    return called or (ontology.knows(word) and not names.isdisjoint(ontology.possible(word)))
 
 
 @lru_cache(maxsize=65_536)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.agreement import quantified, renumbered
-from vlgate.perturb.foils.captions.doubts import doubts_of, has_things, shared_doubts, why_not_one
+from vlgate.perturb.foils.captions.doubts import doubt_of, has_things, shared_doubts, why_not_one
 from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
 from vlgate.perturb.foils.captions.noun_phrases import MORE, NounPhrase, Reading, has_kind, read, reason_of
-from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.text.fitness import REVERSED, reverses, unfit
 from vlgate.perturb.text.grammar import singular
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
-from vlgate.perturb.word_lists import words
+from vlgate.perturb.word_lists import is_body_part, words
 
 ONE = ("exactly one", "a single")  # the quantifiers of a singular noun phrase
 SEVERAL = ("some", "a number of")  # the quantifiers of a plural noun phrase
@@ -36,21 +36,23 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
     if not parsed.chunks:
         return Perturbed.of("no noun phrase")
     reading = read(parsed)
-    why = unfit(parsed) or (REVERSED if reverses(parsed) else "")
+    why = cache(lambda: _why_not(parsed))
     outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
         changed = renumbered(reading, phrase)
-        doubts = tuple(filter(None, (*changed.doubts, *doubts_of(reading, phrase, others), why)))
-        if doubts and not doubtful:
-            outcomes.append(doubts[0])
+        doubt = changed.doubt or doubt_of(reading, phrase, others) or why()
+        if doubt and not doubtful:
+            outcomes.append(doubt)
         else:
-            outcomes += _plurality_foils(reading, phrase, changed.edits, doubts, tagged=doubtful)
+            outcomes += _plurality_foils(reading, phrase, changed.edits, (doubt or "none") if doubtful else None)
     return Perturbed.of(*outcomes)
 
 
-def _plurality_foils(
-    reading: Reading, phrase: NounPhrase, edits: Sequence[Edit], doubts: Sequence[str], *, tagged: bool
-) -> Iterator[Foil]:
+def _why_not(parsed: Parsed) -> str:
+    return unfit(parsed) or (REVERSED if reverses(parsed) else "")
+
+
+def _plurality_foils(reading: Reading, phrase: NounPhrase, edits: Sequence[Edit], doubt: str | None) -> Iterator[Foil]:
     one = ONE[:1] if _has_single_sort(reading, phrase) else ONE
     truth, false = (SEVERAL, one) if phrase.plural else (one, SEVERAL)
     captions = [quantified(reading, phrase, quantifier) for quantifier in truth]
@@ -63,7 +65,7 @@ def _plurality_foils(
                 foil=foil,
                 classes=(phrase.noun, phrase.other),
                 why=f"the image shows {quantifier} {phrase.noun}, the foil says {other} {phrase.other}",
-                tags={**tags, "doubt": doubts[0] if doubts else "none"} if tagged else tags,
+                tags=tags if doubt is None else {**tags, "doubt": doubt},
             )
 
 
@@ -90,7 +92,7 @@ def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Perturbed:
     # nine in ten captions, and hardly any foil could say two.
     if not parsed.chunks:
         return Perturbed.of("no noun phrase")
-    if why := unfit(parsed) or (REVERSED if reverses(parsed) else ""):
+    if why := _why_not(parsed):
         return Perturbed.of(why)
     reading = read(parsed)
     outcomes: list[Foil | str] = [*reading.refused]
@@ -103,7 +105,7 @@ def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Perturbed:
 def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
     noun = phrase.singular_noun
     if phrase.kind in {"a", "this"}:
-        return next(iter((*doubts_of(reading, phrase, others), *renumbered(reading, phrase).doubts)), None)
+        return doubt_of(reading, phrase, others) or renumbered(reading, phrase).doubt
     if phrase.kind != "number" or not 1 <= (phrase.count or 0) <= LARGEST:
         return "no number that can be exact"
     if noun in _MEASURES or (reason_of(noun) is not None and not has_kind(noun, MORE)):
@@ -113,7 +115,7 @@ def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> 
         return "the caption speaks of more of them"
     if not _OF_TWO.isdisjoint(caption) or caption.count("one") > 1:
         return "other words tell the number, too"
-    return next(iter(shared_doubts(reading, phrase)), None) or _uncertain(phrase, others)
+    return next(shared_doubts(reading, phrase), None) or _uncertain(phrase, others)
 
 
 def _uncertain(phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
@@ -145,7 +147,7 @@ def _counted_foils(reading: Reading, phrase: NounPhrase, count: int) -> Iterator
         edits: tuple[Edit, ...] = ()
         if (number == 1) != (count == 1):
             changed = renumbered(reading, phrase)
-            if changed.doubts or (number == 1 and _not_of_one(reading, phrase)):
+            if changed.doubt or (number == 1 and _not_of_one(reading, phrase)):
                 continue
             edits = changed.edits
         yield Foil(

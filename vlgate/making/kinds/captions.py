@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from types import MappingProxyType
 from typing import Any
 
 from vlgate.making.inputs.records import Caption
@@ -50,17 +51,32 @@ COUNTING_CAPTIONS = kind_of(  # no benchmark has such a task
 _TOP = 20  # fillings of each length that are asked for
 
 
-def _parsed(inputs: Sequence[Caption], work: Work) -> dict[str, Parsed]:
-    texts = list(dict.fromkeys(text for input_ in inputs for text in (input_.text, *input_.others)))
-    return dict(zip(texts, work.tools.parser.parse(texts), strict=True))
+_KEPT = 50_000  # parses in memory, of about 5 KB each
+
+
+def _parsed(
+    inputs: Sequence[Caption], work: Work, known: Mapping[str, Parsed] = MappingProxyType({})
+) -> dict[str, Parsed]:
+    texts = dict.fromkeys(text for input_ in inputs for text in (input_.text, *input_.others))
+    parsed = {text: known[text] for text in texts if text in known}
+    new = [text for text in texts if text not in parsed]
+    return parsed | dict(zip(new, work.tools.parser.parse(new), strict=True))
 
 
 def _relations(work: Work) -> MakeSome:
-    known = attested(work.tools.parser.parse([input_.text for input_ in work.inputs]))
+    kept: dict[str, Parsed] = {}
+
+    def read() -> Iterator[Parsed]:
+        for parsed in work.tools.parser.parse([input_.text for input_ in work.inputs]):
+            if len(kept) < _KEPT:
+                kept[parsed.text] = parsed
+            yield parsed
+
+    known = attested(read())
     filling = work.tools.has("mlm")
 
     def make_some(inputs: Sequence[Caption]) -> Iterator[Made]:
-        parsed = _parsed(inputs, work)
+        parsed = _parsed(inputs, work, kept)
         places = [gaps(parsed[input_.text]) if filling else [] for input_ in inputs]
         every = [gap for of_input in places for gap in of_input]
         filled = iter(work.tools.mlm.fill(every, _TOP)) if every else iter(())

@@ -142,7 +142,7 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
     texts = [true for true, _ in pairs] + [false for _, false in pairs]
     if lm is None:
         known = list(captions) or list(zip(owners, texts, strict=False))
-        folds = {image: fold_of(image) for image in (*(image for image, _ in known), *owners)}
+        folds = {image: fold_of(image) for image in {image for image, _ in known}.union(owners)}
         if len({image for image, _ in known}) < FOLDS:
             return list(items)
         trained = [(folds[image], text) for image, text in known]

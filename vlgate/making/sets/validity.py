@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log2, sqrt
 
 from vlgate.errors import NoReplyError
@@ -64,8 +65,9 @@ def of_words(pairs: Iterable[tuple[str, str]]) -> Balance:
     return of_classes((words(caption), words(foil)) for caption, foil in pairs)
 
 
-def words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+@lru_cache(maxsize=65_536)
+def words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.lower()))
 
 
 # Checks of single candidates: a foil must be a changed caption, grammatical, and must not follow from the caption.
@@ -170,6 +172,7 @@ def _pairs_of_images(item: Item) -> list[tuple[str, tuple[str, str]]]:
     return list(zip(names if len(names) > 1 else names * len(pairs), pairs, strict=True))
 
 
+@lru_cache(maxsize=65_536)
 def _plain(text: str) -> str:
     return " ".join(words(text))
 
