@@ -12,6 +12,7 @@ from typing import Literal, cast
 
 from vlgate.cli import add_options, kept, note, refuse, say
 from vlgate.errors import OptionError
+from vlgate.making.inputs.reading import contents
 from vlgate.making.kinds import questions
 from vlgate.making.kinds.kind import KINDS, Kind, kind
 from vlgate.making.tools import TOOLS, ToolOptions, cache_folder
@@ -72,15 +73,19 @@ def _refuse_unused(wanted: Kind, given: argparse.Namespace) -> None:
     for option, on in (("--prune-shortcuts", given.prune_shortcuts), ("--keep-unbalanced", given.keep_unbalanced)):
         if on and wanted.start is None:
             raise OptionError(f"{option}: {wanted.name} are balanced by themselves; leave it out")
-    if given.faults != "fail" and not {"graphs", "interactions"} & {*wanted.takes}:
-        raise OptionError(f"--faults: {wanted.name} takes no graphs; leave it out")
-    for name, default in ({"images": None} if wanted.start is None else questions.DEFAULTS).items():
+    held = {*contents(given.files).values()} & {*wanted.takes} or {*wanted.takes}
+    what = wanted.name if held == {*wanted.takes} else f"{wanted.name} of {' and '.join(sorted(held))}"
+    if given.faults != "fail" and not held & {"graphs", "interactions"}:
+        raise OptionError(f"--faults: {what} takes no graphs; leave it out")
+    no_model = {"images": None, "device": "cpu", "cache": None}
+    for name, default in (no_model if wanted.start is None else questions.DEFAULTS).items():
         if getattr(given, name) != default:
             raise OptionError(f"--{name}: {wanted.name} does not use it; leave it out")
+    used = [name for name in wanted.tools if name != "parser" or held != {"graphs"}]
     for name, entry in TOOLS.items():
-        if getattr(given, name) is not None and name not in wanted.tools:
-            usable = ", ".join(TOOLS[tool].option for tool in wanted.tools) or "none"
-            raise OptionError(f"{entry.option}: {wanted.name} does not use it; leave it out (used: {usable})")
+        if getattr(given, name) is not None and name not in used:
+            usable = ", ".join(TOOLS[tool].option for tool in used) or "none"
+            raise OptionError(f"{entry.option}: {what} does not use it; leave it out (used: {usable})")
 
 
 def _make(wanted: Kind, given: argparse.Namespace) -> int:

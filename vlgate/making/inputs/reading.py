@@ -198,13 +198,18 @@ def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputNam
     return name
 
 
-def refuse_others(files: Sequence[Path], takes: Sequence[InputName]) -> None:
-    """Refuse files of inputs that a kind does not take; its own reader says what is wrong with any other file."""
+def contents(files: Sequence[Path]) -> dict[Path, Content]:
+    """Return what files hold, without those of which their readers say what is wrong."""
+    held: dict[Path, Content] = {}
     for file in files:
-        content: Content | None = None
         with suppress(DataError):
-            content = content_of(file)
-        if content is not None and content not in takes:
+            held[file] = content_of(file)
+    return held
+
+
+def refuse_others(files: Sequence[Path], takes: Sequence[InputName]) -> None:
+    for file, content in contents(files).items():
+        if content not in takes:
             raise _another(file, content, takes)
 
 

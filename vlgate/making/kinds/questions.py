@@ -234,6 +234,8 @@ def _size(given: argparse.Namespace) -> int | None:
     if given.limit is not None:
         if given.limit < 1:
             raise OptionError(f"--limit {given.limit}: expected a whole number above 0")
+        if given.size != DEFAULTS["size"]:
+            raise OptionError(f"--size {given.size}: --limit {given.limit} says the same; leave one of them out")
         return int(given.limit)
     text = given.size
     if text == "paper":
