@@ -7,6 +7,7 @@ import pytest
 
 from vlgate.errors import DataError
 from vlgate.making.inputs.reading import ImageFolder, read_inputs
+from vlgate.making.inputs.records import Caption, with_others
 from vlgate.perturb.foils.candidates import Turn
 
 INPUTS = json.loads(Path(__file__).with_name("inputs.json").read_text(encoding="utf-8"))
@@ -238,3 +239,11 @@ def test_an_image_of_the_inputs_by_another_spelling_of_its_path(tmp_path, writte
     folder = ImageFolder(tmp_path)
     assert (folder.has(written), folder.name(written)) == (True, "a/café.png")
     assert not folder.has(f"../{tmp_path.name}/a/café.png")
+
+
+def test_a_caption_that_is_there_again_is_not_among_the_others():
+    texts = ["Two dogs.", "two dogs", "A dog and another.", "Two dogs.", "A dog and another"]
+    captions = [Caption(id=str(n), image="1.jpg", text=text, origin=str(n)) for n, text in enumerate(texts)]
+    others = [one.others for one in with_others(captions)]
+    dogs, another = ("Two dogs.",), ("A dog and another.",)
+    assert others == [another, another, dogs, another, dogs]

@@ -169,15 +169,20 @@ _COCO = "name a file of COCO's captions, with the lists images and annotations"
 _CAPTION_LINES = 'write a line such as {"image": "1.jpg", "caption": "a dog left of a cat"}'
 
 
+def plain(text: str) -> str:
+    """The words of a text; a caption with the same words is the same caption again, and vouches for nothing."""
+    return " ".join(re.findall(r"[^\W_]+", text.lower()))
+
+
 def with_others(captions: Sequence[Caption]) -> list[Caption]:
-    by_image: dict[str, list[str]] = {}
+    by_image: dict[str, dict[str, str]] = {}
     for caption in captions:
-        by_image.setdefault(caption.image, []).append(caption.text)
+        by_image.setdefault(caption.image, {}).setdefault(plain(caption.text), caption.text)
     result = []
     for caption in captions:
-        others = list(by_image[caption.image])
-        others.remove(caption.text)
-        result.append(replace(caption, others=tuple(others)))
+        own = plain(caption.text)
+        others = tuple(text for words, text in by_image[caption.image].items() if words != own)
+        result.append(replace(caption, others=others))
     return result
 
 

@@ -12,6 +12,7 @@ from vlgate.audit.blind_baseline import pair_margins
 from vlgate.audit.shortcut_probes import Trigrams
 from vlgate.audit.shortcuts import PROBES, Shortcuts, mean_logs, shortcuts
 from vlgate.images.files import missing_image
+from vlgate.making.inputs.records import plain
 from vlgate.making.kinds.kind import Item
 from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.text_learning import FOLDS, fold_of
@@ -133,7 +134,8 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
     """Return the items with the ``lead`` of their true text over their false one, by a language model of captions.
 
     Without ``lm`` it is one of trigrams (Jelinek and Mercer 1980) of the ``captions`` (image, text), or of the true
-    texts of the items if there are none, in ten folds by image, so that it knows no caption of the item's own image.
+    texts of the items if there are none, in ten folds by image, so that it knows no caption of the item's own image,
+    nor the same caption of another image.
     """
     if not items:
         return []
@@ -146,12 +148,16 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
         if len({image for image, _ in known}) < FOLDS:
             return list(items)
         trained = [(folds[image], text) for image, text in known]
+        first = set(trained)
         asked = [(folds[image], text) for image, text in zip(owners * 2, texts, strict=True)]
+        if captions:
+            trained, first = _repeats(trained, asked)
         once = set(trained)  # each text is scored once in its fold
         every = [*trained, *dict.fromkeys(key for key in asked if key not in once)]
         rows = {key: row for row, key in enumerate(every)}
         fold, each = zip(*every, strict=True)
-        logs = Trigrams(each).mean_logs(np.arange(len(every)) < len(trained), np.array(fold))
+        counted = np.array([key in first and row < len(trained) for row, key in enumerate(every)])
+        logs = Trigrams(each).mean_logs(np.arange(len(every)) < len(trained), np.array(fold), counted)
         logs = logs[[rows[key] for key in asked]]
     else:
         logs = mean_logs(texts, lm)
@@ -162,6 +168,18 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
         means = (means + 2 * sums / words.reshape(2, -1).mean(axis=0)) / 3
     leads = np.round(means, 9).reshape(len(items), -1).mean(axis=1).tolist()  # less is rounding, and a tie
     return [replace(item, lead=None if isnan(lead) else lead) for item, lead in zip(items, leads, strict=True)]
+
+
+def _repeats(
+    trained: Sequence[tuple[int, str]], asked: Sequence[tuple[int, str]]
+) -> tuple[list[tuple[int, str]], set[tuple[int, str]]]:
+    """Return each text once for each fold that has or asks it, to be left out there, and each text once, to count."""
+    spelt: dict[str, str] = {}
+    for _, text in trained:
+        spelt.setdefault(plain(text), text)
+    both = ((fold, spelt[words]) for fold, text in (*trained, *asked) if (words := plain(text)) in spelt)
+    every = list(dict.fromkeys(both))
+    return every, {*{text: (fold, text) for fold, text in every}.values()}
 
 
 def _measured(margins: FloatArray) -> Blind:
