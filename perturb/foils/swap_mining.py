@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from vlgate.perturb.foils.candidates import Perturbed, Swap
+from vlgate.perturb.foils.candidates import Swap
 from vlgate.perturb.foils.swap_facts import (
     BROADER,
     NUMBERS,
@@ -31,6 +31,8 @@ from vlgate.perturb.foils.swap_facts import (
     undisputed,
 )
 
+NO_PAIR = "no other image has a text of the same words in another order"
+NO_CASE = "no such pair of the image makes a case"
 SAME_IMAGE = "both are captions of one image"
 SAME_FACTS = "the order changes no fact"
 NO_CONTRADICTION = "neither caption contradicts the other"
@@ -42,6 +44,14 @@ _MOST = 2  # cases of one image
 _WORD = re.compile(r"[\w'-]+")
 
 
+class Mined(NamedTuple):
+    """The swaps, a reason for each pair that is none, and one for each image that is in no swap."""
+
+    candidates: tuple[Swap, ...]
+    refused: tuple[str, ...]
+    alone: Mapping[str, str]
+
+
 class _Contrast(NamedTuple):
     """Facts of two statements that contradict each other, and what changes places: Object, Relation or Both."""
 
@@ -50,7 +60,7 @@ class _Contrast(NamedTuple):
     collapsed_tag: str
 
 
-def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
+def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Mined:
     """The pairs of all scenes, at most one for each two images, and a reason for each pair that is not one."""
     by_image = {scene.image: scene for scene in scenes}
     plain = {scene.image: undisputed(scene, vocabulary) for scene in by_image.values()}
@@ -74,7 +84,9 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
                 if (first, second) not in swaps:
                     taken.update((first, second))
                     swaps[first, second] = _swap(one, other, contrast, vocabulary)
-    return Perturbed.of(*swaps.values(), *refused)
+    paired = {one.image for group in index.values() if len({one.image for one in group}) > 1 for one in group}
+    alone = {image: NO_CASE if image in paired else NO_PAIR for image in by_image if not taken[image]}
+    return Mined(tuple(swaps.values()), tuple(refused), alone)
 
 
 def _rank(group: Sequence[Statement]) -> tuple[bool, bool, bool, int]:

@@ -89,7 +89,7 @@ def _refuse_unused(wanted: Kind, given: argparse.Namespace) -> None:
 
 
 def _make(wanted: Kind, given: argparse.Namespace) -> int:
-    from vlgate.making.sets.report import UNMARKED
+    from vlgate.making.sets.report import UNMARKED, sums
     from vlgate.making.sets.run import Settings, make_set
 
     if given.format not in {"cases", "release"}:
@@ -115,7 +115,9 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
         note,
     )
     report, inputs = made.report, made.report["inputs"]
-    note(f"{inputs['used']:,} of {inputs['read']:,} inputs used, {report['candidates']:,} candidates")
+    *lines, gate = sums(report)
+    for line in lines:
+        note(line)
     if inputs["images_found"] is not None:
         note(f"{inputs['images_found']:,} of {inputs['images']:,} images found")
     for part in (inputs["left_out"], report["refused"], report["dropped"]):
@@ -130,8 +132,7 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
     for text in (report["note"], report["warning"], "" if report["balanced"] else UNMARKED):
         if text:
             note(f"beware: {text}")
-    gate = f"a gate of {report['gate']['cases']} cases needs about {report['gate']['inputs']:,} {inputs['name']}"
-    note(f"{len(made.items):,} cases in {given.out}; at this yield {gate}")
+    note(f"{len(made.items):,} cases in {given.out}; {gate}")
     return 0
 
 

@@ -81,8 +81,6 @@ RELATIONS = kind_of("relations", _relations, valse("relations.json", "relations"
 FILE, IMAGES = "winoground/data/examples.jsonl", "winoground/data/images.jsonl"
 """The release's file, and the file that says which of your images to put under which of the release's names."""
 
-NO_PAIR = "no two images have texts of the same words in another order"
-
 
 def start(work: Work) -> MakeSome:
     vocabulary = Vocabulary(default_ontology())
@@ -95,9 +93,9 @@ def start(work: Work) -> MakeSome:
             scenes = caption_scenes(texts, vocabulary)
         result = mine(scenes, vocabulary)
         for swap in result.candidates:
-            if isinstance(swap, Swap):
-                yield Made(image=swap.images[0], origin=" and ".join(swap.images), found=Perturbed.of(swap))
-        refused = result.refused if result.refused or result.candidates else (NO_PAIR,)
+            yield Made(image=swap.images[0], origin=" and ".join(swap.images), found=Perturbed.of(swap))
+        alone = (result.alone.get(getattr(input_, "image", input_.id)) for input_ in inputs)
+        refused = (*result.refused, *(reason for reason in alone if reason is not None))
         yield Made(image="", origin="", found=Perturbed(refused=refused))
 
     return make_some

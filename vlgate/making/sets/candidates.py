@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from math import ceil
 from typing import Any, Literal
 
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome
@@ -17,12 +18,14 @@ from vlgate.making.sets.blind import (
     Reached,
     as_likely,
     blind,
+    images,
     near_chance,
     pruned,
     reached,
 )
 from vlgate.making.sets.folder import SetFolder
 from vlgate.making.sets.validity import Check, repeated
+from vlgate.perturb.foils.balance import ENOUGH
 from vlgate.perturb.foils.candidates import Candidate, Foil, Perturbed, SentenceSet, Swap
 from vlgate.seeds import quick_generator
 
@@ -61,6 +64,7 @@ BLOCK = 500
 class Block:
     made: tuple[Made, ...]
     used: int
+    without: int  # how many of the inputs that are used gave no candidate
     candidates: int
     dropped: Counter[str]
 
@@ -90,7 +94,8 @@ def blocks(
             ready = ready or prepare()
             block = _block([inputs[place] for place in (sorted(places) if kind.whole else places)], *ready)
             made = [as_json(one) for one in block.made]
-            content = {"made": made, "used": block.used, "candidates": block.candidates, "dropped": dict(block.dropped)}
+            content = {name: getattr(block, name) for name in ("used", "without", "candidates", "dropped")}
+            content["made"] = made
             folder.keep(number, content)
         yield block
 
@@ -107,6 +112,7 @@ def _block(inputs: Sequence[Any], make_some: MakeSome, checks: Sequence[Check]) 
     made = list(make_some(inputs))
     dropped: Counter[str] = Counter()
     candidates = sum(len(one.found.candidates) for one in made)
+    without = len(inputs) - with_one(inputs, [(one.origin, made) for one in made for made in one.found.candidates])
     for check in checks:
         reasons = iter(check([candidate for one in made for candidate in one.found.candidates]))
         for index, one in enumerate(made):
@@ -119,7 +125,17 @@ def _block(inputs: Sequence[Any], make_some: MakeSome, checks: Sequence[Check]) 
             extra = tuple(one.extra[number] for number in left) if one.extra else ()
             perturbed = Perturbed(candidates=kept, refused=one.found.refused)
             made[index] = replace(one, found=perturbed, extra=extra)
-    return Block(made=tuple(made), used=len(inputs), candidates=candidates, dropped=dropped)
+    return Block(made=tuple(made), used=len(inputs), without=without, candidates=candidates, dropped=dropped)
+
+
+def with_one(inputs: Sequence[Any], made: Iterable[tuple[str, Candidate]]) -> int:
+    """Count the inputs that gave one of the candidates; a swap is of all inputs of its two images."""
+    origins, shown = set(), set()
+    for origin, candidate in made:
+        origins.add(origin)
+        shown.update(candidate.images if isinstance(candidate, Swap) else ())
+    named = ((input_.origin or input_.id, getattr(input_, "image", input_.id)) for input_ in inputs)
+    return sum(origin in origins or image in shown for origin, image in named)
 
 
 def _read(content: Any, used: int) -> Block | None:
@@ -128,7 +144,8 @@ def _read(content: Any, used: int) -> Block | None:
             return None
         made = tuple(from_json(one) for one in content["made"])
         dropped = Counter(content["dropped"])
-        return Block(made=made, used=used, candidates=int(content["candidates"]), dropped=dropped)
+        without, candidates = int(content["without"]), int(content["candidates"])
+        return Block(made=made, used=used, without=without, candidates=candidates, dropped=dropped)
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -138,6 +155,7 @@ Balance = Literal["near chance", "pruned", "none"]
 
 BEYOND = "beyond --limit"
 _SLACK = 2  # cases below --limit, since balanced classes come in pairs
+_HALVINGS = 4  # of the interval in which the inputs of a gate lie
 _ROUNDS = 5  # of balancing classes and dropping what is found blindly: each undoes a little of the other
 
 
@@ -154,6 +172,8 @@ class Chosen:
     """Whether further candidates would bring no more cases: the limit left some out, and balancing did not."""
     note: str = ""
     probes: Reached | None = None
+    share: float | None = None
+    """The share of the images whose candidates are enough for a gate, if a part of them is; None if all are not."""
 
 
 Score = Callable[[Sequence[Item]], list[Item]]
@@ -179,7 +199,9 @@ def choose(
             left.append(item)
         else:
             choosing.dropped[reason] += 1
-    left = choosing.selected(score(left))
+    every = score(left)
+    left = choosing.selected(every)
+    share = choosing.gated(every) if len(left) >= ENOUGH else None
     before = blind(left, kind.shape) if left else None
     probes = reached(left, kind.shape) if balance == "pruned" and left else None
     left, enough = choosing.filtered(left), False
@@ -196,6 +218,7 @@ def choose(
         enough=enough,
         note=choosing.note,
         probes=probes,
+        share=share,
     )
 
 
@@ -226,6 +249,27 @@ class _Choosing:
                 items = self.selected(left)
         return items
 
+    def gated(self, items: Sequence[Item]) -> float:
+        """Return about which share of the images gives the cases of a gate: a balanced set grows faster than they."""
+        order = sorted({name for item in items for name in images(item)})
+        quick_generator(f"{self._seed}:gate:{self._kind.name}").shuffle(order)
+
+        def number(share: float) -> int:
+            shown = set(order[: ceil(share * len(order))])
+            some = [item for item in items if shown.issuperset(images(item))]
+            return len(self._balanced(some))
+
+        low, high = 0.0, min(1.0, ENOUGH / len(order))
+        while high < 1 and number(high) < ENOUGH:
+            low, high = high, min(1.0, 2 * high)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if number(middle) >= ENOUGH else (middle, high)
+        return high
+
+    def _balanced(self, items: list[Item]) -> list[Item]:
+        return items if self._kind.select is None or not items else list(self._kind.select(items, self._seed).items)
+
     def limited(self, items: list[Item], limit: int) -> list[Item]:
         """Return at most ``limit`` items whose classes are balanced, as near to it as halving intervals comes."""
         # A sample of a balanced set is not balanced, and balancing it leaves fewer: the sample must be larger than the
@@ -234,8 +278,7 @@ class _Choosing:
         quick_generator(f"{self._seed}:limit:{self._kind.name}").shuffle(order)
 
         def balanced(places: Iterable[int]) -> list[Item]:
-            some = [items[place] for place in places]
-            return some if self._kind.select is None or not some else list(self._kind.select(some, self._seed).items)
+            return self._balanced([items[place] for place in places])
 
         plain = [items[place] for place in sorted(order[:limit])]
         best = balanced(sorted(order[:limit]))

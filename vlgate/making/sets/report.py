@@ -14,7 +14,7 @@ from vlgate.audit.flaws import examine
 from vlgate.gates.records import Gate
 from vlgate.making.kinds.kind import Item, Kind
 from vlgate.making.sets.blind import FEWEST, FOUND, IMPLAUSIBLE, NEAR, PRUNED, Reached, as_task, contrasts, images
-from vlgate.making.sets.candidates import BEYOND, Chosen
+from vlgate.making.sets.candidates import Chosen
 from vlgate.making.sets.text_alone import Json, above, remedy, set_rows, uneven, warning
 from vlgate.making.sets.validity import Balance, of_classes, of_words, words
 from vlgate.perturb.foils.candidates import Foil
@@ -28,14 +28,20 @@ _SHOWN = 20  # the most frequent phrases that are listed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    # ``left_out`` counts what was left out when the files were read, ``refused`` the parts of inputs that gave no
-    # candidate, ``dropped`` the candidates that did not stay. ``note`` says what is wrong with the balance of the set.
-    # The inputs have ``images``, and the folder of --images has ``found`` of them; None without a folder.
+    # Of the ``given`` inputs some are ``unread``; of those that are ``used``, ``cased`` gave a case and ``without``
+    # no candidate. ``whole`` says that candidates combine inputs. ``left_out`` counts what was left out when the files
+    # were read, ``refused`` the parts of inputs that gave no candidate, ``dropped`` the candidates that did not stay.
+    # ``note`` says what is wrong with the balance of the set. The inputs have ``images``, and the folder of --images
+    # has ``found`` of them; None without a folder.
 
     name: str
-    inputs: int
+    given: int
     used: int
     candidates: int
+    cased: int = 0
+    without: int = 0
+    unread: int = 0
+    whole: bool = False
     left_out: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
@@ -65,8 +71,11 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
         "images": len({name for item in items for name in images(item)}),
         "inputs": {
             "name": account.name,
-            "read": account.inputs,
+            "given": account.given,
+            "unread": account.unread,
             "used": account.used,
+            "with_case": account.cased,
+            "without_candidate": account.without,
             "left_out": _sorted(account.left_out),
             "images": account.images,
             "images_found": account.found,
@@ -74,8 +83,8 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
         "refused": _sorted(account.refused),
         "candidates": account.candidates,
         "dropped": _sorted(account.dropped),
-        "gate": {"cases": GATED, "inputs": needed(account.used, len(items) + account.dropped.get(BEYOND, 0))},
-        "blind": _explained(blind, chosen, account),
+        "gate": {"cases": GATED, "inputs": _inputs_of_a_gate(chosen, account)},
+        "blind": _explained(blind, chosen, account, exact=bool(classes and classes["distance"] == 0)),
         "note": account.note,
         "warning": warning(told, cause, remedy(kind, told, len(items), chosen.balance)),
         "plausibility": plausible,
@@ -88,15 +97,38 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
     }
 
 
-def needed(used: int, cases: int) -> int:
-    return ceil(GATED * used / cases)
+def _inputs_of_a_gate(chosen: Chosen, account: Account) -> int | None:
+    # what a balance leaves grows faster than the inputs, and so do pairs of them: no share of theirs tells of more
+    used = account.used * account.given / max(account.given - account.unread, 1)
+    if chosen.share is not None:
+        return ceil(chosen.share * used)
+    alike = not account.whole and account.candidates == len(chosen.items)
+    return ceil(GATED * used / len(chosen.items)) if alike else None
+
+
+def sums(report: Json) -> tuple[str, str, str]:
+    """Say what became of the inputs and of their candidates, in numbers that add up, and what a gate needs."""
+    inputs, name = report["inputs"], report["inputs"]["name"]
+    given, used, cased, without = (inputs[part] for part in ("given", "used", "with_case", "without_candidate"))
+    parts = {"gave a case": cased, "gave candidates of which none stayed": used - cased - without}
+    parts |= {"gave no candidate": without, "left out when read": inputs["unread"]}
+    parts |= {"not used": given - inputs["unread"] - used}
+    told = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
+    gate, needs = f"a gate of {GATED} cases needs", report["gate"]["inputs"]
+    more = f"more than these {given:,} {name}; few inputs give fewer cases for their number than many"
+    lost = sum(report["dropped"].values())
+    return (
+        f"{given:,} {name}: {told}",
+        f"{report['candidates']:,} candidates: {report['cases']:,} stayed, {lost:,} left out",
+        f"{gate} {more if needs is None else f'about {needs:,} {name} such as these'}",
+    )
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
-def _explained(blind: Json, chosen: Chosen, account: Account) -> Json:
+def _explained(blind: Json, chosen: Chosen, account: Account, *, exact: bool) -> Json:
     if blind["value"] is None:
         return {"value": None, "why": "not measured: fewer than ten images"}
     cases, far = len(chosen.items), f"more than {NEAR:.2f} above chance"
@@ -109,10 +141,9 @@ def _explained(blind: Json, chosen: Chosen, account: Account) -> Json:
     else:
         why = f"{far}: it stays so until fewer than {FEWEST} of {cases:,} cases are left"
     if blind["high"] < blind["chance"]:
-        why = (
-            "below chance, as in small sets whose words are as often true as false: a word that is more often true in "
-            "the cases it learns from is more often false in the others"
-        )
+        even = "each word is exactly as often true as false in the set, so that " if exact else ""
+        learnt = "what is more often true in the cases it learns from is more often false in the others"
+        why = f"below chance: {even}{learnt}"
     dropped = account.dropped.get(FOUND, 0) + account.dropped.get(IMPLAUSIBLE, 0)
     was = chosen.before.value if chosen.before is not None and dropped else None
     return {name: value for name, value in blind.items() if name != "note"} | {"before": was, "why": why}
@@ -184,10 +215,8 @@ def _words(report: Json) -> list[str]:
 
 
 def _counts(report: Json) -> list[str]:
-    inputs = report["inputs"]
-    lines = ["## What was left out", "", f"{inputs['used']:,} of {inputs['read']:,} inputs were used. They gave"]
-    lines[-1] += f" {report['candidates']:,} candidates, of which {report['cases']:,} stayed. A gate needs"
-    lines[-1] += f" {GATED} cases: at this yield of about {report['gate']['inputs']:,} {inputs['name']}."
+    inputs, (first, second, gate) = report["inputs"], sums(report)
+    lines = ["## What was left out", "", f"{first}. {second}. {gate.capitalize()}."]
     if inputs["images_found"] is not None:
         lines.append(f"The folder of images has {inputs['images_found']:,} of the {inputs['images']:,} images.")
     rows = [("input", inputs["left_out"]), ("part of an input", report["refused"]), ("candidate", report["dropped"])]

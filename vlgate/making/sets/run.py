@@ -17,7 +17,7 @@ from vlgate.making.inputs.reading import ImageFolder, Read, read_inputs
 from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, MakeSome, Work
 from vlgate.making.sets.blind import reached, scored
-from vlgate.making.sets.candidates import Balance, Block, Chosen, blocks, choose, items
+from vlgate.making.sets.candidates import Balance, Block, Chosen, blocks, choose, items, with_one
 from vlgate.making.sets.folder import BIAS, PAGE, WHY, SetFolder, as_cases, as_reasons, digest, opened
 from vlgate.making.sets.report import GATED, Account, as_page, measured, shortcuts_record
 from vlgate.making.sets.validity import Check, checks
@@ -73,9 +73,13 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
         taken, chosen = _chosen(kind, settings, tools, read, folder, say)
         account = Account(
             name=read.name,
-            inputs=len(read.inputs),
+            given=read.given,
             used=sum(block.used for block in taken),
+            cased=with_one(read.inputs, [(item.origin, item.candidate) for item in chosen.items]),
+            without=sum(block.without for block in taken),
+            whole=kind.whole,
             candidates=sum(block.candidates for block in taken),
+            unread=read.given - len(read.inputs),
             left_out=read.left_out,
             refused=Counter(reason for block in taken for one in block.made for reason in one.found.refused),
             dropped=sum((block.dropped for block in taken), Counter[str]()) + chosen.dropped,
