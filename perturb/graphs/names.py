@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject
-from vlgate.perturb.text.grammar import article
+from vlgate.perturb.text.grammar import article, is_word, singular
 from vlgate.perturb.text.sentences import number_of, object_of, read_predicate
 from vlgate.perturb.word_lists import words
 
@@ -86,6 +88,11 @@ _PARTS = frozenset(("area", "part", "parts", "portion", "section", "side"))
 
 NO_NUMBER = "the number of a noun is not certain"
 VAGUE = "a noun is vague"
+ODD = "a name is vague, misspelt or no English noun"
+_LONGEST = 60  # characters of a name
+_NAME_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*'?")
+_NO_PART = frozenset("a an the this that these those some any no not very each every his her their its my or".split())
+_INNER = frozenset("and at for in of on to with".split())  # of a name, but neither its first word nor its last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +120,8 @@ def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontol
         return "the relation is one of a thing to itself or to its like"
     if any(is_vague(one.name, ontology) for one in (subject, other)):
         return VAGUE
+    if any(is_odd(one.name, ontology) for one in (subject, other)):
+        return ODD
     determiners = determiner(subject.name), object_determiner(text, other.name)
     if determiners[0] is None or determiners[1] is None:
         return NO_NUMBER
@@ -132,6 +141,26 @@ def triples_of(graph: SceneGraph, ontology: Ontology) -> list[Triple | str]:
         for object_ in graph.objects.values()
         for relation in object_.relations
     ]
+
+
+def is_odd(name: str, ontology: Ontology) -> bool:
+    """Return whether a name reads in no text: it has words that are no English ones or twice, or other signs."""
+    if ontology.knows(name):
+        return False
+    parts = name.split()
+    return (
+        len(name) > _LONGEST
+        or not _INNER.isdisjoint((parts[0], parts[-1]))
+        or any((singular(one) or one) == (singular(other) or other) for one, other in pairwise(parts))
+        or not all(_is_name_word(word, ontology) for word in parts)
+    )
+
+
+def _is_name_word(word: str, ontology: Ontology) -> bool:
+    if word in _NO_PART or len(word) == 1 or not _NAME_WORD.fullmatch(word):
+        return False
+    known = word in _INNER or ontology.knows(word) or word in ontology.attributes
+    return known or all(is_word(part) for part in re.split("['-]", word) if len(part) > 1)
 
 
 def is_vague(name: str, ontology: Ontology) -> bool:

@@ -9,7 +9,7 @@ from itertools import combinations, compress, islice, permutations, product
 import numpy as np
 
 from vlgate.perturb.foils.candidates import Perturbed, SentenceSet
-from vlgate.perturb.graphs.names import same_kind
+from vlgate.perturb.graphs.names import ODD, same_kind
 from vlgate.perturb.graphs.persons import (
     SURE,
     TABLES_ONLY,
@@ -18,6 +18,7 @@ from vlgate.perturb.graphs.persons import (
     Feature,
     excluded,
     features_of,
+    is_odd_person,
     may_be_one_person,
     slot_of,
     verbs_of,
@@ -83,6 +84,8 @@ class _Voices(_Image):
                 persons = other is not None and all(self.tools.is_person(one.name) for one in (thing, other))
                 if other is None or other.id == thing.id or not persons:
                     yield NOT_PERSONS
+                elif any(is_odd_person(one.name, self.tools.ontology) for one in (thing, other)):
+                    yield ODD
                 elif predicate is None:
                     yield NO_VERB
                 else:
@@ -200,6 +203,9 @@ class _Features(_Image):
     def people(self) -> Iterator[Told]:
         for person in self.graph.objects.values():
             if not self.tools.is_person(person.name):
+                continue
+            if is_odd_person(person.name, self.tools.ontology):
+                self.refused.append(ODD)
                 continue
             number = number_of(person.name)
             if number is None or share(person.box, self.size) < self.rules.person_share:

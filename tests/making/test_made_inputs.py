@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from builders import write_lines
 
 from vlgate.errors import DataError
 from vlgate.making.inputs.reading import ImageFolder, read_inputs
@@ -247,3 +248,14 @@ def test_a_caption_that_is_there_again_is_not_among_the_others():
     others = [one.others for one in with_others(captions)]
     dogs, another = ("Two dogs.",), ("A dog and another.",)
     assert others == [another, another, dogs, another, dogs]
+
+
+def test_answers_that_contradict_each_other_are_left_out_with_both_and_the_remedy(tmp_path):
+    asked = [("1", "How many dogs?", "2"), ("1", "how many dogs", "Three."), ("1", "How many dogs?", "two")]
+    asked += [("2", "How many dogs?", "2"), ("2", "How many cats?", "3"), ("3", "How many dogs?", "2")]
+    asked += [("3", "How many dogs?", "Two."), ("3", "How many dogs?", "many"), ("4", "How many dogs?", "0")]
+    rows = [{"image": f"{image}.jpg", "question": question, "answer": answer} for image, question, answer in asked]
+    read = read_inputs([write_lines(tmp_path / "answers.jsonl", rows)], ("answers",))
+    assert [one.image[0] for one in read.inputs] == ["2", "2", "3", "3", "3", "4"]
+    reason = "a question of an image has several answers, as '2' and 'Three.' of 1.jpg; keep the true one of them"
+    assert (read.left_out, read.given) == ({reason: 3}, 9)

@@ -203,3 +203,21 @@ def test_what_is_not_sure_is_refused_with_a_reason(parser, kind, caption, others
     given = {"counted": counted, "noun_foils": noun_foils}[kind](parsed_caption, [mentions(one) for one in rest])
     assert reason in given.refused
     assert kind == "noun_foils" or not given.candidates
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Several mice sit on the desk.",
+        "Two airplanes fly over the city.",
+        "A train is on the bridge.",
+        "Three geese walk.",
+    ],
+)
+def test_reasons_have_the_article_and_the_plural_of_their_nouns(parser, text):
+    reasons = [foil.why for foil in noun_foils(next(parser.parse([text]))).candidates]
+    shown = {" ".join(reason.split()[3:5]).strip(",") for reason in reasons}
+    assert shown <= {"several mice", "several airplanes", "one train", "several geese"}
+    named = {reason.split(" mentions ")[1] for reason in reasons}
+    assert named
+    assert all((name.startswith("an ")) == (name.split()[1][0] in "aeio") for name in named)

@@ -12,6 +12,7 @@ from typing import Any
 from vlgate.errors import DataError
 from vlgate.perturb.foils import candidates
 from vlgate.perturb.foils.candidates import Turn
+from vlgate.perturb.foils.how_many import numeral
 from vlgate.sources.reading.records import Record, lined_records
 from vlgate.sources.reading.text_files import read_json
 
@@ -153,9 +154,17 @@ _TEXTS: Mapping[type, str] = {Caption: "text", Answer: "question", Dialog: "capt
 
 def screened(inputs: Sequence[Any], left_out: Counter[str]) -> list[Any]:
     kept = []
+    told: dict[tuple[str, str], dict[int, str]] = {}
+    for one in inputs:
+        if isinstance(one, Answer) and (number := numeral(one.answer)) is not None:
+            told.setdefault((one.image, plain(one.question)), {}).setdefault(number, one.answer)
+    disputed = {asked: " and ".join(map(repr, said.values())) for asked, said in told.items() if len(said) > 1}
     for input_ in inputs:
         field_of_text = _TEXTS.get(type(input_))
         reason = unusable(getattr(input_, field_of_text)) if field_of_text else None
+        if reason is None and isinstance(input_, Answer) and (input_.image, plain(input_.question)) in disputed:
+            (image, _), both = next(iter(disputed.items()))
+            reason = f"a question of an image has several answers, as {both} of {image}; keep the true one of them"
         if reason is None:
             kept.append(input_)
         else:

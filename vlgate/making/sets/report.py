@@ -15,7 +15,7 @@ from vlgate.gates.records import Gate
 from vlgate.making.kinds.kind import Item, Kind
 from vlgate.making.sets.blind import FEWEST, FOUND, IMPLAUSIBLE, NEAR, PRUNED, Reached, as_task, contrasts, images
 from vlgate.making.sets.candidates import Chosen
-from vlgate.making.sets.text_alone import Json, above, remedy, set_rows, uneven, warning
+from vlgate.making.sets.text_alone import Json, above, one_sided, remedy, set_rows, uneven, warning
 from vlgate.making.sets.validity import Balance, of_classes, of_words, words
 from vlgate.perturb.foils.candidates import Foil
 
@@ -58,10 +58,13 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
     classes, texts = _classes(kind, items), _balance(of_words(pairs))
     told = above([one for one in (blind, *probes, plausible) if one is not None], len(items))
     cause = uneven((classes or texts)["phrases"], len(pairs))
-    changed = []
+    changed, true, false = [], Counter[str](), Counter[str]()
     for caption, foil in pairs:
         before, after = Counter(words(caption)), Counter(words(foil))
         changed.append(max((before - after).total(), (after - before).total()))
+        true.update((before - after).keys())
+        false.update((after - before).keys())
+    sided = "" if kind.tells or chosen.balance == "none" else one_sided(true, false, len(items))
     return {
         "schema": 1,
         "kind": kind.name,
@@ -85,7 +88,7 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
         "dropped": _sorted(account.dropped),
         "gate": {"cases": GATED, "inputs": _inputs_of_a_gate(chosen, account)},
         "blind": _explained(blind, chosen, account, exact=bool(classes and classes["distance"] == 0)),
-        "note": account.note,
+        "note": "; ".join(filter(None, (account.note, sided))),
         "warning": warning(told, cause, remedy(kind, told, len(items), chosen.balance)),
         "plausibility": plausible,
         "classes": classes,
