@@ -206,18 +206,16 @@ def test_what_is_not_sure_is_refused_with_a_reason(parser, kind, caption, others
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "shown"),
     [
-        "Several mice sit on the desk.",
-        "Two airplanes fly over the city.",
-        "A train is on the bridge.",
-        "Three geese walk.",
+        ("Several mice sit.", "several mice"),
+        ("Several sheep in a field.", "several sheep"),
+        ("Two airplanes fly over the city.", "several airplanes"),
+        ("A train is on the bridge.", "one train"),
     ],
 )
-def test_reasons_have_the_article_and_the_plural_of_their_nouns(parser, text):
+def test_reasons_have_the_article_and_the_plural_of_their_nouns(parser, text, shown):
     reasons = [foil.why for foil in noun_foils(next(parser.parse([text]))).candidates]
-    shown = {" ".join(reason.split()[3:5]).strip(",") for reason in reasons}
-    assert shown <= {"several mice", "several airplanes", "one train", "several geese"}
-    named = {reason.split(" mentions ")[1] for reason in reasons}
-    assert named
-    assert all((name.startswith("an ")) == (name.split()[1][0] in "aeio") for name in named)
+    assert {reason.partition(", ")[0] for reason in reasons} == {f"the image shows {shown}"}
+    named = [reason.split(" mentions ")[1] for reason in reasons]
+    assert all(name.startswith("an " if name.split()[1][0] in "aeio" else "a ") for name in named)
