@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from vlgate.perturb.foils.candidates import Swap
+from vlgate.perturb.foils.candidates import Perturbed, Swap
 from vlgate.perturb.foils.swap_facts import (
     BROADER,
     NUMBERS,
@@ -31,8 +31,6 @@ from vlgate.perturb.foils.swap_facts import (
     undisputed,
 )
 
-NO_PAIR = "no other image has a text of the same words in another order"
-NO_CASE = "no such pair of the image makes a case"
 SAME_IMAGE = "both are captions of one image"
 SAME_FACTS = "the order changes no fact"
 NO_CONTRADICTION = "neither caption contradicts the other"
@@ -44,14 +42,6 @@ _MOST = 2  # cases of one image
 _WORD = re.compile(r"[\w'-]+")
 
 
-class Mined(NamedTuple):
-    """The swaps, a reason for each pair that is none, and one for each image that is in no swap."""
-
-    candidates: tuple[Swap, ...]
-    refused: tuple[str, ...]
-    alone: Mapping[str, str]
-
-
 class _Contrast(NamedTuple):
     """Facts of two statements that contradict each other, and what changes places: Object, Relation or Both."""
 
@@ -60,7 +50,7 @@ class _Contrast(NamedTuple):
     collapsed_tag: str
 
 
-def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Mined:
+def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
     """The pairs of all scenes, at most one for each two images, and a reason for each pair that is not one."""
     by_image = {scene.image: scene for scene in scenes}
     plain = {scene.image: undisputed(scene, vocabulary) for scene in by_image.values()}
@@ -84,9 +74,7 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Mined:
                 if (first, second) not in swaps:
                     taken.update((first, second))
                     swaps[first, second] = _swap(one, other, contrast, vocabulary)
-    paired = {one.image for group in index.values() if len({one.image for one in group}) > 1 for one in group}
-    alone = {image: NO_CASE if image in paired else NO_PAIR for image in by_image if not taken[image]}
-    return Mined(tuple(swaps.values()), tuple(refused), alone)
+    return Perturbed.of(*swaps.values(), *refused)
 
 
 def _rank(group: Sequence[Statement]) -> tuple[bool, bool, bool, int]:

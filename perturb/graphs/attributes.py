@@ -10,22 +10,11 @@ from types import MappingProxyType
 from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.graphs.absence import has_others, is_alone, is_measured, is_mixed, is_motley, is_place, look_alike
 from vlgate.perturb.graphs.checklist import Words, checked, foils_of
-from vlgate.perturb.graphs.names import (
-    NO_NUMBER,
-    ODD,
-    VAGUE,
-    Namesakes,
-    contradict,
-    determiner,
-    is_odd,
-    is_vague,
-    known_form,
-)
+from vlgate.perturb.graphs.names import NO_NUMBER, Namesakes, contradict, determiner, known_form, unsaid
 from vlgate.perturb.graphs.objects import box_tags
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
-from vlgate.perturb.text.sentences import number_of
 from vlgate.seeds import quick_generator
 
 NO_KIND = "the attribute is of none of the five kinds"
@@ -102,8 +91,7 @@ def _made(
     tags = {"kind": KINDS[words.ontology.attributes[attribute].category], **box_tags(thing, graph)}
     foils = {one: f"{determiner(f'{one} {thing.name}', thing.name) or ''} {one} {thing.name}".strip() for one in fit}
     caption = f"{first} {attribute} {thing.name}".strip()
-    several = number_of(thing.name) == "plural"
-    every = f"{'all' if several else 'every'} {thing.name} of the image {'have' if several else 'has'} an attribute"
+    every = f"whatever is called {thing.name!r} in the image has an attribute"
     return foils_of(caption, attribute, foils, lambda one: f"{every} that excludes {one!r}", tags)
 
 
@@ -132,9 +120,7 @@ def _beside(
         for size in (attribute, opposite)
     )
     tags = {"kind": "size", **box_tags(thing, graph)}
-    several = number_of(thing.name) == "plural"
-    why = f"another {thing.name} of the image is {opposite}, and this one is not"
-    why = f"other {thing.name} of the image are {opposite}, and these are not" if several else why
+    why = f"{opposite!r} is true of what else is called {thing.name!r} in the image, and not of this"
     return foils_of(caption, attribute, {opposite: foil}, lambda _: why, tags)
 
 
@@ -146,10 +132,8 @@ def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None
         return "the attribute has several words"
     if not known.before or noun is None or attribute in thing.name.split():
         return NOT_BEFORE
-    if is_vague(noun, ontology) or is_vague(thing.name, ontology):
-        return VAGUE
-    if is_odd(thing.name, ontology):
-        return ODD
+    if why := unsaid(noun, ontology) or unsaid(thing.name, ontology):
+        return why
     asked = ontology.words.asked((noun, *ontology.hypernyms(noun)), known.category)
     return None if asked else NOT_ASKED
 

@@ -12,16 +12,7 @@ from typing import Protocol
 from vlgate.perturb.foils.candidates import Grammaticality, SentenceSet, TextEncoder
 from vlgate.perturb.graphs.absence import has_others, is_mixed, is_motley
 from vlgate.perturb.graphs.attributes import CLOSE
-from vlgate.perturb.graphs.names import (
-    ODD,
-    contradict,
-    is_odd,
-    is_vague,
-    known_form,
-    may_be_called,
-    object_determiner,
-    parts_of,
-)
+from vlgate.perturb.graphs.names import ODD, contradict, is_odd, known_form, may_be_called, object_determiner, parts_of
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.nouns import Number
 from vlgate.perturb.ontology.tables import both_numbers, rows_in
@@ -97,10 +88,6 @@ def wordnet_person(lexicon: str = "oewn:2024") -> IsPerson:
 @cache
 def _people() -> frozenset[str]:
     return frozenset(row["name"] for row in rows_in(Path(__file__).with_name("people.tsv"), "name"))
-
-
-def is_odd_person(name: str, ontology: Ontology) -> bool:
-    return not {name, singular(name)} & _people() and is_odd(name, ontology)
 
 
 # What is asked of a set of sentences as in BLA: the thresholds of the thesis, and what may judge likeness and grammar.
@@ -211,13 +198,13 @@ def features_of(
         herd = number == "plural" and verb.plain in _UPON_ONE and singular(thing.name) in _MOUNTS
         why = first(
             (owned is None and rules.sure, UNLISTED),
-            (is_odd(thing.name, tools.ontology) or is_vague(thing.name, tools.ontology), ODD),
             (is_body_part(thing.name), BODY_PART),
             (rules.sure and tools.is_person(thing.name), PERSON),
             (rules.sure and thing.name.rpartition(" ")[2] in _HALVES, NUMBER),
             (rules.sure and verb.rest in _SHARED and not _holds_one(thing.name, tools.ontology), SHARED),
             (share(thing.box, size) < rules.feature_share, SMALL_THING),
             (number is None or (rules.sure and herd and number_of(person.name) == "singular"), NUMBER),
+            (rules.sure and is_odd(thing.name, tools.ontology), ODD),
         )
         if why or number is None:
             yield why

@@ -50,7 +50,7 @@ def test_captions_become_cases_of_two_images_and_two_captions(swaps, captions):
     made = swaps(captions)
     assert made.status == 0
     assert "\n5 captions: 4 gave a case, 1 gave no candidate\n" in made.said
-    assert "\nleft out: 1 x no other image has a text of the same words in another order\n" in made.said
+    assert "\nleft out: 1 x no text of its image makes a pair with one of the same words" in made.said
     task = read(cases, made.folder)
     assert (task.id, task.shape) == ("made/word-swap", "quad")
     found = {tuple((r.image.key, r.text) for r in case.requests[::3]): case.tags for case in task.cases}
@@ -96,8 +96,11 @@ def test_graphs_need_no_parser_and_say_how_many_pairs_they_give(swaps, tmp_path)
 @pytest.mark.parametrize(
     ("texts", "reason"),
     [
-        (("A cat and a dog.", "A dog and a cat."), "2 x no such pair of the image makes a case, 1 x the order changes"),
-        (("A cat on a sofa.", "A dog in a car."), "2 x no other image has a text of the same words in another"),
+        (
+            ("A cat and a dog.", "A dog and a cat."),
+            "2 x no text of its image makes a pair with one of the same words of another image, 1 x the order",
+        ),
+        (("A cat on a sofa.", "A dog in a car."), "2 x no text of its image makes a pair"),
     ],
 )
 def test_captions_without_a_pair_are_an_error_that_counts_the_reasons(swaps, captions, texts, reason):

@@ -6,7 +6,7 @@ from graphs import thing, whole
 from vlgate.perturb.foils.candidates import Foil
 from vlgate.perturb.graphs.attributes import attribute_foils
 from vlgate.perturb.graphs.checklist import Words, vocabulary_of
-from vlgate.perturb.graphs.names import is_odd
+from vlgate.perturb.graphs.names import unsaid
 from vlgate.perturb.graphs.objects import object_foils
 from vlgate.perturb.graphs.relations import relation_foils
 from vlgate.perturb.graphs.two_persons import active_passive, coordination, relative_clause
@@ -56,7 +56,7 @@ ODD += ["café man", "...", "42", "3 men", "o", "мужчина", "男", "gribbl
 @pytest.mark.parametrize("of", ["man", "hat", "bed"])
 def test_an_odd_name_is_in_no_text_of_any_kind(odd, of):
     name = " ".join(odd.replace("man", of).split())
-    assert is_odd(name, ONTOLOGY)
+    assert unsaid(name, ONTOLOGY)
     texts = [text for of_kind in texts_of(**{of: name}) for text in of_kind]
     assert not any(f" {name} " in f" {text} " for text in texts)
 
@@ -65,4 +65,4 @@ def test_other_names_are_in_the_texts():
     assert [bool(texts) for texts in texts_of()] == [True, True, True, False, True, False]
     assert any("tennis hat" in text for texts in texts_of(hat="tennis hat") for text in texts)
     for name in ("salt and pepper shaker", "women's hat", "t-shirt", "jean shorts", "fire truck", "glass of water"):
-        assert not is_odd(name, ONTOLOGY)
+        assert not unsaid(name, ONTOLOGY)

@@ -155,7 +155,7 @@ Balance = Literal["near chance", "pruned", "none"]
 
 BEYOND = "beyond --limit"
 _SLACK = 2  # cases below --limit, since balanced classes come in pairs
-_HALVINGS = 4  # of the interval in which the inputs of a gate lie
+_GROWTH = 1.1  # of the sample of images that is tried for a gate
 _ROUNDS = 5  # of balancing classes and dropping what is found blindly: each undoes a little of the other
 
 
@@ -259,13 +259,10 @@ class _Choosing:
             some = [item for item in items if shown.issuperset(images(item))]
             return len(self._balanced(some))
 
-        low, high = 0.0, min(1.0, ENOUGH / len(order))
-        while high < 1 and number(high) < ENOUGH:
-            low, high = high, min(1.0, 2 * high)
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (low, middle) if number(middle) >= ENOUGH else (middle, high)
-        return high
+        share = min(1.0, ENOUGH / len(order))
+        while share < 1 and number(share) < ENOUGH:
+            share = min(1.0, _GROWTH * share)
+        return share
 
     def _balanced(self, items: list[Item]) -> list[Item]:
         return items if self._kind.select is None or not items else list(self._kind.select(items, self._seed).items)

@@ -73,11 +73,10 @@ def pretrained(weights: str, folder: Path, *, default: str = "") -> Pretrained:
         raise ModelLoadError(f"weights={asked!r} is a file; {remedy}")
     repository, _, revision = asked.partition("@")
     if asked.startswith(("/", ".", "~")) or not _REPOSITORY.fullmatch(repository):
-        parent = path.parent
-        beside = [other.name for other in parent.iterdir() if other.is_dir()] if parent.is_dir() else []
-        close = get_close_matches(path.name, sorted(beside), n=1)
-        hint = f"did you mean {close[0]!r}?; " if close else ""
-        hint = hint if parent.is_dir() else f"its parent {parent} does not exist either; "
+        hint = f"its parent {path.parent} does not exist either; "
+        if path.parent.is_dir():
+            close = get_close_matches(path.name, sorted(one.name for one in path.parent.iterdir() if one.is_dir()), n=1)
+            hint = f"did you mean {close[0]!r}?; " if close else ""
         raise ModelLoadError(f"weights={asked!r}: there is no folder {path}; {hint}{_FORMS}")
     return Pretrained(asked=asked, location=repository, revision=revision or None, local=False)
 
