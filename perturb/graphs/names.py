@@ -154,7 +154,7 @@ def is_odd(name: str, ontology: Ontology) -> bool:
     """Return whether a name reads in no text: it has words that are no English ones or twice, or other signs."""
     if ontology.knows(name) or name in _NOTHING:
         return name in _NOTHING
-    parts = name.split()
+    parts = name.split() or [""]
     twice = any((singular(one) or one) == (singular(other) or other) for one, other in pairwise(parts))
     cut = len(name) > _LONGEST or not _INNER.isdisjoint((parts[0], parts[-1]))
     return twice or cut or not all(_is_english(word, ontology) for word in parts)

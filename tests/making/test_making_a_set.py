@@ -156,7 +156,6 @@ def test_a_limit_is_kept_and_the_rest_of_the_inputs_is_not_used(made):
         "unread": 0,
         "used": 100,
         "with_case": 30,
-        "without_candidate": 0,
         "left_out": {},
         "images": 600,
         "images_found": None,

@@ -209,13 +209,11 @@ class Trigrams:
         self._rows = rows[2:][inside]
         self.lengths = np.bincount(self._rows, minlength=len(texts)).astype(np.float64)
 
-    def mean_logs(self, trained: BoolArray, folds: IntArray, known: BoolArray | None = None) -> FloatArray:
+    def mean_logs(self, trained: BoolArray, folds: IntArray) -> FloatArray:
         """Return the mean log-probability of the words of each text, its end included, shape (m,)."""
-        # A text is scored by the counts of the ``known`` texts (default: the ``trained`` ones) without those of the
-        # trained ones in its fold; all of shape (m,). A text that is in several folds is known once.
+        # A text is scored by the counts of the other folds, as far as they are ``trained`` on; all of shape (m,).
         kept, place = trained[self._rows], folds[self._rows]
-        counted = kept if known is None else known[self._rows]
-        whole = [_counts(keys, counted) for keys in self._keys]
+        whole = [_counts(keys, kept) for keys in self._keys]
         logs = np.zeros(len(self._rows))
         for fold in np.unique(folds):
             here = place == fold

@@ -115,9 +115,8 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
         note,
     )
     report, inputs = made.report, made.report["inputs"]
-    *lines, gate = sums(report)
-    for line in lines:
-        note(line)
+    became, gate = sums(report)
+    note(became)
     if inputs["images_found"] is not None:
         note(f"{inputs['images_found']:,} of {inputs['images']:,} images found")
     for part in (inputs["left_out"], report["refused"], report["dropped"]):

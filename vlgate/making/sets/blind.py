@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, isnan
@@ -134,8 +135,7 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
     """Return the items with the ``lead`` of their true text over their false one, by a language model of captions.
 
     Without ``lm`` it is one of trigrams (Jelinek and Mercer 1980) of the ``captions`` (image, text), or of the true
-    texts of the items if there are none, in ten folds by image, so that it knows no caption of the item's own image,
-    nor the same caption of another image.
+    texts of the items if there are none, in ten folds by image, so that it knows no caption of the item's own image.
     """
     if not items:
         return []
@@ -143,21 +143,19 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
     owners = [images(item)[0] for item in items for _ in contrasts(item.candidate)]
     texts = [true for true, _ in pairs] + [false for _, false in pairs]
     if lm is None:
-        known = list(captions) or list(zip(owners, texts, strict=False))
+        seen = Counter(text for _, text in {(image, plain(text)) for image, text in captions})
+        known = [(image, text) for image, text in captions if seen[plain(text)] == 1]  # another would vouch for it
+        known = known or list(zip(owners, texts, strict=False))
         folds = {image: fold_of(image) for image in (*(image for image, _ in known), *owners)}
         if len({image for image, _ in known}) < FOLDS:
             return list(items)
         trained = [(folds[image], text) for image, text in known]
-        first = set(trained)
         asked = [(folds[image], text) for image, text in zip(owners * 2, texts, strict=True)]
-        if captions:
-            trained, first = _repeats(trained, asked)
         once = set(trained)  # each text is scored once in its fold
         every = [*trained, *dict.fromkeys(key for key in asked if key not in once)]
         rows = {key: row for row, key in enumerate(every)}
         fold, each = zip(*every, strict=True)
-        counted = np.array([key in first and row < len(trained) for row, key in enumerate(every)])
-        logs = Trigrams(each).mean_logs(np.arange(len(every)) < len(trained), np.array(fold), counted)
+        logs = Trigrams(each).mean_logs(np.arange(len(every)) < len(trained), np.array(fold))
         logs = logs[[rows[key] for key in asked]]
     else:
         logs = mean_logs(texts, lm)
@@ -168,18 +166,6 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
         means = (means + 2 * sums / words.reshape(2, -1).mean(axis=0)) / 3
     leads = np.round(means, 9).reshape(len(items), -1).mean(axis=1).tolist()  # less is rounding, and a tie
     return [replace(item, lead=None if isnan(lead) else lead) for item, lead in zip(items, leads, strict=True)]
-
-
-def _repeats(
-    trained: Sequence[tuple[int, str]], asked: Sequence[tuple[int, str]]
-) -> tuple[list[tuple[int, str]], set[tuple[int, str]]]:
-    """Return each text once for each fold that has or asks it, to be left out there, and each text once, to count."""
-    spelt: dict[str, str] = {}
-    for _, text in trained:
-        spelt.setdefault(plain(text), text)
-    both = ((fold, spelt[words]) for fold, text in (*trained, *asked) if (words := plain(text)) in spelt)
-    every = list(dict.fromkeys(both))
-    return every, {*{text: (fold, text) for fold, text in every}.values()}
 
 
 def _measured(margins: FloatArray) -> Blind:

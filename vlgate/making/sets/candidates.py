@@ -64,7 +64,6 @@ BLOCK = 500
 class Block:
     made: tuple[Made, ...]
     used: int
-    without: int  # how many of the inputs that are used gave no candidate
     candidates: int
     dropped: Counter[str]
 
@@ -94,8 +93,7 @@ def blocks(
             ready = ready or prepare()
             block = _block([inputs[place] for place in (sorted(places) if kind.whole else places)], *ready)
             made = [as_json(one) for one in block.made]
-            content = {name: getattr(block, name) for name in ("used", "without", "candidates", "dropped")}
-            content["made"] = made
+            content = {"made": made, "used": block.used, "candidates": block.candidates, "dropped": dict(block.dropped)}
             folder.keep(number, content)
         yield block
 
@@ -112,7 +110,6 @@ def _block(inputs: Sequence[Any], make_some: MakeSome, checks: Sequence[Check]) 
     made = list(make_some(inputs))
     dropped: Counter[str] = Counter()
     candidates = sum(len(one.found.candidates) for one in made)
-    without = len(inputs) - with_one(inputs, [(one.origin, made) for one in made for made in one.found.candidates])
     for check in checks:
         reasons = iter(check([candidate for one in made for candidate in one.found.candidates]))
         for index, one in enumerate(made):
@@ -125,17 +122,7 @@ def _block(inputs: Sequence[Any], make_some: MakeSome, checks: Sequence[Check]) 
             extra = tuple(one.extra[number] for number in left) if one.extra else ()
             perturbed = Perturbed(candidates=kept, refused=one.found.refused)
             made[index] = replace(one, found=perturbed, extra=extra)
-    return Block(made=tuple(made), used=len(inputs), without=without, candidates=candidates, dropped=dropped)
-
-
-def with_one(inputs: Sequence[Any], made: Iterable[tuple[str, Candidate]]) -> int:
-    """Count the inputs that gave one of the candidates; a swap is of all inputs of its two images."""
-    origins, shown = set(), set()
-    for origin, candidate in made:
-        origins.add(origin)
-        shown.update(candidate.images if isinstance(candidate, Swap) else ())
-    named = ((input_.origin or input_.id, getattr(input_, "image", input_.id)) for input_ in inputs)
-    return sum(origin in origins or image in shown for origin, image in named)
+    return Block(made=tuple(made), used=len(inputs), candidates=candidates, dropped=dropped)
 
 
 def _read(content: Any, used: int) -> Block | None:
@@ -144,8 +131,7 @@ def _read(content: Any, used: int) -> Block | None:
             return None
         made = tuple(from_json(one) for one in content["made"])
         dropped = Counter(content["dropped"])
-        without, candidates = int(content["without"]), int(content["candidates"])
-        return Block(made=made, used=used, without=without, candidates=candidates, dropped=dropped)
+        return Block(made=made, used=used, candidates=int(content["candidates"]), dropped=dropped)
     except (KeyError, TypeError, ValueError):
         return None
 

@@ -28,18 +28,17 @@ _SHOWN = 20  # the most frequent phrases that are listed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    # Of the ``given`` inputs some are ``unread``; of those that are ``used``, ``cased`` gave a case and ``without``
-    # no candidate. ``whole`` says that candidates combine inputs. ``left_out`` counts what was left out when the files
-    # were read, ``refused`` the parts of inputs that gave no candidate, ``dropped`` the candidates that did not stay.
-    # ``note`` says what is wrong with the balance of the set. The inputs have ``images``, and the folder of --images
-    # has ``found`` of them; None without a folder.
+    # Of the ``given`` inputs some are ``unread``, and ``cased`` of those that are ``used`` gave a case. ``whole`` says
+    # that candidates combine inputs. ``left_out`` counts what was left out when the files were read, ``refused`` the
+    # parts of inputs that gave no candidate, ``dropped`` the candidates that did not stay. ``note`` says what is wrong
+    # with the balance of the set. The inputs have ``images``, and the folder of --images has ``found`` of them; None
+    # without a folder.
 
     name: str
     given: int
     used: int
     candidates: int
     cased: int = 0
-    without: int = 0
     unread: int = 0
     whole: bool = False
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -78,7 +77,6 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
             "unread": account.unread,
             "used": account.used,
             "with_case": account.cased,
-            "without_candidate": account.without,
             "left_out": _sorted(account.left_out),
             "images": account.images,
             "images_found": account.found,
@@ -109,22 +107,17 @@ def _inputs_of_a_gate(chosen: Chosen, account: Account) -> int | None:
     return ceil(GATED * used / len(chosen.items)) if alike else None
 
 
-def sums(report: Json) -> tuple[str, str, str]:
+def sums(report: Json) -> tuple[str, str]:
     """Say what became of the inputs and of their candidates, in numbers that add up, and what a gate needs."""
-    inputs, name = report["inputs"], report["inputs"]["name"]
-    given, used, cased, without = (inputs[part] for part in ("given", "used", "with_case", "without_candidate"))
-    parts = {"gave a case": cased, "gave candidates of which none stayed": used - cased - without}
-    parts |= {"gave no candidate": without, "left out when read": inputs["unread"]}
-    parts |= {"not used": given - inputs["unread"] - used}
+    inputs, name, needs = report["inputs"], report["inputs"]["name"], report["gate"]["inputs"]
+    given, unread, used, cased = (inputs[part] for part in ("given", "unread", "used", "with_case"))
+    parts = {"gave a case": cased, "gave none": used - cased, "left out when read": unread}
+    parts |= {"not used": given - unread - used}
     told = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
-    gate, needs = f"a gate of {GATED} cases needs", report["gate"]["inputs"]
+    made = f"{report['candidates']:,} candidates, {report['cases']:,} of them cases"
     more = f"more than these {given:,} {name}; few inputs give fewer cases for their number than many"
-    lost = sum(report["dropped"].values())
-    return (
-        f"{given:,} {name}: {told}",
-        f"{report['candidates']:,} candidates: {report['cases']:,} stayed, {lost:,} left out",
-        f"{gate} {more if needs is None else f'about {needs:,} {name} such as these'}",
-    )
+    more = more if needs is None else f"about {needs:,} {name} such as these"
+    return f"{given:,} {name}: {told}; {made}", f"a gate of {GATED} cases needs {more}"
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
@@ -218,8 +211,8 @@ def _words(report: Json) -> list[str]:
 
 
 def _counts(report: Json) -> list[str]:
-    inputs, (first, second, gate) = report["inputs"], sums(report)
-    lines = ["## What was left out", "", f"{first}. {second}. {gate.capitalize()}."]
+    inputs, (became, gate) = report["inputs"], sums(report)
+    lines = ["## What was left out", "", f"{became}. {gate.capitalize()}."]
     if inputs["images_found"] is not None:
         lines.append(f"The folder of images has {inputs['images_found']:,} of the {inputs['images']:,} images.")
     rows = [("input", inputs["left_out"]), ("part of an input", report["refused"]), ("candidate", report["dropped"])]
