@@ -26,16 +26,12 @@ ENOUGH = 30
 def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
     if cap < 1:
         raise ValueError(f"cap={cap!r} must be at least 1")
-    return tuple(_taken(classes, dict.fromkeys(classes, cap), f"{seed}/capped"))
-
-
-def _taken(keys: Sequence[T], room: dict[T, int], name: str) -> list[int]:
-    kept = []
-    for index in _shuffled(len(keys), name):
-        if room.get(keys[index], 0):
-            room[keys[index]] -= 1
+    room, kept = dict.fromkeys(classes, cap), []
+    for index in _shuffled(len(classes), f"{seed}/capped"):
+        if room[classes[index]]:
+            room[classes[index]] -= 1
             kept.append(index)
-    return sorted(kept)
+    return tuple(sorted(kept))
 
 
 def spread(options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:

@@ -101,7 +101,8 @@ def existence(question: Parsed, answer: str, *, singular: bool = False) -> Pertu
     if nothing is None or something is None:
         return Perturbed.of("no wording for one")
     caption, foil = (nothing, something) if zero else (something, nothing)
-    why = f"The answer is {made.number}: there are {'none' if zero else 'some'}, and the foil says the opposite."
+    there = {0: "there are none", 1: "there is one"}.get(made.number, "there are some")
+    why = f"The answer is {made.number}: {there}, and the foil says the opposite."
     classes = _WORDS if zero else _WORDS[::-1]
     tags = {"provenance": "zero_to_something" if zero else "something_to_zero"}
     return Perturbed.of(Foil(caption=caption, foil=foil, classes=classes, why=why, tags=tags))

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.graphs.absence import has_others, is_alone, is_measured, is_mixed, is_motley, is_place, look_alike
 from vlgate.perturb.graphs.checklist import Words, checked, foils_of
-from vlgate.perturb.graphs.names import NO_NUMBER, VAGUE, Namesakes, contradict, determiner, is_vague, known_form
+from vlgate.perturb.graphs.names import NO_NUMBER, Namesakes, contradict, determiner, known_form, unsaid
 from vlgate.perturb.graphs.objects import box_tags
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.tables import rows_in
@@ -91,8 +91,8 @@ def _made(
     tags = {"kind": KINDS[words.ontology.attributes[attribute].category], **box_tags(thing, graph)}
     foils = {one: f"{determiner(f'{one} {thing.name}', thing.name) or ''} {one} {thing.name}".strip() for one in fit}
     caption = f"{first} {attribute} {thing.name}".strip()
-    every = f"every {thing.name} of the image has an attribute that excludes"
-    return foils_of(caption, attribute, foils, lambda one: f"{every} {one!r}", tags)
+    every = f"whatever is called {thing.name!r} in the image has an attribute"
+    return foils_of(caption, attribute, foils, lambda one: f"{every} that excludes {one!r}", tags)
 
 
 _LARGER = 1.8  # times the area of the small thing that a large one has, so that nobody doubts which is which
@@ -120,7 +120,7 @@ def _beside(
         for size in (attribute, opposite)
     )
     tags = {"kind": "size", **box_tags(thing, graph)}
-    why = f"another {thing.name} of the image is {opposite}, and this one is not"
+    why = f"{opposite!r} is true of what else is called {thing.name!r} in the image, and not of this"
     return foils_of(caption, attribute, {opposite: foil}, lambda _: why, tags)
 
 
@@ -132,8 +132,8 @@ def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None
         return "the attribute has several words"
     if not known.before or noun is None or attribute in thing.name.split():
         return NOT_BEFORE
-    if is_vague(noun, ontology) or is_vague(thing.name, ontology):
-        return VAGUE
+    if why := unsaid(noun, ontology) or unsaid(thing.name, ontology):
+        return why
     asked = ontology.words.asked((noun, *ontology.hypernyms(noun)), known.category)
     return None if asked else NOT_ASKED
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject
-from vlgate.perturb.text.grammar import article
+from vlgate.perturb.text.grammar import article, is_word, singular
 from vlgate.perturb.text.sentences import number_of, object_of, read_predicate
 from vlgate.perturb.word_lists import words
 
@@ -86,6 +88,13 @@ _PARTS = frozenset(("area", "part", "parts", "portion", "section", "side"))
 
 NO_NUMBER = "the number of a noun is not certain"
 VAGUE = "a noun is vague"
+ODD = "a name is misspelt, or no English noun"
+_LONGEST = 60  # characters of a name
+_NAME_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*'?")
+_NO_PART = words("no part of a name")
+_NOTHING = words("names nothing")
+_NOUNS = words("noun beside the dictionary") | words("inner")
+_INNER = words("inner")  # of a name, but neither its first word nor its last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +120,8 @@ def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontol
         return "the relation does not read between two nouns"
     if other is None or other.id == subject.id or other.name == subject.name:
         return "the relation is one of a thing to itself or to its like"
-    if any(is_vague(one.name, ontology) for one in (subject, other)):
-        return VAGUE
+    if why := unsaid(subject.name, ontology) or unsaid(other.name, ontology):
+        return why
     determiners = determiner(subject.name), object_determiner(text, other.name)
     if determiners[0] is None or determiners[1] is None:
         return NO_NUMBER
@@ -134,14 +143,28 @@ def triples_of(graph: SceneGraph, ontology: Ontology) -> list[Triple | str]:
     ]
 
 
-def is_vague(name: str, ontology: Ontology) -> bool:
-    """Return whether no question is asked about a noun ("part"), or it is a place in the image ("right")."""
-    return (
-        name in _VAGUE
-        or name.rpartition(" ")[2] in _PARTS
-        or name.partition(" ")[0] in {"a", "an", "the"}
-        or (ontology.knows(name) and not ontology.nouns[name].askable)
-    )
+def unsaid(name: str, ontology: Ontology) -> str | None:
+    """Return why a name is in no text: it is vague ("part"), a place in the image ("right"), or no English noun."""
+    asked = not ontology.knows(name) or ontology.nouns[name].askable
+    vague = name in _VAGUE or name.rpartition(" ")[2] in _PARTS or not asked
+    return VAGUE if vague else ODD if is_odd(name, ontology) else None
+
+
+def is_odd(name: str, ontology: Ontology) -> bool:
+    """Return whether a name reads in no text: it has words that are no English ones or twice, or other signs."""
+    if ontology.knows(name) or name in _NOTHING:
+        return name in _NOTHING
+    parts = name.split() or [""]
+    twice = any((singular(one) or one) == (singular(other) or other) for one, other in pairwise(parts))
+    cut = len(name) > _LONGEST or not _INNER.isdisjoint((parts[0], parts[-1]))
+    return twice or cut or not all(_is_english(word, ontology) for word in parts)
+
+
+def _is_english(word: str, ontology: Ontology) -> bool:
+    if word in _NO_PART or len(word) == 1 or not _NAME_WORD.fullmatch(word):
+        return False
+    known = word in _NOUNS or ontology.knows(word) or word in ontology.attributes
+    return known or all(is_word(part) for part in re.split("['-]", word) if len(part) > 1)
 
 
 def wording(relation: str, ontology: Ontology) -> str:

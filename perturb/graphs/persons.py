@@ -12,7 +12,7 @@ from typing import Protocol
 from vlgate.perturb.foils.candidates import Grammaticality, SentenceSet, TextEncoder
 from vlgate.perturb.graphs.absence import has_others, is_mixed, is_motley
 from vlgate.perturb.graphs.attributes import CLOSE
-from vlgate.perturb.graphs.names import contradict, known_form, may_be_called, object_determiner, parts_of
+from vlgate.perturb.graphs.names import ODD, contradict, is_odd, known_form, may_be_called, object_determiner, parts_of
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.nouns import Number
 from vlgate.perturb.ontology.tables import both_numbers, rows_in
@@ -203,6 +203,7 @@ def features_of(
             (rules.sure and verb.rest in _SHARED and not _holds_one(thing.name, tools.ontology), SHARED),
             (share(thing.box, size) < rules.feature_share, SMALL_THING),
             (number is None or (rules.sure and herd and number_of(person.name) == "singular"), NUMBER),
+            (rules.sure and is_odd(thing.name, tools.ontology), ODD),
         )
         if why or number is None:
             yield why

@@ -9,7 +9,7 @@ from itertools import combinations, compress, islice, permutations, product
 import numpy as np
 
 from vlgate.perturb.foils.candidates import Perturbed, SentenceSet
-from vlgate.perturb.graphs.names import same_kind
+from vlgate.perturb.graphs.names import ODD, is_odd, same_kind
 from vlgate.perturb.graphs.persons import (
     SURE,
     TABLES_ONLY,
@@ -67,6 +67,9 @@ class _Image:
         within = max(inside(one.box, other.box), inside(other.box, one.box)) >= self.rules.same_person
         return self.rules.sure and within and may_be_one_person(one.name, other.name)
 
+    def is_odd(self, person: SceneObject) -> bool:
+        return self.rules.sure and is_odd(person.name, self.tools.ontology)
+
     def may_be(self, thing: SceneObject, person: SceneObject) -> bool:
         if thing.id == person.id:
             return True
@@ -83,6 +86,8 @@ class _Voices(_Image):
                 persons = other is not None and all(self.tools.is_person(one.name) for one in (thing, other))
                 if other is None or other.id == thing.id or not persons:
                     yield NOT_PERSONS
+                elif self.is_odd(thing) or self.is_odd(other):
+                    yield ODD
                 elif predicate is None:
                     yield NO_VERB
                 else:
@@ -201,9 +206,9 @@ class _Features(_Image):
         for person in self.graph.objects.values():
             if not self.tools.is_person(person.name):
                 continue
-            number = number_of(person.name)
-            if number is None or share(person.box, self.size) < self.rules.person_share:
-                self.refused.append(NUMBER if number is None else SMALL)
+            number, odd = number_of(person.name), self.is_odd(person)
+            if odd or number is None or share(person.box, self.size) < self.rules.person_share:
+                self.refused.append(ODD if odd else NUMBER if number is None else SMALL)
                 continue
             different: list[Feature] = []  # those that say the same as an earlier one of the person are dropped
             for feature in features_of(person, self.graph, self.size, self.rules, self.tools):

@@ -244,6 +244,6 @@ def test_the_report_says_what_is_answered_without_the_image(questions, tmp_path)
     assert {rule["chance"] for rule in told["probes"]} == {0.5}
     assert (f"beware: negation-dir: {told['warning']}" in said) is bool(told["warning"])
     assert said.endswith(
-        f"at this yield a gate of 30 cases of each test needs at most {report['gate']['inputs']} graphs\n"
+        f"; a gate of 30 cases of each test needs at most {report['gate']['inputs']} graphs such as these\n"
     )
     assert f"| negation-dir | blind baseline, cross-validated | {blind['value']:.3f} | 0.500 | 120 |" in page

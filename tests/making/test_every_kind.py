@@ -97,6 +97,30 @@ def test_an_input_that_a_kind_does_not_take_names_the_kinds_that_do(examples, tm
             assert not (tmp_path / "set").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "option", "says"),
+    [
+        (
+            "word-swap",
+            "captions",
+            "--faults=leave-out",
+            "--faults: word-swap of captions takes no graphs; leave it out",
+        ),
+        ("word-swap", "graphs", "--parser=x", "--parser: word-swap of graphs does not use it; leave it out (used: "),
+        ("active-passive", "frames", "--faults=leave-out", "--faults: active-passive of frames takes no graphs"),
+        ("questions", "graphs", "--device=cuda", "--device: questions does not use it; leave it out"),
+        ("questions", "graphs", "--cache=none", "--cache: questions does not use it; leave it out"),
+        ("questions", "graphs", "--size=3 --limit=4", "--size 3: --limit 4 says the same; leave one of them out"),
+    ],
+)
+def test_what_a_kind_does_not_use_of_its_input_is_refused(examples, tmp_path, capsys, name, content, option, says):  # noqa: PLR0917
+    example = {**INPUTS, "graphs": "object"}[content]
+    file = write_lines(tmp_path / "input.jsonl", examples.INPUTS[example])
+    assert main(["make", name, "--from", str(file), "--out", str(tmp_path / "set"), *option.split()]) == 4
+    assert capsys.readouterr().err.splitlines()[-1].startswith(f"vlgate make: {says}")
+    assert not (tmp_path / "set").exists()
+
+
 BAD = [
     "",
     "A dog.\ud800",
@@ -119,7 +143,10 @@ def test_bad_texts_are_counted_and_raise_nothing(made, examples, name):
     _, folder = made(name, "cases", [*good, *bad])
     report = json.loads((folder / "bias.json").read_text())
     assert sum(report["inputs"]["left_out"].values()) == 7
-    assert report["refused"] or name == "word-swap"  # which looks for pairs among all texts
+    inputs, unread = report["inputs"], sum(report["inputs"]["left_out"].values())
+    assert (inputs["given"], inputs["unread"]) == (len(good) + len(bad), unread)
+    assert sum((*report["refused"].values(), *report["dropped"].values())) >= inputs["used"] - inputs["with_case"]
+    assert report["candidates"] == report["cases"] + sum(report["dropped"].values())
 
 
 CAPTIONS = {

@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from builders import write_lines
 
 from vlgate.errors import DataError
 from vlgate.making.inputs.reading import ImageFolder, read_inputs
+from vlgate.making.inputs.records import Caption, with_others
 from vlgate.perturb.foils.candidates import Turn
 
 INPUTS = json.loads(Path(__file__).with_name("inputs.json").read_text(encoding="utf-8"))
@@ -238,3 +240,22 @@ def test_an_image_of_the_inputs_by_another_spelling_of_its_path(tmp_path, writte
     folder = ImageFolder(tmp_path)
     assert (folder.has(written), folder.name(written)) == (True, "a/café.png")
     assert not folder.has(f"../{tmp_path.name}/a/café.png")
+
+
+def test_a_caption_that_is_there_again_is_not_among_the_others():
+    texts = ["Two dogs.", "two dogs", "A dog and another.", "Two dogs.", "A dog and another"]
+    captions = [Caption(id=str(n), image="1.jpg", text=text, origin=str(n)) for n, text in enumerate(texts)]
+    others = [one.others for one in with_others(captions)]
+    dogs, another = ("Two dogs.",), ("A dog and another.",)
+    assert others == [another, another, dogs, another, dogs]
+
+
+def test_answers_that_contradict_each_other_are_left_out_with_both_and_the_remedy(tmp_path):
+    asked = [("1", "How many dogs?", "2"), ("1", "how many dogs", "Three."), ("1", "How many dogs?", "two")]
+    asked += [("2", "How many dogs?", "2"), ("2", "How many cats?", "3"), ("3", "How many dogs?", "2")]
+    asked += [("3", "How many dogs?", "Two."), ("3", "How many dogs?", "many"), ("4", "How many dogs?", "0")]
+    rows = [{"image": f"{image}.jpg", "question": question, "answer": answer} for image, question, answer in asked]
+    read = read_inputs([write_lines(tmp_path / "answers.jsonl", rows)], ("answers",))
+    assert [one.image[0] for one in read.inputs] == ["2", "2", "3", "3", "3", "4"]
+    reason = "a question of an image has several answers, as '2' and 'Three.' of 1.jpg; keep the true one of them"
+    assert (read.left_out, read.given) == ({reason: 3}, 9)

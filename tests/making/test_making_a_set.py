@@ -152,8 +152,10 @@ def test_a_limit_is_kept_and_the_rest_of_the_inputs_is_not_used(made):
     assert found["cases"] == 30
     assert found["inputs"] == {
         "name": "captions",
-        "read": 600,
+        "given": 600,
+        "unread": 0,
         "used": 100,
+        "with_case": 30,
         "left_out": {},
         "images": 600,
         "images_found": None,

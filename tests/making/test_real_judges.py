@@ -123,7 +123,8 @@ def test_fillings_of_a_masked_model_become_foils(make, judges):
     [
         (("--nli", "./absent"), "--nli ./absent: weights='./absent': there is no folder"),
         (("--lm", "nobody/nothing"), "--lm nobody/nothing: no checkpoint for nobody/nothing"),
-        (("--nli", "{empty}"), "empty holds nothing; "),
+        (("--nli", "{empty}"), "empty holds nothing; expected config.json"),
+        (("--mlm", "{crowd}"), "crowd holds 99 files and folders; expected config.json"),
         (("--nli", "{bare}"), "model.safetensors"),
         (("--nli", "{unnamed}"), "has the labels LABEL_0, LABEL_1, LABEL_2; expected entail,neutral,contradict"),
         (("--grammar", "{unnamed}"), "expected unacceptable,acceptable"),
@@ -135,8 +136,10 @@ def test_fillings_of_a_masked_model_become_foils(make, judges):
 )
 def test_a_judge_that_cannot_be_loaded_is_one_line_before_any_work(judges, options, says, tmp_path, parses, capsys):
     (tmp_path / "empty").mkdir()
+    for number in range(99):
+        (tmp_path / "crowd" / str(number)).mkdir(parents=True)
     shutil.copytree(judges["nli"], tmp_path / "bare", ignore=shutil.ignore_patterns("*.safetensors"))
-    places = {**judges, "empty": tmp_path / "empty", "bare": tmp_path / "bare"}
+    places = {**judges, **{name: tmp_path / name for name in ("empty", "crowd", "bare")}}
     file = write_lines(tmp_path / "input.jsonl", RELATIONS)
     given = [option.format(**places) for option in options]
     command = ["make", "relations", "--from", str(file), "--out", str(tmp_path / "set"), "--cache", parses, *given]

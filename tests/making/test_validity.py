@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 from vlgate.errors import NoReplyError
+from vlgate.making.kinds.kind import Item
 from vlgate.making.sets import validity
+from vlgate.making.sets.blind import scored
 from vlgate.making.sets.run import Settings, make_set
 from vlgate.making.tools import ToolOptions, Tools
+from vlgate.perturb.foils.candidates import Foil
 
 
 class Judge:
@@ -107,3 +110,15 @@ def test_texts_that_are_too_short_for_the_language_model_are_left_out(dropped, t
     (tmp_path / "set").rename(tmp_path / "first")
     _, report = dropped(Short(), lm="x")
     assert (report["cases"], report["plausibility"]["n"]) == (240, 232)
+
+
+NAMES = "cat dog cup car boy girl horse bench kite train".split()
+CAPTIONS = [(f"{n}.jpg", f"a {NAMES[n % 10]} and a {NAMES[n // 10]} here") for n in range(100)]
+
+
+@pytest.mark.parametrize("repeats", [(), ("1.jpg",), ("own.jpg",), tuple(f"again{n}.jpg" for n in range(9))])
+def test_a_caption_that_is_there_again_does_not_vouch_for_itself(repeats):
+    foil = Foil(caption="a zebra near a lamp", foil="a lamp near a zebra", classes=("a", "b"), why="")
+    item = Item(id="1", image="own.jpg", origin="1", candidate=foil)
+    captions = [*CAPTIONS, ("own.jpg", foil.caption), *((image, "A zebra near a lamp.") for image in repeats)]
+    assert scored([item], captions, None)[0].lead == 0

@@ -49,7 +49,8 @@ def read(source, folder):
 def test_captions_become_cases_of_two_images_and_two_captions(swaps, captions):
     made = swaps(captions)
     assert made.status == 0
-    assert "5 of 5 captions: 2 candidates" in made.said
+    assert "\n5 captions: 4 gave a case, 1 gave none; 2 candidates, 2 of them cases\n" in made.said
+    assert "\nleft out: 1 x no text of its image makes a pair with one of the same words" in made.said
     task = read(cases, made.folder)
     assert (task.id, task.shape) == ("made/word-swap", "quad")
     found = {tuple((r.image.key, r.text) for r in case.requests[::3]): case.tags for case in task.cases}
@@ -84,6 +85,8 @@ def test_graphs_need_no_parser_and_say_how_many_pairs_they_give(swaps, tmp_path)
     task = read(cases, made.folder)
     assert len(task.cases) > 5
     assert f"{len(task.cases)} cases in" in made.said
+    inputs = json.loads((made.folder / "bias.json").read_text())["inputs"]
+    assert f"left out: {150 - inputs['with_case']} x no text of its image makes a pair" in made.said
     for case in task.cases:
         first, second = case.requests[:2]
         assert first.text != second.text
@@ -93,11 +96,14 @@ def test_graphs_need_no_parser_and_say_how_many_pairs_they_give(swaps, tmp_path)
 @pytest.mark.parametrize(
     ("texts", "reason"),
     [
-        (("A cat and a dog.", "A dog and a cat."), "the order changes no fact"),
-        (("A cat on a sofa.", "A dog in a car."), "no two images have texts of the same words in another order"),
+        (
+            ("A cat and a dog.", "A dog and a cat."),
+            "2 x no text of its image makes a pair with one of the same words of another image, 1 x the order",
+        ),
+        (("A cat on a sofa.", "A dog in a car."), "2 x no text of its image makes a pair"),
     ],
 )
 def test_captions_without_a_pair_are_an_error_that_counts_the_reasons(swaps, captions, texts, reason):
     made = swaps(write_lines(captions, [{"image": f"{n}.jpg", "caption": text} for n, text in enumerate(texts)]))
     assert made.status == 4
-    assert f"gives no case of word-swap (1 x {reason})" in made.said
+    assert f"gives no case of word-swap ({reason}" in made.said

@@ -91,19 +91,25 @@ def _refuse_unused(wanted: Kind, given: argparse.Namespace) -> None:
     for option, on in (("--prune-shortcuts", given.prune_shortcuts), ("--keep-unbalanced", given.keep_unbalanced)):
         if on and wanted.start is None:
             raise OptionError(f"{option}: {wanted.name} are balanced by themselves; leave it out")
-    if given.faults != "fail" and not {"graphs", "interactions"} & {*wanted.takes}:
-        raise OptionError(f"--faults: {wanted.name} takes no graphs; leave it out")
-    for name, default in ({"images": None} if wanted.start is None else DEFAULTS).items():
+    from vlgate.making.inputs.reading import contents
+
+    held = {*contents(given.files).values()} & {*wanted.takes} or {*wanted.takes}
+    what = wanted.name if held == {*wanted.takes} else f"{wanted.name} of {' and '.join(sorted(held))}"
+    if given.faults != "fail" and not held & {"graphs", "interactions"}:
+        raise OptionError(f"--faults: {what} takes no graphs; leave it out")
+    no_model = {"images": None, "device": "cpu", "cache": None}
+    for name, default in (no_model if wanted.start is None else DEFAULTS).items():
         if getattr(given, name) != default:
             raise OptionError(f"--{name}: {wanted.name} does not use it; leave it out")
+    used = [name for name in wanted.tools if name != "parser" or held != {"graphs"}]
     for name, entry in TOOLS.items():
-        if getattr(given, name) is not None and name not in wanted.tools:
-            usable = ", ".join(TOOLS[tool].option for tool in wanted.tools) or "none"
-            raise OptionError(f"{entry.option}: {wanted.name} does not use it; leave it out (used: {usable})")
+        if getattr(given, name) is not None and name not in used:
+            usable = ", ".join(TOOLS[tool].option for tool in used) or "none"
+            raise OptionError(f"{entry.option}: {what} does not use it; leave it out (used: {usable})")
 
 
 def _make(wanted: Kind, given: argparse.Namespace) -> int:
-    from vlgate.making.sets.report import UNMARKED
+    from vlgate.making.sets.report import UNMARKED, sums
     from vlgate.making.sets.run import Settings, make_set
 
     if given.format not in {"cases", "release"}:
@@ -129,7 +135,8 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
         note,
     )
     report, inputs = made.report, made.report["inputs"]
-    note(f"{inputs['used']:,} of {inputs['read']:,} inputs used, {report['candidates']:,} candidates")
+    became, gate = sums(report)
+    note(became)
     if inputs["images_found"] is not None:
         note(f"{inputs['images_found']:,} of {inputs['images']:,} images found")
     for part in (inputs["left_out"], report["refused"], report["dropped"]):
@@ -144,8 +151,7 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
     for text in (report["note"], report["warning"], "" if report["balanced"] else UNMARKED):
         if text:
             note(f"beware: {text}")
-    gate = f"a gate of {report['gate']['cases']} cases needs about {report['gate']['inputs']:,} {inputs['name']}"
-    note(f"{len(made.items):,} cases in {given.out}; at this yield {gate}")
+    note(f"{len(made.items):,} cases in {given.out}; {gate}")
     return 0
 
 

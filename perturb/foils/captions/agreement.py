@@ -233,7 +233,10 @@ def _number(reading: Reading, index: int) -> bool | None:
 
 def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
     tokens = reading.parsed.tokens
-    if tokens[phrase.head].dep in _SUBJECTS and any(_may_be_joined_verb(reading, n) for n in range(len(tokens))):
+    joined = any(_may_be_joined_verb(reading, n) for n in range(len(tokens)))
+    if tokens[phrase.head].dep in _SUBJECTS and (
+        joined or (phrase.plural and _is_bare(reading, tokens[phrase.head].head))
+    ):
         yield UNSURE_VERB
     if any(token.tag == "NNS" and token.lower in _THIRD_PERSONS for token in tokens):
         yield UNSURE_VERB
@@ -250,13 +253,20 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
         if tokens[verb].lemma == "be" and subject == phrase.head and {*reading.dependents(verb, "attr")} - {subject}:
             yield "a predicate noun would have to change too"
         if phrase.head == subject and _in_relative_clause(reading, verb):
-            between = [n for n in reading.phrases if phrase.head < n < verb]
-            if any(reading.phrases[one].plural == phrase.plural for one in between):
+            between = [one for n, one in reading.phrases.items() if phrase.head < n < verb]
+            if not _alone(reading, subject) or any(one.plural == phrase.plural for one in between):
                 yield UNSURE_CLAUSE
         elif _in_relative_clause(reading, verb) and (
             phrase.head in _nouns_above(reading, subject) or subject < phrase.head < verb
         ):
             yield UNSURE_CLAUSE
+
+
+def _is_bare(reading: Reading, index: int) -> bool:
+    """Whether a noun or participle with a subject may be a verb in the present: "two girls with long hair play"."""
+    token = reading.parsed.tokens[index]
+    bare = token.tag in {"NN", "VBN"} and token.lower in lemmas(token.lower, "VERB")
+    return bare and not reading.dependents(index, "aux", "auxpass", "cop", "det")
 
 
 def _may_be_joined_verb(reading: Reading, index: int) -> bool:

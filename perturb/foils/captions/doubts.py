@@ -146,6 +146,7 @@ _LANDSCAPES = words("landscape")
 _VIEWS = words("view")
 _PLACING = frozenset(("in", "on", "at", "inside", "into", "onto", "upon", "atop", "through", "under", "outside"))
 _SIDES = frozenset(("top", "inside", "outside", "front"))  # "on top of a bed"
+_HAVING = frozenset(("with", "in"))
 _HIS = frozenset(("his", "her", "its"))
 _WORN = words("worn")
 _OWN_THINGS = ("clothing", "footwear", "seat", "vehicle", "sports equipment", "board", "accessory", "costume", "horse")
@@ -193,6 +194,7 @@ def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentio
         ("another caption speaks of one", lambda: any(one)),
         ("no other caption speaks of several", lambda: several and not any(several)),
         ("one would have the things of several", lambda: has_things(reading, phrase)),
+        ("each of several things may have one", lambda: _is_own(noun) and _within_several(reading, phrase)),
         ("a word before it may belong to the noun", lambda: _behind_a_participle(reading, phrase)),
     )
 
@@ -231,17 +233,37 @@ def _has_a_thing(reading: Reading, phrase: NounPhrase) -> bool:
     """Whether one garment or part of a body follows, or a thing that is "his" or "its": "a man in a hat"."""
     tokens = reading.parsed.tokens
     for one in reading.phrases.values():
-        worn = is_kind_of(one.singular_noun, "clothing") or is_body_part(one.singular_noun) or one.noun in _WORN
-        if one.head > phrase.head and not one.plural and (worn or tokens[one.span[0]].lower in _HIS):
+        own = _is_own(one.singular_noun) or tokens[one.span[0]].lower in _HIS
+        if one.head > phrase.head and not one.plural and own:
             return True
     return False
 
 
 def has_things(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether several clothes, seats or vehicles follow, one for each: "two men in suits", "people on bikes"."""
-    later = (one for one in reading.phrases.values() if one.head > phrase.head and one.plural)
+    """Whether several things follow, one for each: "two men in suits", "two dogs on leashes", "kids with rackets"."""
+    later = [one for one in reading.phrases.values() if one.head > phrase.head and one.plural]
     names = [one.singular_noun for one in later]
-    return not _WORN.isdisjoint(names) or any(is_kind_of(name, kind) for name in names for kind in _OWN_THINGS)
+    if not _WORN.isdisjoint(names) or any(is_kind_of(name, kind) for name in names for kind in _OWN_THINGS):
+        return True
+    living = is_person(phrase.singular_noun) or is_kind_of(phrase.singular_noun, "animal")
+    return living and any(one.kind == "none" and _has(reading, phrase, one) for one in later)
+
+
+def _has(reading: Reading, phrase: NounPhrase, thing: NounPhrase) -> bool:
+    """Whether the thing is said of what the phrase names, by a verb or a preposition: "players swinging bats"."""
+    tokens, index = reading.parsed.tokens, thing.head
+    if tokens[index].dep == "pobj":
+        index = tokens[index].head
+        if tokens[index].lower not in _HAVING:
+            return False
+    elif tokens[index].dep != "dobj":
+        return False
+    over = tokens[index].head
+    return phrase.head in {over, tokens[over].head, *reading.dependents(over, "nsubj", "nsubjpass")}
+
+
+def _is_own(noun: str) -> bool:
+    return noun in _WORN or is_kind_of(noun, "clothing") or is_body_part(noun)
 
 
 def _behind_a_participle(reading: Reading, phrase: NounPhrase) -> bool:

@@ -13,7 +13,7 @@ from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read
 from vlgate.perturb.foils.captions.object_names import ObjectClass, ObjectNames, coco_names
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.text.fitness import REVERSED, holding, reverses, unfit
-from vlgate.perturb.text.grammar import plural, singular
+from vlgate.perturb.text.grammar import plural, singular, with_article
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.word_lists import words
 
@@ -170,11 +170,11 @@ def _may_have(object_class: ObjectClass, word: str) -> bool:
 def _foil(reading: Reading, phrase: NounPhrase, named: tuple[str, ObjectClass], object_class: ObjectClass) -> Foil:
     name, known = named
     word = (plural(object_class.word) or object_class.word) if phrase.plural else object_class.word
-    several = "several" if phrase.plural else "one"
+    shown = f"several {plural(name) or name}" if phrase.plural else f"one {name}"
     return Foil(
         caption=reading.parsed.text,
         foil=reading.parsed.edited([Edit(span=(phrase.head - name.count(" "), phrase.head + 1), text=word)]),
         classes=(known.word or name, object_class.word),
-        why=f"the image shows {several} {name}, and no caption mentions a {object_class.word}",
+        why=f"the image shows {shown}, and no caption mentions {with_article(object_class.word)}",
         tags={"supercategory": object_class.supercategory},
     )

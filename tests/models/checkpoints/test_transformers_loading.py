@@ -82,6 +82,7 @@ def test_neither_folder_nor_repository(tmp_path, saved, written):
         pretrained(written, tmp_path)
     assert "expected a hub repository ORG/NAME" in str(caught.value)
     assert ("did you mean 'bert'" in str(caught.value)) == (written == "./brt")
+    assert "known are" not in str(caught.value)  # folders of other names say nothing
 
 
 def test_a_saved_model_is_loaded_unchanged(saved):

@@ -50,6 +50,12 @@ def test_a_plural_becomes_singular_and_its_numeral_goes(foils):
 
 
 @tabled
+def test_what_each_of_several_has_and_what_may_be_a_verb_give_no_foil(foils, caption, noun):
+    assert foils("Two plates with sandwiches and two cups that contain tea.", "plates")
+    assert not foils(caption, noun)
+
+
+@tabled
 def test_verbs_and_pronouns_agree_with_a_plural(foils, caption, noun, foil):
     assert foils(caption, noun, f"The {noun} is seen.", doubtful=True)["exactly one", "some"][1] == foil
 

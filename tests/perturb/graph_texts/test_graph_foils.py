@@ -9,7 +9,7 @@ from graphs import graph, thing, whole
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.graphs import attributes, checklist, objects, relations
+from vlgate.perturb.graphs import attributes, checklist, names, objects, relations
 from vlgate.perturb.graphs.absence import Absence, common_names
 from vlgate.perturb.graphs.attributes import attribute_foils
 from vlgate.perturb.graphs.checklist import Likeness, Words, vocabulary_of
@@ -190,7 +190,7 @@ def test_the_kinds_of_attributes(name: str, attribute: str, kind: str, foil: str
     [
         ("man", "white", attributes.NOT_ASKED),
         ("car", "parked on street", attributes.NO_KIND),
-        ("area", "white", attributes.VAGUE),
+        ("area", "white", names.VAGUE),
         ("gribbleflax", "white", attributes.NOT_BEFORE),
     ],
 )

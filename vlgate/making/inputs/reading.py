@@ -130,6 +130,7 @@ class ImageFolder:
         return {stem(file.name): file.name for file in sorted(self._folder.iterdir())}
 
 
+REPEATED = "graph of an image that an earlier file has"
 _WITH: Mapping[Content, InputName] = MappingProxyType({"space": "frames", "list": "interactions"})
 """The files of words, and the input that each goes with."""
 
@@ -143,6 +144,7 @@ class Read:
     left_out: Counter[str] = field(default_factory=Counter)
     images: int = 0
     found: int | None = None
+    given: int = 0  # how many inputs the files hold, those that are left out included
 
 
 def read_inputs(
@@ -154,10 +156,11 @@ def read_inputs(
     inputs = _inputs(name, contents, faults, left_out)
     if name == "graphs" and images is not None:
         inputs = [images.sized(graph) for graph in inputs]
+    given = len(inputs) + left_out[REPEATED]
     kept = records.screened(inputs, left_out)
     named = dict.fromkeys(one.id if isinstance(one, SceneGraph) else one.image for one in kept)
     found = None if images is None else images.found(named)
-    return Read(name=name, inputs=kept, left_out=left_out, images=len(named), found=found)
+    return Read(name=name, inputs=kept, left_out=+left_out, images=len(named), found=found, given=given)
 
 
 def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_out: Counter[str]) -> Sequence[Any]:
@@ -198,13 +201,18 @@ def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputNam
     return name
 
 
-def refuse_others(files: Sequence[Path], takes: Sequence[InputName]) -> None:
-    """Refuse files of inputs that a kind does not take; its own reader says what is wrong with any other file."""
+def contents(files: Sequence[Path]) -> dict[Path, Content]:
+    """Return what files hold, without those of which their readers say what is wrong."""
+    held: dict[Path, Content] = {}
     for file in files:
-        content: Content | None = None
         with suppress(DataError):
-            content = content_of(file)
-        if content is not None and content not in takes:
+            held[file] = content_of(file)
+    return held
+
+
+def refuse_others(files: Sequence[Path], takes: Sequence[InputName]) -> None:
+    for file, content in contents(files).items():
+        if content not in takes:
             raise _another(file, content, takes)
 
 
@@ -236,7 +244,7 @@ def distinct_graphs(
             if graph.id in without:
                 left_out["graph of an image that --without names"] += 1
             elif graph.id in seen:
-                left_out["graph of an image that an earlier file has"] += 1
+                left_out[REPEATED] += 1
             else:
                 seen.add(graph.id)
                 yield graph

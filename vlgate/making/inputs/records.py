@@ -12,6 +12,7 @@ from typing import Any
 from vlgate.errors import DataError
 from vlgate.perturb.foils import candidates
 from vlgate.perturb.foils.candidates import Turn
+from vlgate.perturb.foils.how_many import numeral
 from vlgate.sources.reading.records import Record, lined_records
 from vlgate.sources.reading.text_files import read_json
 
@@ -153,9 +154,17 @@ _TEXTS: Mapping[type, str] = {Caption: "text", Answer: "question", Dialog: "capt
 
 def screened(inputs: Sequence[Any], left_out: Counter[str]) -> list[Any]:
     kept = []
+    told: dict[tuple[str, str], dict[int, str]] = {}
+    for one in inputs:
+        if isinstance(one, Answer) and (number := numeral(one.answer)) is not None:
+            told.setdefault((one.image, plain(one.question)), {}).setdefault(number, one.answer)
+    disputed = {asked: " and ".join(map(repr, said.values())) for asked, said in told.items() if len(said) > 1}
     for input_ in inputs:
         field_of_text = _TEXTS.get(type(input_))
         reason = unusable(getattr(input_, field_of_text)) if field_of_text else None
+        if reason is None and isinstance(input_, Answer) and (input_.image, plain(input_.question)) in disputed:
+            (image, _), both = next(iter(disputed.items()))
+            reason = f"a question of an image has several answers, as {both} of {image}; keep the true one of them"
         if reason is None:
             kept.append(input_)
         else:
@@ -169,15 +178,20 @@ _COCO = "name a file of COCO's captions, with the lists images and annotations"
 _CAPTION_LINES = 'write a line such as {"image": "1.jpg", "caption": "a dog left of a cat"}'
 
 
+def plain(text: str) -> str:
+    """The words of a text; a caption with the same words is the same caption again, and vouches for nothing."""
+    return " ".join(re.findall(r"[^\W_]+", text.lower()))
+
+
 def with_others(captions: Sequence[Caption]) -> list[Caption]:
-    by_image: dict[str, list[str]] = {}
+    by_image: dict[str, dict[str, str]] = {}
     for caption in captions:
-        by_image.setdefault(caption.image, []).append(caption.text)
+        by_image.setdefault(caption.image, {}).setdefault(plain(caption.text), caption.text)
     result = []
     for caption in captions:
-        others = list(by_image[caption.image])
-        others.remove(caption.text)
-        result.append(replace(caption, others=tuple(others)))
+        own = plain(caption.text)
+        others = tuple(text for words, text in by_image[caption.image].items() if words != own)
+        result.append(replace(caption, others=others))
     return result
 
 

@@ -97,7 +97,8 @@ RELATIONS = kind_of("relations", _relations, valse("relations.json", "relations"
 FILE, IMAGES = "winoground/data/examples.jsonl", "winoground/data/images.jsonl"
 """The release's file, and the file that says which of your images to put under which of the release's names."""
 
-NO_PAIR = "no two images have texts of the same words in another order"
+
+NO_PAIR = "no text of its image makes a pair with one of the same words of another image"
 
 
 def start(work: Work) -> MakeSome:
@@ -110,11 +111,12 @@ def start(work: Work) -> MakeSome:
             texts = ((input_.image, text) for input_, text in zip(inputs, parsed, strict=True))
             scenes = caption_scenes(texts, vocabulary)
         result = mine(scenes, vocabulary)
-        for swap in result.candidates:
-            if isinstance(swap, Swap):
-                yield Made(image=swap.images[0], origin=" and ".join(swap.images), found=Perturbed.of(swap))
-        refused = result.refused if result.refused or result.candidates else (NO_PAIR,)
-        yield Made(image="", origin="", found=Perturbed(refused=refused))
+        swaps = [swap for swap in result.candidates if isinstance(swap, Swap)]
+        for swap in swaps:
+            yield Made(image=swap.images[0], origin=" and ".join(swap.images), found=Perturbed.of(swap))
+        shown = {image for swap in swaps for image in swap.images}
+        alone = sum(getattr(input_, "image", input_.id) not in shown for input_ in inputs)
+        yield Made(image="", origin="", found=Perturbed(refused=(*result.refused, *[NO_PAIR] * alone)))
 
     return make_some
 

@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from math import ceil
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ from vlgate.images.files import missing_image
 from vlgate.making.inputs.reading import distinct_graphs, refuse_others
 from vlgate.making.kinds.kind import kind_of
 from vlgate.making.sets.folder import BIAS, PAGE, digest, opened
-from vlgate.making.sets.report import GATED, how_made, needed, share
+from vlgate.making.sets.report import GATED, how_made, share
 from vlgate.making.sets.text_alone import BLIND, above, probe_rows, row, warning
 from vlgate.making.word_tables import extended
 from vlgate.perturb.questions import BEYOND, TESTS, Corpus, Generator, Made, QuestionPair, Test
@@ -72,13 +73,15 @@ def _case(pair: QuestionPair) -> Json:
 def report_of(
     made: Mapping[Test, Made], left_out: Mapping[str, int], graphs: tuple[int, int], made_by: Mapping[str, Any]
 ) -> Json:
-    fewest = min(len(one.pairs) for one in made.values())
+    fewest, short = min(len(one.pairs) for one in made.values()), any(one.wanting for one in made.values())
+    # what graphs lack for a test says nothing of how many more have it
+    enough = (graphs[1] if fewest >= GATED else None) if short or not fewest else ceil(GATED * graphs[1] / fewest)
     return {
         "schema": 1,
         "kind": "questions",
         "shape": "questions",
         "graphs": graphs[0],
-        "gate": {"cases": GATED, "inputs": needed(graphs[1], fewest) if fewest else None},
+        "gate": {"cases": GATED, "inputs": enough, "given": graphs[1]},
         "left_out": dict(sorted(left_out.items())),
         "tests": {test: _test_report(test, one) for test, one in made.items()},
         "made_by": dict(made_by),
@@ -172,24 +175,23 @@ def run(given: argparse.Namespace) -> int:
         left_out += generator.corpus.left_out
         for line in _account(made, generator.corpus, left_out):
             _say(line)
+        used = len({pair.graph.id for one in made.values() for pair in one.pairs})
+        _say(f"{used:,} graphs gave pairs; the others give none that a test still needs")
         if len(tests) < len(asked):
             _say(f"not made: {', '.join(test for test in asked if test not in tests)}; {form}, take jsonl")
         files, written = files_of([pair for one in made.values() for pair in one.pairs], given.format)
         if not written:
             graphs = " ".join(map(str, given.files))
             raise OptionError(f"--from {graphs}: give no question for {given.tests}; give more graphs")
-        used = len({pair.graph.id for one in made.values() for pair in one.pairs})
         numbers = used, len(generator.corpus.views)
         report = report_of(made, left_out, numbers, made_by) | {"files": sorted(files)}
         content = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
         folder.finish(files, {PAGE: as_page(report), BIAS: content}, overwrite=given.overwrite)
     for text in _warnings(report):
         _say(f"beware: {text}")
-    inputs, short = report["gate"]["inputs"], any(one["missing"] for one in report["tests"].values())
-    need = (
-        "other graphs: a test has no pair" if inputs is None else f"{'about' if short else 'at most'} {inputs:,} graphs"
-    )
-    _say(f"{written:,} questions in {given.out}; at this yield a gate of {GATED} cases of each test needs {need}")
+    gate, inputs = report["gate"], report["gate"]["inputs"]
+    need = f"more than these {gate['given']:,} graphs" if inputs is None else f"at most {inputs:,} graphs such as these"
+    _say(f"{written:,} questions in {given.out}; a gate of {GATED} cases of each test needs {need}")
     return 0
 
 
@@ -219,6 +221,8 @@ def _size(given: argparse.Namespace) -> int | None:
     if given.limit is not None:
         if given.limit < 1:
             raise OptionError(f"--limit {given.limit}: expected a whole number above 0")
+        if given.size != "paper":
+            raise OptionError(f"--size {given.size}: --limit {given.limit} says the same; leave one of them out")
         return int(given.limit)
     text = given.size
     if text == "paper":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, isnan
@@ -12,6 +13,7 @@ from vlgate.audit.blind_baseline import pair_margins
 from vlgate.audit.shortcut_probes import Trigrams
 from vlgate.audit.shortcuts import PROBES, Shortcuts, mean_logs, shortcuts
 from vlgate.images.files import missing_image
+from vlgate.making.inputs.records import plain
 from vlgate.making.kinds.kind import Item
 from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.text_learning import FOLDS, fold_of
@@ -141,7 +143,9 @@ def scored(items: Sequence[Item], captions: Sequence[tuple[str, str]], lm: TextM
     owners = [images(item)[0] for item in items for _ in contrasts(item.candidate)]
     texts = [true for true, _ in pairs] + [false for _, false in pairs]
     if lm is None:
-        known = list(captions) or list(zip(owners, texts, strict=False))
+        seen = Counter(text for _, text in {(image, plain(text)) for image, text in captions})
+        known = [(image, text) for image, text in captions if seen[plain(text)] == 1]  # another would vouch for it
+        known = known or list(zip(owners, texts, strict=False))
         folds = {image: fold_of(image) for image in {image for image, _ in known}.union(owners)}
         if len({image for image, _ in known}) < FOLDS:
             return list(items)

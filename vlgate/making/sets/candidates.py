@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from math import ceil
 from typing import Any, Literal
 
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome
@@ -17,12 +18,14 @@ from vlgate.making.sets.blind import (
     Reached,
     as_likely,
     blind,
+    images,
     near_chance,
     pruned,
     reached,
 )
 from vlgate.making.sets.folder import SetFolder
 from vlgate.making.sets.validity import Check, repeated
+from vlgate.perturb.foils.balance import ENOUGH
 from vlgate.perturb.foils.candidates import Candidate, Foil, Perturbed, SentenceSet, Swap
 from vlgate.seeds import quick_generator
 
@@ -137,6 +140,7 @@ Balance = Literal["near chance", "pruned", "none"]
 
 BEYOND = "beyond --limit"
 _SLACK = 2  # cases below --limit, since balanced classes come in pairs
+_GROWTH = 1.1  # of the sample of images that is tried for a gate
 _ROUNDS = 5  # of balancing classes and dropping what is found blindly: each undoes a little of the other
 
 
@@ -153,6 +157,8 @@ class Chosen:
     """Whether further candidates would bring no more cases: the limit left some out, and balancing did not."""
     note: str = ""
     probes: Reached | None = None
+    share: float | None = None
+    """The share of the images whose candidates are enough for a gate, if a part of them is; None if all are not."""
 
 
 Score = Callable[[Sequence[Item]], list[Item]]
@@ -178,7 +184,9 @@ def choose(
             left.append(item)
         else:
             choosing.dropped[reason] += 1
-    left = choosing.selected(score(left))
+    every = score(left)
+    left = choosing.selected(every)
+    share = choosing.gated(every) if len(left) >= ENOUGH else None
     before = blind(left, kind.shape) if left else None
     probes = reached(left, kind.shape) if balance == "pruned" and left else None
     left, enough = choosing.filtered(left), False
@@ -195,6 +203,7 @@ def choose(
         enough=enough,
         note=choosing.note,
         probes=probes,
+        share=share,
     )
 
 
@@ -225,6 +234,24 @@ class _Choosing:
                 items = self.selected(left)
         return items
 
+    def gated(self, items: Sequence[Item]) -> float:
+        """Return about which share of the images gives the cases of a gate: a balanced set grows faster than they."""
+        order = sorted({name for item in items for name in images(item)})
+        quick_generator(f"{self._seed}:gate:{self._kind.name}").shuffle(order)
+
+        def number(share: float) -> int:
+            shown = set(order[: ceil(share * len(order))])
+            some = [item for item in items if shown.issuperset(images(item))]
+            return len(self._balanced(some))
+
+        share = min(1.0, ENOUGH / len(order))
+        while share < 1 and number(share) < ENOUGH:
+            share = min(1.0, _GROWTH * share)
+        return share
+
+    def _balanced(self, items: list[Item]) -> list[Item]:
+        return items if self._kind.select is None or not items else list(self._kind.select(items, self._seed).items)
+
     def limited(self, items: list[Item], limit: int) -> list[Item]:
         """Return at most ``limit`` items whose classes are balanced, as near to it as halving intervals comes."""
         # A sample of a balanced set is not balanced, and balancing it leaves fewer: the sample must be larger than the
@@ -233,8 +260,7 @@ class _Choosing:
         quick_generator(f"{self._seed}:limit:{self._kind.name}").shuffle(order)
 
         def balanced(places: Iterable[int]) -> list[Item]:
-            some = [items[place] for place in places]
-            return some if self._kind.select is None or not some else list(self._kind.select(some, self._seed).items)
+            return self._balanced([items[place] for place in places])
 
         plain = [items[place] for place in sorted(order[:limit])]
         best = balanced(sorted(order[:limit]))

@@ -14,8 +14,8 @@ from vlgate.audit.flaws import examine
 from vlgate.gates.records import Gate
 from vlgate.making.kinds.kind import Item, Kind
 from vlgate.making.sets.blind import FEWEST, FOUND, IMPLAUSIBLE, NEAR, PRUNED, Reached, as_task, contrasts, images
-from vlgate.making.sets.candidates import BEYOND, Chosen
-from vlgate.making.sets.text_alone import Json, above, remedy, set_rows, uneven, warning
+from vlgate.making.sets.candidates import Chosen
+from vlgate.making.sets.text_alone import Json, above, one_sided, remedy, set_rows, uneven, warning
 from vlgate.making.sets.validity import Balance, of_classes, of_words, words
 from vlgate.perturb.foils.candidates import Foil
 
@@ -28,14 +28,19 @@ _SHOWN = 20  # the most frequent phrases that are listed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    # ``left_out`` counts what was left out when the files were read, ``refused`` the parts of inputs that gave no
-    # candidate, ``dropped`` the candidates that did not stay. ``note`` says what is wrong with the balance of the set.
-    # The inputs have ``images``, and the folder of --images has ``found`` of them; None without a folder.
+    # Of the ``given`` inputs some are ``unread``, and ``cased`` of those that are ``used`` gave a case. ``whole`` says
+    # that candidates combine inputs. ``left_out`` counts what was left out when the files were read, ``refused`` the
+    # parts of inputs that gave no candidate, ``dropped`` the candidates that did not stay. ``note`` says what is wrong
+    # with the balance of the set. The inputs have ``images``, and the folder of --images has ``found`` of them; None
+    # without a folder.
 
     name: str
-    inputs: int
+    given: int
     used: int
     candidates: int
+    cased: int = 0
+    unread: int = 0
+    whole: bool = False
     left_out: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
@@ -52,10 +57,13 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
     classes, texts = _classes(kind, items), _balance(of_words(pairs))
     told = above([one for one in (blind, *probes, plausible) if one is not None], len(items))
     cause = uneven((classes or texts)["phrases"], len(pairs))
-    changed = []
+    changed, true, false = [], Counter[str](), Counter[str]()
     for caption, foil in pairs:
         before, after = Counter(words(caption)), Counter(words(foil))
         changed.append(max((before - after).total(), (after - before).total()))
+        true.update((before - after).keys())
+        false.update((after - before).keys())
+    sided = "" if kind.tells or chosen.balance == "none" else one_sided(true, false, len(items))
     return {
         "schema": 1,
         "kind": kind.name,
@@ -65,8 +73,10 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
         "images": len({name for item in items for name in images(item)}),
         "inputs": {
             "name": account.name,
-            "read": account.inputs,
+            "given": account.given,
+            "unread": account.unread,
             "used": account.used,
+            "with_case": account.cased,
             "left_out": _sorted(account.left_out),
             "images": account.images,
             "images_found": account.found,
@@ -74,9 +84,9 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
         "refused": _sorted(account.refused),
         "candidates": account.candidates,
         "dropped": _sorted(account.dropped),
-        "gate": {"cases": GATED, "inputs": needed(account.used, len(items) + account.dropped.get(BEYOND, 0))},
-        "blind": _explained(blind, chosen, account),
-        "note": account.note,
+        "gate": {"cases": GATED, "inputs": _inputs_of_a_gate(chosen, account)},
+        "blind": _explained(blind, chosen, account, exact=bool(classes and classes["distance"] == 0)),
+        "note": "; ".join(filter(None, (account.note, sided))),
         "warning": warning(told, cause, remedy(kind, told, len(items), chosen.balance)),
         "plausibility": plausible,
         "classes": classes,
@@ -88,15 +98,33 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
     }
 
 
-def needed(used: int, cases: int) -> int:
-    return ceil(GATED * used / cases)
+def _inputs_of_a_gate(chosen: Chosen, account: Account) -> int | None:
+    # what a balance leaves grows faster than the inputs, and so do pairs of them: no share of theirs tells of more
+    used = account.used * account.given / max(account.given - account.unread, 1)
+    if chosen.share is not None:
+        return ceil(chosen.share * used)
+    alike = not account.whole and account.candidates == len(chosen.items)
+    return ceil(GATED * used / len(chosen.items)) if alike else None
+
+
+def sums(report: Json) -> tuple[str, str]:
+    """Say what became of the inputs and of their candidates, in numbers that add up, and what a gate needs."""
+    inputs, name, needs = report["inputs"], report["inputs"]["name"], report["gate"]["inputs"]
+    given, unread, used, cased = (inputs[part] for part in ("given", "unread", "used", "with_case"))
+    parts = {"gave a case": cased, "gave none": used - cased, "left out when read": unread}
+    parts |= {"not used": given - unread - used}
+    told = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
+    made = f"{report['candidates']:,} candidates, {report['cases']:,} of them cases"
+    more = f"more than these {given:,} {name}; few inputs give fewer cases for their number than many"
+    more = more if needs is None else f"about {needs:,} {name} such as these"
+    return f"{given:,} {name}: {told}; {made}", f"a gate of {GATED} cases needs {more}"
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
-def _explained(blind: Json, chosen: Chosen, account: Account) -> Json:
+def _explained(blind: Json, chosen: Chosen, account: Account, *, exact: bool) -> Json:
     if blind["value"] is None:
         return {"value": None, "why": "not measured: fewer than ten images"}
     cases, far = len(chosen.items), f"more than {NEAR:.2f} above chance"
@@ -109,10 +137,9 @@ def _explained(blind: Json, chosen: Chosen, account: Account) -> Json:
     else:
         why = f"{far}: it stays so until fewer than {FEWEST} of {cases:,} cases are left"
     if blind["high"] < blind["chance"]:
-        why = (
-            "below chance, as in small sets whose words are as often true as false: a word that is more often true in "
-            "the cases it learns from is more often false in the others"
-        )
+        even = "each word is exactly as often true as false in the set, so that " if exact else ""
+        learnt = "what is more often true in the cases it learns from is more often false in the others"
+        why = f"below chance: {even}{learnt}"
     dropped = account.dropped.get(FOUND, 0) + account.dropped.get(IMPLAUSIBLE, 0)
     was = chosen.before.value if chosen.before is not None and dropped else None
     return {name: value for name, value in blind.items() if name != "note"} | {"before": was, "why": why}
@@ -184,10 +211,8 @@ def _words(report: Json) -> list[str]:
 
 
 def _counts(report: Json) -> list[str]:
-    inputs = report["inputs"]
-    lines = ["## What was left out", "", f"{inputs['used']:,} of {inputs['read']:,} inputs were used. They gave"]
-    lines[-1] += f" {report['candidates']:,} candidates, of which {report['cases']:,} stayed. A gate needs"
-    lines[-1] += f" {GATED} cases: at this yield of about {report['gate']['inputs']:,} {inputs['name']}."
+    inputs, (became, gate) = report["inputs"], sums(report)
+    lines = ["## What was left out", "", f"{became}. {gate.capitalize()}."]
     if inputs["images_found"] is not None:
         lines.append(f"The folder of images has {inputs['images_found']:,} of the {inputs['images']:,} images.")
     rows = [("input", inputs["left_out"]), ("part of an input", report["refused"]), ("candidate", report["dropped"])]

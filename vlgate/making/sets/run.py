@@ -16,7 +16,7 @@ from vlgate.errors import OptionError
 from vlgate.making.inputs.reading import ImageFolder, Read, read_inputs
 from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, MakeSome, Work
-from vlgate.making.sets.blind import reached, scored
+from vlgate.making.sets.blind import images, reached, scored
 from vlgate.making.sets.candidates import Balance, Block, Chosen, blocks, choose, items
 from vlgate.making.sets.folder import BIAS, PAGE, WHY, SetFolder, as_cases, as_reasons, digest, opened
 from vlgate.making.sets.report import GATED, Account, as_page, measured, shortcuts_record
@@ -73,9 +73,12 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
         taken, chosen = _chosen(kind, settings, tools, read, folder, say)
         account = Account(
             name=read.name,
-            inputs=len(read.inputs),
+            given=read.given,
             used=sum(block.used for block in taken),
+            cased=_with_a_case(read.inputs, chosen.items),
+            whole=kind.whole,
             candidates=sum(block.candidates for block in taken),
+            unread=read.given - len(read.inputs),
             left_out=read.left_out,
             refused=Counter(reason for block in taken for one in block.made for reason in one.found.refused),
             dropped=sum((block.dropped for block in taken), Counter[str]()) + chosen.dropped,
@@ -94,6 +97,14 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
         )
         unknown = f"how many {read.name} a gate of {GATED} cases needs is not known{most}"
         raise OptionError(f"--from {files}: gives no case of {kind.name}{f' ({why})' if why else ''}; {unknown}")
+
+
+def _with_a_case(inputs: Sequence[Any], chosen: Sequence[Item]) -> int:
+    # a swap is of all inputs of its two images
+    named = {item.origin for item in chosen} | {
+        name for item in chosen if len(images(item)) > 1 for name in images(item)
+    }
+    return sum(not named.isdisjoint((one.origin or one.id, getattr(one, "image", one.id))) for one in inputs)
 
 
 def _chosen(

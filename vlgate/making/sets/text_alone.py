@@ -82,6 +82,16 @@ def uneven(phrases: Json, pairs: int) -> str:
     return f"{most!r} is in {true:,} captions and {false:,} foils" if abs(true - false) >= max(2, pairs / 10) else ""
 
 
+def one_sided(true: Counter[str], false: Counter[str], cases: int) -> str:
+    """Say which of the words that differ are only in captions or only in foils: a small set cannot balance them."""
+    most = (true + false).most_common()
+    alone = [word for word, number in most if number >= max(2, cases / 100) and not (true[word] and false[word])]
+    named = [f"{word!r} is in {true[word]:,} captions and {false[word]:,} foils" for word in alone[:_NAMED]]
+    more = [f"{len(alone) - _NAMED:,} more"] if len(alone) > _NAMED else []
+    told = f"words that are only true or only false tell a case: {', '.join([*named, *more])}"
+    return f"{told}; give more inputs, of which some have them the other way round" if alone else ""
+
+
 def remedy(kind: Kind, told: Sequence[Json], cases: int, balance: str) -> str:
     if balance == "none":
         return "leave out --keep-unbalanced, or only compare versions of a model"

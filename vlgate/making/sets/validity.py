@@ -10,6 +10,7 @@ from functools import lru_cache
 from math import log2, sqrt
 
 from vlgate.errors import NoReplyError
+from vlgate.making.inputs.records import plain
 from vlgate.making.kinds.kind import Inference, Item, Kind
 from vlgate.making.sets.blind import contrasts, images
 from vlgate.making.tools import Tools
@@ -155,11 +156,11 @@ def followed(pairs: _Pairs, judge: Entailment, wanted: Inference) -> list[str | 
 
 
 def repeated(items: Sequence[Item]) -> Iterator[str | None]:
-    told = [[(image, *map(_plain, pair)) for image, pair in _pairs_of_images(item)] for item in items]
+    told = [[(image, *map(plain, pair)) for image, pair in _pairs_of_images(item)] for item in items]
     true = {(image, text) for pairs in told for image, text, _ in pairs}
     seen: set[tuple[object, ...]] = set()
     for item, pairs in zip(items, told, strict=True):
-        key = images(item), tuple(tuple(map(_plain, pair)) for pair in contrasts(item.candidate))
+        key = images(item), tuple(tuple(map(plain, pair)) for pair in contrasts(item.candidate))
         if key in seen:
             yield DUPLICATE
         else:
@@ -170,11 +171,6 @@ def repeated(items: Sequence[Item]) -> Iterator[str | None]:
 def _pairs_of_images(item: Item) -> list[tuple[str, tuple[str, str]]]:
     pairs, names = contrasts(item.candidate), images(item)
     return list(zip(names if len(names) > 1 else names * len(pairs), pairs, strict=True))
-
-
-@lru_cache(maxsize=65_536)
-def _plain(text: str) -> str:
-    return " ".join(words(text))
 
 
 def _each(check: Callable[[_Pairs], list[str | None]]) -> Check:

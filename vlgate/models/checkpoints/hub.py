@@ -15,11 +15,12 @@ import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from vlgate.errors import ModelLoadError, nearest
+from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.specs import Options, registered
@@ -39,6 +40,7 @@ SERVE = "serve it, and name it openai:URL#NAME"
 GGUF = f"GGUF is the format of llama.cpp and Ollama, which is not read here: {SERVE}"
 _FORMS = "expected a hub repository ORG/NAME, ORG/NAME@REVISION for a fixed revision, or a local folder"
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")  # the full name of a commit of git, or its beginning
+_SHOWN = 12  # names of a folder in a message
 _PARTS = ("preprocessor_config.json", "processor_config.json")
 _TEMPLATES = ("chat_template.jinja", "chat_template.json")
 _VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json")
@@ -71,9 +73,11 @@ def pretrained(weights: str, folder: Path, *, default: str = "") -> Pretrained:
         raise ModelLoadError(f"weights={asked!r} is a file; {remedy}")
     repository, _, revision = asked.partition("@")
     if asked.startswith(("/", ".", "~")) or not _REPOSITORY.fullmatch(repository):
-        beside = [other.name for other in path.parent.iterdir() if other.is_dir()] if path.parent.is_dir() else []
-        hint = nearest(path.name, sorted(beside)) if beside else f"its parent {path.parent} does not exist either"
-        raise ModelLoadError(f"weights={asked!r}: there is no folder {path}; {hint}; {_FORMS}")
+        hint = f"its parent {path.parent} does not exist either; "
+        if path.parent.is_dir():
+            close = get_close_matches(path.name, sorted(one.name for one in path.parent.iterdir() if one.is_dir()), n=1)
+            hint = f"did you mean {close[0]!r}?; " if close else ""
+        raise ModelLoadError(f"weights={asked!r}: there is no folder {path}; {hint}{_FORMS}")
     return Pretrained(asked=asked, location=repository, revision=revision or None, local=False)
 
 
@@ -295,7 +299,8 @@ def _holds(folder: Path, names: Collection[str]) -> bool:
 
 def holdings(folder: Path) -> str:
     names = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
-    return f"{folder} holds {', '.join(names) or 'nothing'}"
+    listed = ", ".join(names) if len(names) <= _SHOWN else f"{len(names):,} files and folders"
+    return f"{folder} holds {listed or 'nothing'}"
 
 
 def identity(source: Pretrained) -> str:

@@ -7,7 +7,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError, NoReplyError
-from vlgate.models.checkpoints.hub import Pretrained, identity
+from vlgate.models.checkpoints.hub import Pretrained, identity, read_config
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
 
@@ -100,6 +100,7 @@ def refuse_short(texts: Sequence[str], short: Sequence[bool]) -> None:
 
 def loaded(source: Pretrained, cls: str, device: str, dtype: str) -> tuple[Any, Any, str]:
     transformers = library("transformers")
+    read_config(source)  # a folder without one holds no model, and says so before its tokenizer does
     tokenizer = load_processor(transformers.AutoTokenizer, source)
     model = load_model(getattr(transformers, cls), source, device=device, dtype=dtype)
     known = model.get_input_embeddings().num_embeddings
