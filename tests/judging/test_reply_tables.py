@@ -10,8 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from vlgate.judging.announced import after_thought, has_thought
-from vlgate.judging.answers import normal_answer, normal_choice, read_answer, read_reply, told_apart_by_the_letter
+from vlgate.judging.answers import read_answer, read_reply, told_apart_by_the_letter
 from vlgate.judging.labels import listed_aliases
+from vlgate.judging.normal import normal_answer, normal_choice
 from vlgate.types import Ask, Case
 
 FOLDER = Path(__file__).parent / "replies"

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from vlgate.asking.batching import Problem
 from vlgate.errors import printable
-from vlgate.judging.answers import read_answer
 from vlgate.types import TIED, Answerer, Ask, Comparer, DualEncoder, LanguageModel, Match, Matcher, Prediction, Request
 
 COMPARES = "compare(), for questions about several images"
@@ -61,6 +60,8 @@ def described(pair: Match) -> Ask:
 
 
 def agreement(answer: Prediction) -> float | Problem:
+    from vlgate.judging.answers import read_answer
+
     if answer.problem is not None:
         return Problem(why=answer.problem, skipped=answer.skipped)
     if answer.answer is None:

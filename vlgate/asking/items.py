@@ -261,14 +261,14 @@ def _order(parts: Iterable[tuple[str, str]], seed: int) -> list[int]:
     # The hash of the image decides the block, the hash of both the place in it; pairs with equal ones keep their order.
     salt = seed.to_bytes(16, "big", signed=True)
     images: dict[str, bytes] = {}
-    of_image, of_both = [], []
+    of_image, of_both = bytearray(), bytearray()  # 8 bytes each
     for name, text in parts:
         image = images.get(name)
         if image is None:
             image = images[name] = blake2b(salt + name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        of_image.append(image)
-        of_both.append(blake2b(image + text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
-    image_keys, keys = (np.frombuffer(b"".join(found), "<u8") for found in (of_image, of_both))
+        of_image += image
+        of_both += blake2b(image + text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    image_keys, keys = np.frombuffer(of_image, "<u8"), np.frombuffer(of_both, "<u8")
     places = np.lexsort((keys, image_keys))
     blocks = np.arange(len(places)) // BLOCK
     order: list[int] = places[np.lexsort((keys[places], blocks))].tolist()

@@ -8,7 +8,6 @@ Services, local models and recorded replies are read by the same rules; ``announ
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -16,12 +15,10 @@ from itertools import combinations
 from vlgate.judging.announced import announced, announced_lines, conclusions, first_sentence, own_turn, without_reasons
 from vlgate.judging.labels import MARK, labels_of, listed_aliases, mark_capitals, replace_labels, words_of
 from vlgate.judging.mentions import SPOKEN, STOPS, Mention, Tokens, folded, named_choice, tokens_of, without_marks
+from vlgate.judging.normal import normal_answer
 from vlgate.perturb.text.grammar import either_number, plural, regular_singular, singular
 from vlgate.types import Ask, Compare
 
-_BLANKS = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace())
-_QUOTES = f"{_BLANKS}\"'`"
-_CLOSING = f"{_QUOTES}.,;:!"
 _OUTER = "\"'`*_$\u201c\u201d\u2018\u2019()[] \t\r\n"
 _STYLE = re.compile(r"</?(?:b|i|em|strong|u|span|font|mark|code|sub|sup|small|big)(?:\s[^<>]*)?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][\w:-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
@@ -33,23 +30,6 @@ _ARTICLES = words_of("a an the")
 _POSITIVE = words_of("yes y yeah yep yup true correct affirmative")
 _NEGATIVE = words_of("no n nah nope false incorrect negative")
 _OPENING = re.compile(r"^\W*(true|false)(?=\s*[.,;!])", re.IGNORECASE)  # "True, it is there."
-
-
-def normal_answer(text: str) -> str:
-    """Return an answer in lower case and composed letters, without extra spaces, outer quotes and closing punctuation.
-
-    >>> normal_answer(' "Yes". ')
-    'yes'
-    """
-    text = text if text.isascii() else unicodedata.normalize("NFC", text)
-    return " ".join(text.lstrip(_QUOTES).rstrip(_CLOSING).casefold().split())
-
-
-@lru_cache(maxsize=4096)
-def normal_choice(text: str, choices: tuple[str, ...]) -> str:
-    normal = normal_answer(text)
-    alike = {choice for choice in choices if normal_answer(choice) == normal}
-    return text if len(alike) > 1 and text in alike else normal
 
 
 def read_reply(answer: str, question: Ask | Compare) -> str | None:

@@ -10,7 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
-from vlgate.judging.answers import normal_choice
+from vlgate.judging.normal import normal_choice
 from vlgate.judging.verdicts import choices_of, right_answers
 from vlgate.metrics.measures import GROUPED, group_codes
 from vlgate.metrics.shape_rules import YES, Odds

@@ -124,6 +124,8 @@ def joined(parts: Sequence[Replies]) -> Replies:
     """Return the replies of several parts one after the other."""
     if not parts:
         return replies_of(())
+    if len(parts) == 1:
+        return parts[0]
     starts = np.cumsum([0, *(len(part.requests) for part in parts)]).tolist()
     spread = list(zip(starts, parts, strict=False))
     answers = [answer for part in parts for answer in part.answers or [None] * len(part.requests)]
@@ -275,8 +277,8 @@ def in_order(parts: Sequence[Verdicts], positions: Sequence[int]) -> Verdicts:
         shape=shape,
         told=[why for part in parts for why in part.whys()] if shape is None else (),
     )
-    rows = {position: row for row, position in enumerate(positions)}
-    return whole.take([rows[position] for position in sorted(rows)])
+    _, from_the_end = np.unique(np.asarray(positions, dtype=np.intp)[::-1], return_index=True)
+    return whole.take((len(positions) - 1 - from_the_end).tolist())
 
 
 def truncated(replies: Replies, places: Sequence[int]) -> str:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vlgate.judging.answers import normal_answer, normal_choice, read_reply
 from vlgate.judging.judged import Verdicts, lacking, replies_to, truncated
+from vlgate.judging.normal import normal_answer, normal_choice
 from vlgate.metrics import sentences
 from vlgate.metrics.compute import in_rows
 from vlgate.metrics.sentences import CaseReplies
@@ -127,6 +127,8 @@ def choices_of(request: Request) -> tuple[str, ...]:
 
 def _said(answer: str | None, question: Ask | Compare) -> tuple[str | None, bool]:
     """The choice that an answer names, None for a tie, and whether it names one; without choices, any text."""
+    from vlgate.judging.answers import read_reply
+
     if answer is None:
         return None, True
     choice = read_reply(answer, question)

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.types import Case, Compare, FloatArray, Request, images_of
+from vlgate.types import Case, Compare, FloatArray, Match, Request, images_of
 
 # Quantiles of Student's t distribution, for intervals over few images; numpy has none, and scipy is not required.
 
@@ -255,5 +255,6 @@ def _student(confidence: float, freedom: int) -> float:
 
 def image_of(request: Request) -> str | None:
     """Return the key of the image of a request; several keys are joined by ``BETWEEN``; None without an image."""
-    images = images_of(request)
-    return images[0].key if len(images) == 1 else BETWEEN.join(image.key for image in images) or None
+    if isinstance(request, Match):  # the most frequent kind
+        return request.image.key
+    return BETWEEN.join(image.key for image in images_of(request)) or None

@@ -112,12 +112,7 @@ class Features:
 
 def features(texts: Sequence[str]) -> Features:
     """Return the features of texts; all at once, because one call per text would take longer than the classifier."""
-    whole = f" {_END} ".join(["", *(text.replace(_END, " ") for text in texts), ""]).lower()
-    for mark in string.punctuation:
-        whole = whole.replace(mark, f" {mark} ")
-    tokens = whole.split()
-    numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
-    words = np.fromiter(map(numbers.__getitem__, tokens), dtype=np.int64, count=len(tokens))
+    words, numbers = _tokens(texts)
     distinct, pairs = np.unique(words[:-1] * len(numbers) + words[1:], return_inverse=True)
     ends = words == numbers[_END]
     both = np.stack([words[1:], pairs.reshape(-1) + len(numbers)], axis=1)
@@ -125,6 +120,16 @@ def features(texts: Sequence[str]) -> Features:
     rows = np.cumsum(ends)[:-1] - 1
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, weights=kept.sum(axis=1), minlength=len(texts)))])
     return Features(ids=both[kept], starts=starts.astype(np.int64), size=len(numbers) + len(distinct))
+
+
+def _tokens(texts: Sequence[str]) -> tuple[IntArray, Mapping[str, int]]:
+    """Return the words and marks of all texts as numbers, with ``_END`` around each text, and the number of each."""
+    whole = f" {_END} ".join(["", *(text.replace(_END, " ") for text in texts), ""]).lower()
+    for mark in string.punctuation:
+        whole = whole.replace(mark, f" {mark} ")
+    tokens = whole.split()
+    numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
+    return np.fromiter(map(numbers.__getitem__, tokens), dtype=np.int64, count=len(tokens)), numbers
 
 
 def log_odds(known: Features, texts: IntArray, truths: NDArray[np.bool_], folds: IntArray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ def texts(values: Sequence[str | None]) -> Any:
     import pyarrow as pa
 
     there = np.array([text is not None for text in values]) if None in values else None
-    known = [text or "" for text in values]
+    known = cast("Sequence[str]", values) if there is None else [text or "" for text in values]
     content = "".join(known).encode()
     plain = len(content) == sum(map(len, known))
     wide = len(content) >= 2**31
@@ -126,7 +126,6 @@ def write_predictions(file: Path, run: RunResult) -> None:
     for place in np.flatnonzero(questions).tolist():
         if answers[place] is None and place not in replies.problems:
             answers[place] = TIED
-    problems = [replies.problems[index][0] if index in replies.problems else None for index in range(len(asked))]
     several = [[image.key for image in one.images] if isinstance(one, Compare) else None for one in asked]
     columns = {
         "image": texts([None if isinstance(request, Compare) else image_of(request) for request in asked]),
@@ -137,7 +136,7 @@ def write_predictions(file: Path, run: RunResult) -> None:
         "question": texts([text_of(one) if question else None for one, question in zip(asked, questions, strict=True)]),
         "answer": texts(answers),
         "perplexity": numbers(np.where(read, replies.scores, np.nan)),
-        "problem": texts(problems),
+        "problem": texts([replies.problems.get(index, (None,))[0] for index in range(len(asked))]),
     }
     _write(file, pa.table(columns), ["image", "answer", "problem"])
 

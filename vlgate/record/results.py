@@ -14,9 +14,9 @@ from vlgate.audit.label_fixes import disputed
 from vlgate.gates.decide import CONFIDENCE, Coverage, Judged
 from vlgate.gates.error_rates import ErrorRates
 from vlgate.gates.records import Decision
-from vlgate.judging.answers import normal_answer
 from vlgate.judging.chance import chance
 from vlgate.judging.judged import Verdicts, verdicts_of
+from vlgate.judging.normal import normal_answer
 from vlgate.metrics.compute import metrics, with_intervals
 from vlgate.metrics.macro import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
 from vlgate.metrics.measures import GROUPED, Columns

@@ -33,6 +33,14 @@ UNWRITTEN = "the run ended before report.html was written"
 
 
 def write_rows(run: RunResult, options: Options, tasks: Sequence[Task] = ()) -> list[str]:
+    return write_cases_and_finds(run, options, tasks) + write_replies(run, options)
+
+
+def write_replies(run: RunResult, options: Options) -> list[str]:
+    return saved(lambda: write_predictions(options.results / "predictions.parquet", run)) if run.results else []
+
+
+def write_cases_and_finds(run: RunResult, options: Options, tasks: Sequence[Task]) -> list[str]:
     folder = options.results
     problems: list[str] = []
     if run.shrunk:
@@ -40,7 +48,6 @@ def write_rows(run: RunResult, options: Options, tasks: Sequence[Task] = ()) -> 
         problems += [] if run.results else saved(lambda: write_finds(folder, options.model))
     if run.results:
         problems += saved(lambda: write_cases(folder / "cases.parquet", run))
-        problems += saved(lambda: write_predictions(folder / "predictions.parquet", run))
     return problems
 
 

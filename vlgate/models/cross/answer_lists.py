@@ -11,7 +11,7 @@ import numpy as np
 
 from vlgate.asking.batching import OVERFLOW
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
-from vlgate.judging.answers import normal_answer
+from vlgate.judging.normal import normal_answer
 from vlgate.models.checkpoints.fingerprint import digest
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
 from vlgate.types import TIED, Ask, FloatArray

@@ -9,7 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from vlgate.asking.adapters import ask_adapter, completed
-from vlgate.judging.answers import normal_choice, read_reply
+from vlgate.judging.answers import read_reply
+from vlgate.judging.normal import normal_choice
 from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Ask, Attended, Box, Case, Compare, FloatArray, Match, Prediction, Request, Shape, Verdict
 

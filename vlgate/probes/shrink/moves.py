@@ -15,7 +15,7 @@ from vlgate.errors import ImageError, NoReplyError
 from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.fixtures.scenes.graph import Graph
-from vlgate.judging.answers import normal_answer
+from vlgate.judging.normal import normal_answer
 from vlgate.perturb.images.blur import gaussian_blur
 from vlgate.perturb.images.boxes import on_image, rescale
 from vlgate.perturb.images.corruptions import compress, crop_margin, scale_brightness, scale_contrast, turn

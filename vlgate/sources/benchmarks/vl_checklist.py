@@ -16,7 +16,7 @@ from typing import Any
 from vlgate.errors import DataError, nearest
 from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.records import Record, each
-from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, only_file, texts_about
+from vlgate.sources.reading.source import NOTHING, Find, ReadOptions, Source, TaskRow, only_file, texts_about
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json, read_text
 from vlgate.types import Case, Task, images_of
 
@@ -117,7 +117,6 @@ def _cases(file: Path, name: str, find: Find) -> Iterator[Case]:
     items = read_json(file)
     if type(items) is not list:
         raise DataError(file, None, "expected a list of items", FETCH_AGAIN)
-    tags: Mapping[str, str] = {}  # one for all, which have none
 
     def cases(numbered: tuple[int, Any]) -> list[Case]:
         number, item = numbered
@@ -132,7 +131,7 @@ def _cases(file: Path, name: str, find: Find) -> Iterator[Case]:
         image, origin, truths = find(record, item[0]), f"{name}, item {number}", (True, False)
         asked = [texts_about(image, texts) for texts in zip(positive, negative, strict=True)]
         return [
-            Case(id=f"{number}-{index}", requests=requests, truths=truths, tags=tags, origin=origin)
+            Case(id=f"{number}-{index}", requests=requests, truths=truths, tags=NOTHING, origin=origin, named=NOTHING)
             for index, requests in enumerate(asked)
         ]
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cached_property, lru_cache
 
 from vlgate.errors import nearest, short
-from vlgate.judging.answers import normal_answer
+from vlgate.judging.normal import normal_answer
 from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.reading.records import Record
 from vlgate.sources.reading.source import QUAD_TRUTHS, Find, quad_requests, texts_about

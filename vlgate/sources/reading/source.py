@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
@@ -123,6 +123,9 @@ def of_files(rows: Collection[TaskRow], cases: Callable[[TaskRow, Path, Find], I
     return Source(read=read, shapes=shapes_of(rows), take=take)
 
 
+NOTHING: Mapping[str, Any] = {}  # shared by the cases without tags or named boxes
+
+
 def case_of(
     record: Record,
     requests: Iterable[Request],
@@ -135,8 +138,9 @@ def case_of(
         id=record.id if name is None else name,
         requests=tuple(requests),
         truths=truths,
-        tags=tags or {},
+        tags=tags or NOTHING,
         origin=f"{record.file.name}, record {record.id}",
+        named=NOTHING,
     )
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from vlgate.judging.answers import normal_answer, read_answer
+from vlgate.judging.answers import read_answer
+from vlgate.judging.normal import normal_answer
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import figures
 from vlgate.studies.analyses.runs import Named, Run, Study, studied
