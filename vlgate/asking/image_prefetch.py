@@ -1,4 +1,4 @@
-"""Decode images in threads before a model asks for them, and keep those that were decoded last."""
+"""Decode images and prepare inputs in threads before a model asks for them; keep the images decoded last."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 from vlgate.asking.items import images_in, with_images_in
 from vlgate.types import LazyImage
@@ -229,3 +229,69 @@ def _noted(image: LazyImage, found: Image) -> Image:
 
 def _with(item: Item, load: Callable[[LazyImage], Callable[[], Image]]) -> Item:
     return cast("Item", with_images_in(item, lambda image: replace(image, load=load(image))))
+
+
+# A GPU waits while the pixels of its next batch are decoded, resized and normalised, so a thread makes these beside it.
+
+Made = TypeVar("Made")
+BESIDE = frozenset({"cuda"})  # on the CPU, the thread would compete with the model
+
+
+class _Begun(BaseException):
+    """Ends a call that was only to tell what inputs it needs; no model catches it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class InputsAhead(Generic[Made]):
+    """A model's attribute ``inputs_ahead``: makes the inputs of the next batch in a thread while it works on one."""
+
+    # ``make`` makes the inputs of some parts of a batch, such as its images. While there is a thread, it makes all
+    # inputs, because two threads must not use one processor. The model asks for them by ``of``; it is called until it
+    # does so, to learn what it will ask for first.
+
+    make: Callable[[tuple[Any, ...]], Made]
+    device: Any  # of torch
+    _thread: ThreadPoolExecutor | None = None
+    _now: tuple[tuple[Any, ...], Future[Made]] | None = None
+    _next: tuple[tuple[Any, ...], Future[Made]] | None = None
+    _learns: bool = False
+
+    @contextmanager
+    def running(self) -> Iterator[InputsAhead[Made]]:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="vlgate-prepare")
+        try:
+            yield self
+        finally:
+            self._thread.shutdown(cancel_futures=True)
+            self._thread = self._now = self._next = None
+
+    def of(self, parts: tuple[Any, ...]) -> Made:
+        if self._thread is None:
+            return self.make(parts)
+        if self._learns:
+            raise _Begun((parts, self._thread.submit(self.make, parts)))
+        begun, self._now = self._now, None
+        if begun is not None and begun[0] == parts and begun[1].exception() is None:
+            return begun[1].result()
+        return self._thread.submit(self.make, parts).result()  # what failed fails again, in the call that needs it
+
+    def begin(self, method: Any, items: Sequence[object], coming: Sequence[object]) -> None:
+        """Begin the inputs of a call that is next, unless they are begun, and those of the call after it."""
+        self._now = self._next or self._first(method, items)
+        self._next = self._first(method, coming) if coming else None
+
+    def _first(self, method: Any, items: Sequence[object]) -> Any:
+        self._learns = True
+        try:
+            method(items)
+        except _Begun as begun:
+            return begun.args[0]
+        except Exception:  # noqa: BLE001  # it is raised again when the model is asked
+            return None
+        finally:
+            self._learns = False
+
+
+def inputs_ahead(model: object) -> InputsAhead[Any] | None:
+    ahead: object = getattr(model, "inputs_ahead", None)
+    return ahead if isinstance(ahead, InputsAhead) and ahead.device.type in BESIDE else None
