@@ -144,9 +144,9 @@ def ahead(spec, monkeypatch):
         }[called]  # fmt: skip
         kind = {"encode_images": "rows", "match": "numbers", "answer": "strings"}[called]
 
-        def replies(model, some=items, size=len(items) // 4):
+        def replies(model, some=items, size=0):
             call = Call(called=called, method=getattr(model, called), kind=kind)
-            return Caller(name="mine", size=size).ask(call, some)
+            return Caller(name="mine", size=size or len(items) // 4).ask(call, some)
 
         spelled = f"{spec(name)}{'?' * bool(options)}{options}"
         alone = replies(loaded(spelled))
@@ -196,10 +196,19 @@ def test_inputs_that_cannot_be_made_ahead_fail_in_their_batch_and_leave_no_threa
     halved = replies(model, size=2)
     assert halved == alone if called == "answer" else np.allclose(halved, alone, atol=1e-6)
     assert not fails
-    fails += [KeyboardInterrupt()] * 2
-    with pytest.raises(KeyboardInterrupt):
-        replies(model)
-    monkeypatch.setattr(model.inputs_ahead, "make", make)
+    own, stops = getattr(model, called), iter([False, True])
+
+    def interrupted(_, some):
+        found = own(some)
+        if next(stops):
+            raise KeyboardInterrupt
+        return found
+
+    model.inputs_ahead.make = make
+    with monkeypatch.context() as patched:
+        patched.setattr(model, called, MethodType(interrupted, model))
+        with pytest.raises(KeyboardInterrupt):
+            replies(model)
     assert not any(thread.name.startswith("vlgate-prepare") for thread in threading.enumerate())
     bad = LazyImage(key="bad", load=lambda: (_ for _ in ()).throw(ImageError("bad", "it is torn", "mend it")))
     shown = [bad if called == "encode_images" else replace(items[-1], image=bad)]

@@ -6,8 +6,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
@@ -205,11 +206,7 @@ class Taken:
         return self.made.load() if pixels is None else _noted(self.made, pixels)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _load_of, (self.made,)  # in another process, the image is loaded as it is
-
-
-def _load_of(image: LazyImage) -> Callable[[], Image]:
-    return image.load
+        return attrgetter("load"), (self.made,)  # in another process, the image is loaded as it is
 
 
 def _decoded(image: LazyImage, decoded: Decoded) -> Image:
@@ -245,9 +242,8 @@ class _Begun(BaseException):
 class InputsAhead(Generic[Made]):
     """A model's attribute ``inputs_ahead``: makes the inputs of the next batch in a thread while it works on one."""
 
-    # ``make`` makes the inputs of some parts of a batch, such as its images. While there is a thread, it makes all
-    # inputs, because two threads must not use one processor. The model asks for them by ``of``; it is called until it
-    # does so, to learn what it will ask for first.
+    # ``make`` makes the inputs of parts of a batch, such as images; in the thread, if there is one, as two must not use
+    # one processor. A model asks for inputs by ``of``; it is called until it does, to learn what it asks for first.
 
     make: Callable[[tuple[Any, ...]], Made]
     device: Any  # of torch
@@ -257,38 +253,31 @@ class InputsAhead(Generic[Made]):
     _learns: bool = False
 
     @contextmanager
-    def running(self) -> Iterator[InputsAhead[Made]]:
+    def running(self) -> Iterator[None]:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="vlgate-prepare")
         try:
-            yield self
+            yield
         finally:
             self._thread.shutdown(cancel_futures=True)
-            self._thread = self._now = self._next = None
+            self._thread, self._now, self._next, self._learns = None, None, None, False
 
     def of(self, parts: tuple[Any, ...]) -> Made:
         if self._thread is None:
             return self.make(parts)
         if self._learns:
-            raise _Begun((parts, self._thread.submit(self.make, parts)))
+            self._next = parts, self._thread.submit(self.make, parts)
+            raise _Begun
         begun, self._now = self._now, None
         if begun is not None and begun[0] == parts and begun[1].exception() is None:
             return begun[1].result()
         return self._thread.submit(self.make, parts).result()  # what failed fails again, in the call that needs it
 
     def begin(self, method: Any, items: Sequence[object], coming: Sequence[object]) -> None:
-        """Begin the inputs of a call that is next, unless they are begun, and those of the call after it."""
-        self._now = self._next or self._first(method, items)
-        self._next = self._first(method, coming) if coming else None
-
-    def _first(self, method: Any, items: Sequence[object]) -> Any:
-        self._learns = True
-        try:
-            method(items)
-        except _Begun as begun:
-            return begun.args[0]
-        except Exception:  # noqa: BLE001  # it is raised again when the model is asked
-            return None
-        finally:
+        for some in [coming] if self._next else [items, coming]:
+            self._now, self._next, self._learns = self._next, None, True
+            with suppress(_Begun, Exception):  # the model raises it again when it is asked
+                if some:
+                    method(some)
             self._learns = False
 
 

@@ -15,9 +15,8 @@ from vlgate.asking.predictor import ModelPredictor
 from vlgate.types import Batch, Prediction, Request
 
 # With one case per item, a model would be called on two or four requests at a time. In a run without workers the order
-# of the items is known, so the requests of the next items are asked together with those of the first one, and kept. A
-# model whose inputs are made ahead gets several batches at once.
-_BATCHES = 4
+# of the items is known, so the requests of the next items are asked together with those of the first one, and kept;
+# four batches at once if the inputs of the next batch are made beside a GPU.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +36,7 @@ class PrefetchingPredictor:
         coming: list[Request] = []
         if missing and self.alone.isdisjoint(missing):
             known = {*missing, *self.known, *self.alone}
-            most = self.predictor.caller.size * (_BATCHES if inputs_ahead(self.predictor.model) else 1)
+            most = self.predictor.caller.size * (4 if inputs_ahead(self.predictor.model) else 1)
             while self.queue and len(coming) + len(missing) < most:
                 if (request := self.queue.popleft()) not in known:
                     coming.append(request)

@@ -57,7 +57,6 @@ def check_prepared(error: Exception, images: Sequence[LazyImage], prepare: Calla
 
 
 def moved(values: torch.Tensor, device: torch.device, dtype: torch.dtype) -> torch.Tensor:
-    """Values on a device, numbers with a point in ``dtype``."""
     on_gpu = device.type == "cuda"  # it fetches them from pinned memory, so that the copy does not hold up the process
     source = values.pin_memory() if on_gpu else values
     return source.to(device, dtype if values.is_floating_point() else None, non_blocking=on_gpu)

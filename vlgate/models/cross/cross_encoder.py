@@ -201,9 +201,6 @@ class Preparation:
         rows = zip(inputs.input_ids.tolist(), counts, strict=True)
         return [list(self.tokenizer.convert_ids_to_tokens(row[:count])) for row, count in rows]
 
-    def text_keys(self, texts: Sequence[str]) -> list[bytes]:
-        return rows_as_keys(self.tokens(texts)["input_ids"])
-
 
 class PixelModel:
     def __init__(self, prepare: Preparation, *, fingerprint: str) -> None:
@@ -214,7 +211,7 @@ class PixelModel:
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
         self.cut_texts |= self._prepare.cut(texts)
-        return self._prepare.text_keys(texts)
+        return rows_as_keys(self._prepare.tokens(texts)["input_ids"])
 
 
 # Maps of what a model attends to, from the model, the inputs, the tokens and the texts of n requests.

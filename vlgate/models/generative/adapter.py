@@ -94,9 +94,7 @@ class Vlm:
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         self._check_texts(questions)
         with self._refusals(questions):
-            prompts = [
-                (question.image, self._engine.prompter.prompt(choice_question(question))) for question in questions
-            ]
+            prompts = [(one.image, self._engine.prompter.prompt(choice_question(one))) for one in questions]
             return self._answered(questions, prompts)
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:

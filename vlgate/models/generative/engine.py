@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
@@ -87,10 +86,10 @@ class Engine(PromptReader):
         with torch.inference_mode():
             distinct = list(dict.fromkeys(prompt for prompt, _ in wanted))
             likely = self._scorer(distinct, self._stops if ended else ())
-            # Replies of similar length go together, so that there is little padding; of those of one length the first
-            # to each prompt, then the second, so that no state is copied for them.
-            turns: defaultdict[tuple[Asked, int], Iterator[int]] = defaultdict(count)
-            ranks = [(len(ids), next(turns[prompt, len(ids)])) for prompt, ids in wanted]
+            # Replies of one length go together, for little padding: the first to each prompt, then the second and so
+            # on, so that no state is copied for them.
+            turns: dict[tuple[Asked, int], Iterator[int]] = {}
+            ranks = [(len(ids), next(turns.setdefault((prompt, len(ids)), count()))) for prompt, ids in wanted]
             order = sorted(range(len(wanted)), key=ranks.__getitem__)
             # Other replies take copies of their prompts' states: make at most as many at a time as prompts.
             for start in range(0, len(order), len(distinct)):
