@@ -160,8 +160,8 @@ Step = Callable[["Caller", Asking, Call, Sequence[Any]], list[Any]]
 def in_batches(caller: Caller, then: Asking, call: Call, items: Sequence[Any]) -> list[Any]:
     """The step that asks at most ``caller.size`` items at once, and half of that after memory has run out."""
     replies: list[Any] = []
-    shown = call.called in ("match", "answer", "encode_images")
-    made = inputs_ahead(getattr(call.method, "__self__", None)) if shown else None
+    several = len(items) > caller.size and call.called in ("match", "answer", "encode_images")
+    made = inputs_ahead(getattr(call.method, "__self__", None)) if several else None
     with caller.ahead.through(items) as given, nullcontext() if made is None else made.running():
         while len(replies) < len(items):
             stop = len(replies) + caller.size
