@@ -2,7 +2,8 @@
 
 Each adapter is timed in turn with the loop that a user would write by hand for the same requests, in one process. The
 script prints the median of the ratios of the rounds (bar 0.9), and how far the replies differ. The contests, with what
-each loop does, are in ``contests``. Name some contests to run only those.
+each loop does, are in ``contests``. Name some contests to run only those. ``overlap`` is a run whose network waits as
+for a GPU: its time against the larger of that of preparing the inputs and that of the network (bar at most 1.3).
 """
 
 from __future__ import annotations
@@ -18,20 +19,23 @@ from time import perf_counter
 import numpy as np
 from contests import answering, cross, detector, dual, generative, judges, regions, text, volta
 from contests.contest import Contest, Replies, imported
+from contests.overlap import overlaps
 from run_all import Row
 
 CHECKPOINTS = Path(__file__).parents[1] / "tests/models/support"  # writers of small checkpoints
 KINDS = (dual, cross, answering, regions, volta, generative, text, judges, detector)
 MAKERS = {maker.__name__: maker for kind in KINDS for maker in kind.CONTESTS}
 ROUNDS, BAR = 5, 0.9
+OVERLAP, MOST = "overlap", 1.3
 
 
 def main() -> None:
     """Write the checkpoints, time, print."""
     parser = argparse.ArgumentParser(description=__doc__)
+    names = [*MAKERS, OVERLAP]
     # argparse also compares the empty list with the choices
-    parser.add_argument("contests", nargs="*", choices=[[], *MAKERS], metavar="CONTEST", help=", ".join(MAKERS))
-    wanted = parser.parse_args().contests or MAKERS
+    parser.add_argument("contests", nargs="*", choices=[[], *names], metavar="CONTEST", help=", ".join(names))
+    wanted = parser.parse_args().contests or names
     try:
         import torch
         import transformers  # noqa: F401
@@ -46,7 +50,9 @@ def main() -> None:
     for name in wanted:
         torch.manual_seed(0)
         with TemporaryDirectory() as folder:
-            if report(MAKERS[name](Path(folder))) < BAR:
+            if name == OVERLAP:
+                report_overlaps(Path(folder))
+            elif report(MAKERS[name](Path(folder))) < BAR:
                 below.append(name)
     print(f"model_throughput: below {BAR}: {', '.join(below) or 'none'}")
 
@@ -70,6 +76,18 @@ def report(contest: Contest) -> float:
     what = "; ".join(filter(None, (f"{contest.requests} requests", difference(ours, expected), contest.remark())))
     print(f"model_throughput: {contest.name}: {what}", flush=True)
     return ratio
+
+
+def report_overlaps(folder: Path) -> None:
+    """Print how long a run takes whose inputs are made ahead, and the bound of each family."""
+    for name, prepared, network, turns, run in overlaps(folder):
+        bound = max(prepared, network)
+        print(
+            f"model_throughput: overlap of {name}: inputs {prepared:.2f} s, network {network:.2f} s, in turn "
+            f"{turns:.2f} s, run {run:.2f} s"
+        )
+        print(Row(what=f"{name}: time in turn against the longer part", ratio=turns / bound))
+        print(Row(what=f"{name}: time of a run against the longer part", ratio=run / bound, bar=MOST, most=True))
 
 
 def timed(call: Callable[[], Replies]) -> tuple[float, Replies]:

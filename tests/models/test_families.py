@@ -1,5 +1,6 @@
 """What holds for the models of every family, each loaded by its name from a small checkpoint."""
 
+import itertools
 import json
 import os
 import random
@@ -7,9 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import MethodType
 
 import families
 import numpy as np
@@ -20,7 +23,8 @@ from families import CASES, CROSS, DUAL, EVERY, NAMES, ON_REGIONS, TASKS, TEXT_O
 from held_network import network
 from safetensors.torch import load_file, save_file
 
-from vlgate.asking.batching import Caller
+from vlgate.asking import image_prefetch
+from vlgate.asking.batching import Call, Caller
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import ImageError, ModelLoadError
 from vlgate.models import check, load, registered
@@ -28,6 +32,7 @@ from vlgate.types import Answerer, Ask, DualEncoder, LanguageModel, LazyImage, M
 
 IMAGES = [noise(number, (30 + 9 * number, 50)) for number in range(4)]
 TEXTS = ("a red dog", "the blue", "the red the blue a dog", "blue a red a the blue a red")
+HOW = (("?score=vqascore", "match"), ("?score=likelihood", "match"), ("", "answer"), ("?mode=generate", "answer"))
 PAIRS = [Match(image=image, text=text) for image in IMAGES for text in TEXTS]
 # The words "red" that fit the context, from the documented lengths and the tokens that begin and end a text.
 FIT = {
@@ -119,6 +124,97 @@ def test_half_precision_is_near(name, spec, model):
 @pytest.mark.parametrize("name", EVERY)
 def test_a_gpu_replies_as_the_cpu(name, spec, model):
     assert alike(ask(loaded(spec(name), device="cuda"), PAIRS), ask(model(name), PAIRS), 1e-2 if name in VLMS else 1e-3)
+
+
+AHEAD = [
+    *((name, "encode_images") for name in DUAL), *((name, "match") for name in CROSS[:7]),
+    *((name, "answer") for name in CROSS[7:]), *((f"{name}{how}", called) for name in VLMS for how, called in HOW),
+]  # fmt: skip
+
+
+@pytest.fixture
+def ahead(spec, monkeypatch):
+    """A model as on a GPU, its method, items for four batches, and a function that asks some in batches of a size."""
+
+    def made(name, called):
+        name, _, options = name.partition("?")
+        items = {
+            "encode_images": IMAGES, "match": PAIRS[::2],
+            "answer": [Ask(image=p.image, question=p.text, choices=("red", "blue")) for p in PAIRS[::2]],
+        }[called]  # fmt: skip
+        kind = {"encode_images": "rows", "match": "numbers", "answer": "strings"}[called]
+
+        def replies(model, some=items, size=0):
+            call = Call(called=called, method=getattr(model, called), kind=kind)
+            return Caller(name="mine", size=size or len(items) // 4).ask(call, some)
+
+        spelled = f"{spec(name)}{'?' * bool(options)}{options}"
+        alone = replies(loaded(spelled))
+        monkeypatch.setattr(image_prefetch, "BESIDE", {"cuda", "cpu"})
+        return loaded(spelled), items, replies, alone
+
+    return made
+
+
+@pytest.mark.parametrize(("name", "called"), AHEAD)
+def test_the_inputs_of_the_next_batch_are_made_while_the_model_works(name, called, ahead, monkeypatch):
+    model, items, replies, alone = ahead(name, called)
+    assert np.array_equal(replies(model, items[: len(items) // 4]), alone[: len(items) // 4])  # none after it
+    own, make, threads, waited = getattr(model, called), model.inputs_ahead.make, [], []
+    events, order = [threading.Event() for _ in range(4)], itertools.count()
+
+    def making(parts):
+        threads.append(threading.current_thread().name)
+        events[next(order)].set()
+        return make(parts)
+
+    def method(_, some):
+        found = own(some)
+        waited.append(events[min(len(waited) + 1, 3)].wait(30))  # for the next batch, before this one is done
+        return found
+
+    model.inputs_ahead.make = making
+    monkeypatch.setattr(model, called, MethodType(method, model))
+    assert np.array_equal(replies(model), alone)
+    assert waited == [True] * 4
+    assert threads == ["vlgate-prepare_0"] * 4
+    assert not any(thread.name.startswith("vlgate-prepare") for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize(("name", "called"), [("clip", "encode_images"), ("vilt", "match"), ("llava", "answer")])
+def test_inputs_that_cannot_be_made_ahead_fail_in_their_batch_and_leave_no_thread(name, called, ahead, monkeypatch):
+    model, items, replies, alone = ahead(name, called)
+    make, sizes, fails = model.inputs_ahead.make, [], [MemoryError("of the GPU")] * 4
+
+    def failing(parts):
+        sizes.append(len(parts))
+        if len(sizes) > 1 and fails:
+            raise fails.pop()
+        return make(parts)
+
+    model.inputs_ahead.make = failing
+    halved = replies(model, size=2)
+    assert halved == alone if called == "answer" else np.allclose(halved, alone, atol=1e-6)
+    assert not fails
+    own, stops = getattr(model, called), iter([False, True])
+
+    def interrupted(_, some):
+        found = own(some)
+        if next(stops):
+            raise KeyboardInterrupt
+        return found
+
+    model.inputs_ahead.make = make
+    with monkeypatch.context() as patched:
+        patched.setattr(model, called, MethodType(interrupted, model))
+        with pytest.raises(KeyboardInterrupt):
+            replies(model)
+    assert not any(thread.name.startswith("vlgate-prepare") for thread in threading.enumerate())
+    bad = LazyImage(key="bad", load=lambda: (_ for _ in ()).throw(ImageError("bad", "it is torn", "mend it")))
+    shown = [bad if called == "encode_images" else replace(items[-1], image=bad)]
+    *found, problem = replies(model, [*items, *shown])
+    assert np.array_equal(found, alone)
+    assert problem.why == "image 'bad': it is torn; mend it"
 
 
 @pytest.mark.parametrize("name", [*DUAL, *CROSS, *VLMS])

@@ -76,7 +76,8 @@ def requests_of(name, image=IMAGES[0], text="a red square"):
 def test_whatever_a_processor_raises_for_an_image_is_the_reason_of_its_own_requests(name, error, models, monkeypatch):
     model = models(name)
     if name == "llava":
-        monkeypatch.setattr(model._engine, "_processor", refusing(model._engine._processor, error))
+        for held in ("_processor", "_beside"):
+            monkeypatch.setattr(model._engine, held, refusing(model._engine._processor, error))
     elif name == "open_clip":
         prepare = refusing(lambda images, prepare=model._prepare: prepare(images), error)
         monkeypatch.setattr(model, "_prepare", lambda image: prepare(images=image))

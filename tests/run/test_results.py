@@ -257,7 +257,7 @@ def test_the_checks_of_a_matcher_share_a_round_and_that_of_polarity_encodes_noth
     assert set(found.values()) == {"ok"}
     images, texts = CHECKED_CASES, ASKED
     anew = 2 * ALONE + GROUPS * (images + texts)
-    assert items == 2 * (images + texts) + (CALL // 2 + CALL) + 2 * ASKED + anew
+    assert items == 3 * (images + texts) + (CALL // 2 + CALL) + anew
 
 
 class Falling(Matching):

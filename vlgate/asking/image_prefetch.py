@@ -1,4 +1,4 @@
-"""Decode images in threads before a model asks for them, and keep those that were decoded last."""
+"""Decode images and prepare inputs in threads before a model asks for them; keep the images decoded last."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 from vlgate.asking.items import images_in, with_images_in
 from vlgate.types import LazyImage
@@ -205,11 +206,7 @@ class Taken:
         return self.made.load() if pixels is None else _noted(self.made, pixels)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _load_of, (self.made,)  # in another process, the image is loaded as it is
-
-
-def _load_of(image: LazyImage) -> Callable[[], Image]:
-    return image.load
+        return attrgetter("load"), (self.made,)  # in another process, the image is loaded as it is
 
 
 def _decoded(image: LazyImage, decoded: Decoded) -> Image:
@@ -229,3 +226,61 @@ def _noted(image: LazyImage, found: Image) -> Image:
 
 def _with(item: Item, load: Callable[[LazyImage], Callable[[], Image]]) -> Item:
     return cast("Item", with_images_in(item, lambda image: replace(image, load=load(image))))
+
+
+# A GPU waits while the pixels of its next batch are decoded, resized and normalised, so a thread makes these beside it.
+
+Made = TypeVar("Made")
+BESIDE = frozenset({"cuda"})  # on the CPU, the thread would compete with the model
+
+
+class _Begun(BaseException):
+    """Ends a call that was only to tell what inputs it needs; no model catches it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class InputsAhead(Generic[Made]):
+    """A model's attribute ``inputs_ahead``: makes the inputs of the next batch in a thread while it works on one."""
+
+    # ``make`` makes the inputs of parts of a batch, such as images; in the thread, if there is one, as two must not use
+    # one processor. A model asks for inputs by ``of``; it is called until it does, to learn what it asks for first.
+
+    make: Callable[[tuple[Any, ...]], Made]
+    device: Any  # of torch
+    _thread: ThreadPoolExecutor | None = None
+    _now: tuple[tuple[Any, ...], Future[Made]] | None = None
+    _next: tuple[tuple[Any, ...], Future[Made]] | None = None
+    _learns: bool = False
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="vlgate-prepare")
+        try:
+            yield
+        finally:
+            self._thread.shutdown(cancel_futures=True)
+            self._thread, self._now, self._next, self._learns = None, None, None, False
+
+    def of(self, parts: tuple[Any, ...]) -> Made:
+        if self._thread is None:
+            return self.make(parts)
+        if self._learns:
+            self._next = parts, self._thread.submit(self.make, parts)
+            raise _Begun
+        begun, self._now = self._now, None
+        if begun is not None and begun[0] == parts and begun[1].exception() is None:
+            return begun[1].result()
+        return self._thread.submit(self.make, parts).result()  # what failed fails again, in the call that needs it
+
+    def begin(self, method: Any, items: Sequence[object], coming: Sequence[object]) -> None:
+        for some in [coming] if self._next else [items, coming]:
+            self._now, self._next, self._learns = self._next, None, True
+            with suppress(_Begun, Exception):  # the model raises it again when it is asked
+                if some:
+                    method(some)
+            self._learns = False
+
+
+def inputs_ahead(model: object) -> InputsAhead[Any] | None:
+    ahead: object = getattr(model, "inputs_ahead", None)
+    return ahead if isinstance(ahead, InputsAhead) and ahead.device.type in BESIDE else None

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field, replace
 from threading import Thread
 
 from vlgate.asking.batching import Caller
+from vlgate.asking.image_prefetch import inputs_ahead
 from vlgate.asking.items import by_image, requests_of
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.types import Batch, Prediction, Request
 
 # With one case per item, a model would be called on two or four requests at a time. In a run without workers the order
-# of the items is known, so the requests of the next items are asked together with those of the first one, and kept.
+# of the items is known, so the requests of the next items are asked together with those of the first one, and kept;
+# four batches at once if the inputs of the next batch are made beside a GPU.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,8 @@ class PrefetchingPredictor:
         coming: list[Request] = []
         if missing and self.alone.isdisjoint(missing):
             known = {*missing, *self.known, *self.alone}
-            while self.queue and len(coming) + len(missing) < self.predictor.caller.size:
+            most = self.predictor.caller.size * (4 if inputs_ahead(self.predictor.model) else 1)
+            while self.queue and len(coming) + len(missing) < most:
                 if (request := self.queue.popleft()) not in known:
                     coming.append(request)
         if coming:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -18,6 +19,7 @@ from vlgate.gates.records import Decision
 from vlgate.plugin.asked import SHRINK
 from vlgate.plugin.collected import batch_name
 from vlgate.plugin.ending import CHECKS_MISSING, CONTROLS_MISSING, EXPLANATIONS_MISSING, gate_reports
+from vlgate.plugin.progress import spoken
 from vlgate.probes.controls.control import Controlled
 from vlgate.probes.explaining.record import Explained
 from vlgate.record.folder import titled
@@ -88,6 +90,8 @@ class Closing:
     def __init__(self, run: SessionState) -> None:
         self.run = run
         self.correction = ""
+        self.started = monotonic()
+        self.checking = 0.0  # seconds
         self.problems: list[str] = []
 
     def card(self, session: pytest.Session) -> Mapping[str, Any]:
@@ -171,6 +175,9 @@ class Closing:
         for line in filter(None, (self.correction, *self.problems)):
             reporter.write_line(printable(line), yellow=True)
         self._show_controls(reporter, result)
+        if screen.verbose and self.checking:
+            took, whole = self.checking + sum(asked.seconds for asked in result.controls), monotonic() - self.started
+            reporter.write_line(f"vlgate: checks of the model and controls took {took / whole:.0%} of {spoken(whole)}")
         for line in place_lines(self.run.options, shipping, result):
             reporter.write_line(printable(line))
         if lines := explained_lines(result.explained):
@@ -210,6 +217,7 @@ class Closing:
         judged = None if run.result is None else run.result.digests
         plan = f"blake2b:{run.digest}" if judged is None else judged.plan
         run.exits.start()
+        began = monotonic()
         try:
             return run.limits.within(lambda: checks_of(run.loaded[1], run.plan.tasks, run.options, plan))
         except KeyboardInterrupt:
@@ -218,6 +226,8 @@ class Closing:
             return ()
         except VlgateError as error:  # a worker could load the model, this process cannot
             return (Check(name="model", outcome="failed", why=printable(str(error))),)
+        finally:
+            self.checking = monotonic() - began
 
     def _controlled(self, session: pytest.Session, result: RunResult) -> RunResult:
         run = self.run

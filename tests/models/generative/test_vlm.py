@@ -145,6 +145,20 @@ def test_what_is_written_is_what_the_library_writes(name):
     assert of(name, mode="generate").answer(ASKS) == written
 
 
+@pytest.mark.parametrize("ended", [True, False])
+def test_replies_of_one_token_copy_no_state_of_an_image(ended, monkeypatch):
+    engine, copies = Engine(*family("llava")), []
+    prompt = engine.prompter.prompt("Why?")
+    wanted = [((image, prompt), (token,)) for image in IMAGES for token in (5, 6, 7)]
+    alone = [engine.likelihoods([reply], ended=ended)[0] for reply in wanted]
+    own = transformers.DynamicCache.reorder_cache
+    monkeypatch.setattr(transformers.DynamicCache, "reorder_cache", lambda *args: (copies.append(1), own(*args)))
+    assert engine.likelihoods(wanted, ended=ended) == pytest.approx(alone, rel=1e-5)
+    assert copies == []
+    engine.likelihoods([*wanted, wanted[0]], ended=True)  # which asks one prompt twice at a time
+    assert copies == [1]
+
+
 def test_equally_likely_choices_are_a_tie_and_the_forms_of_one_count_together(monkeypatch):
     engine = Engine(*family("llava"))
     monkeypatch.setattr(engine, "likelihoods", lambda wanted, **_: np.zeros(len(wanted)))

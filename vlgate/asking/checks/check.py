@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from vlgate.asking.items import images_of_case, saying, shows_all
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import described
 from vlgate.seeds import generator
 from vlgate.types import Case, LazyImage, Match, Prediction, Predictor, Request, Task, images_of, text_of, with_images
@@ -313,7 +314,10 @@ def check_batch_invariance(
     others = [request for request in dict.fromkeys(requests) if request not in first]
     change: Change = renamed if anew == "all" else lambda request: request
     crowded = model.predict([*asked[::-1], *others])
-    alone = {request: asked_as(model, [request], change)[request] for request in asked}
+    if isinstance(model, ModelPredictor):  # a dual encoder encodes each image once
+        alone = asked_as(replace(model, caller=replace(model.caller, size=1)), asked, change)
+    else:
+        alone = {request: asked_as(model, [request], change)[request] for request in asked}
     how = "together, in reverse order and one at a time"
     check = compare("batch_invariance", (first, crowded, alone), (how, _ADVICE), tolerance, cases)
     if not anew or check.outcome != "ok":

@@ -30,8 +30,6 @@ def prepared(images: Sequence[LazyImage], prepare: Callable[[Image], T]) -> list
     try:
         with ThreadPoolExecutor(threads()) as pool:
             made = dict(zip(distinct, pool.map(lambda image: prepare(image.load()), distinct), strict=True))
-    except VlgateError:
-        raise
     except Exception as error:
         check_prepared(error, images, prepare)
         raise
@@ -42,7 +40,7 @@ def check_prepared(error: Exception, images: Sequence[LazyImage], prepare: Calla
     # What a processor refuses differs between families: a side ratio, a side that resizing reduces to 0, a number of
     # patches; and so does the exception.
     reasons: dict[LazyImage, str] = {}
-    for image in () if out_of_memory(error) else dict.fromkeys(images):
+    for image in () if isinstance(error, VlgateError) or out_of_memory(error) else dict.fromkeys(images):
         decoded = image.load()
         try:
             prepare(decoded)
@@ -58,14 +56,10 @@ def check_prepared(error: Exception, images: Sequence[LazyImage], prepare: Calla
         raise NoReplyError(whys, next(iter(whys.values())), whys) from error
 
 
-def stacked(tensors: Sequence[torch.Tensor], device: torch.device) -> torch.Tensor:
-    import torch
-
-    if device.type != "cuda":
-        return torch.stack(list(tensors)).to(device)
-    # A GPU fetches them from pinned memory, so that the copy does not hold up the process.
-    whole = torch.empty((len(tensors), *tensors[0].shape), dtype=tensors[0].dtype, pin_memory=True)
-    return torch.stack(list(tensors), out=whole).to(device, non_blocking=True)
+def moved(values: torch.Tensor, device: torch.device, dtype: torch.dtype) -> torch.Tensor:
+    on_gpu = device.type == "cuda"  # it fetches them from pinned memory, so that the copy does not hold up the process
+    source = values.pin_memory() if on_gpu else values
+    return source.to(device, dtype if values.is_floating_point() else None, non_blocking=on_gpu)
 
 
 def cut_texts(tokenizer: Any, texts: Sequence[str], length: int) -> set[str]:

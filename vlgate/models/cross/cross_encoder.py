@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vlgate.asking.image_prefetch import InputsAhead
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, parts_folder, read_config, weights_form
-from vlgate.models.checkpoints.inputs import check_prepared, cut_texts, rgb_images, rows_as_keys
+from vlgate.models.checkpoints.inputs import check_prepared, cut_texts, moved, rgb_images, rows_as_keys
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.specs import Options
@@ -160,30 +161,31 @@ class Preparation:
         self.device = model.device
         self._images = processor.image_processor
         self._dtype = model.dtype
+        self.ahead = InputsAhead(make=self._pixels, device=model.device)
 
     def inputs(self, images: Sequence[LazyImage], texts: Sequence[str]) -> Inputs:
         import torch
 
         self.control.check([(text,) for text in texts])
         distinct = {image: index for index, image in enumerate(dict.fromkeys(images))}
-        decoded = rgb_images(list(distinct))
         try:
-            prepared = self._images(images=decoded, return_tensors="pt")
+            pixels = self.ahead.of(tuple(distinct))
         except Exception as error:
             check_prepared(error, images, lambda image: self._images(images=[image], return_tensors="pt"))
             raise
         tokens = self.tokens(texts)
         return Inputs(
-            pixels={
-                name: values.to(self.device, self._dtype if values.is_floating_point() else values.dtype)
-                for name, values in prepared.items()
-                if name.startswith("pixel_")
-            },
+            pixels=pixels,
             which=torch.tensor([distinct[image] for image in images], device=self.device),
             input_ids=tokens["input_ids"],
             attention_mask=tokens["attention_mask"],
             cut=self.cut(texts) if tokens["input_ids"].shape[1] == self.length else set(),
         )
+
+    def _pixels(self, images: Sequence[LazyImage]) -> Mapping[str, torch.Tensor]:
+        made = self._images(images=rgb_images(images), return_tensors="pt")
+        pixels = {name: values for name, values in made.items() if name.startswith("pixel_")}
+        return {name: moved(values, self.device, self._dtype) for name, values in pixels.items()}
 
     def cut(self, texts: Sequence[str]) -> set[str]:
         return cut_texts(self.tokenizer, texts, self.length)
@@ -199,19 +201,17 @@ class Preparation:
         rows = zip(inputs.input_ids.tolist(), counts, strict=True)
         return [list(self.tokenizer.convert_ids_to_tokens(row[:count])) for row, count in rows]
 
-    def text_keys(self, texts: Sequence[str]) -> list[bytes]:
-        return rows_as_keys(self.tokens(texts)["input_ids"])
-
 
 class PixelModel:
     def __init__(self, prepare: Preparation, *, fingerprint: str) -> None:
         self.fingerprint = fingerprint
         self.cut_texts: set[str] = set()
+        self.inputs_ahead = prepare.ahead
         self._prepare = prepare
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
         self.cut_texts |= self._prepare.cut(texts)
-        return self._prepare.text_keys(texts)
+        return rows_as_keys(self._prepare.tokens(texts)["input_ids"])
 
 
 # Maps of what a model attends to, from the model, the inputs, the tokens and the texts of n requests.

@@ -9,10 +9,11 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from vlgate.asking.image_prefetch import InputsAhead
 from vlgate.errors import ModelLoadError, NoReplyError, nearest
 from vlgate.models import attention
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
-from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys, stacked
+from vlgate.models.checkpoints.inputs import cut_off, moved, prepared, rows_as_keys
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.dual.features import TRIED, CosineModel, apart, in_groups, told, unit_rows
@@ -124,15 +125,20 @@ class DualModel(CosineModel):
         self._family = family
         self._length = context(family, model.config, tokenizer)
         self._padding = family.padding
+        self.inputs_ahead = InputsAhead(make=self._inputs, device=model.device)
 
     def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
         import torch
 
-        ready, device = prepared(images, self._prepare), self._model.device
         with torch.inference_mode():
-            inputs = {name: stacked([image[name][0] for image in ready], device) for name in ready[0]}
-            inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
-            return unit_rows(_features(self._model.get_image_features(**inputs)))
+            return unit_rows(_features(self._model.get_image_features(**self.inputs_ahead.of(tuple(images)))))
+
+    def _inputs(self, images: Sequence[LazyImage]) -> Mapping[str, torch.Tensor]:
+        import torch
+
+        ready = prepared(images, self._prepare)
+        whole = {name: torch.stack([image[name][0] for image in ready]) for name in ready[0]}
+        return {name: moved(values, self._model.device, self._model.dtype) for name, values in whole.items()}
 
     def _features_of(self, texts: Sequence[str]) -> torch.Tensor:
         import torch
@@ -153,18 +159,12 @@ class DualModel(CosineModel):
         return rows_as_keys(self._tokens(texts)["input_ids"])
 
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        import torch
-
-        def pixels(images: Sequence[LazyImage]) -> torch.Tensor:
-            ready = [image["pixel_values"] for image in prepared(images, self._prepare)]
-            return torch.cat(ready).to(self._model.device, self._model.dtype)
-
         if self._family.name == "siglip2":  # its patches form a grid of any shape
             return []
         encoders = attention.Encoders(
             grid=attention.last_grid(self._model.vision_model),
             frame=self._frame,
-            prepare=pixels,
+            prepare=lambda images: self._inputs(images)["pixel_values"],
             encode_images=lambda images: _features(self._model.get_image_features(pixel_values=images)),
             encode_texts=self._encoded_texts,
         )
@@ -178,8 +178,7 @@ class DualModel(CosineModel):
             return []
         layers, frames = {}, {}
         for image in dict.fromkeys(pair.image for pair in pairs):
-            [inputs] = prepared([image], self._prepare)
-            pixels = inputs["pixel_values"].to(self._model.device, self._model.dtype)
+            pixels = self._inputs([image])["pixel_values"]
             with torch.inference_mode(), attention.eager(self._model):
                 seen = self._model.vision_model(pixel_values=pixels, output_attentions=True).attentions or ()
             layers[image], frames[image] = attention.mean_of_heads(seen, 0), self._frame(image.load().size)

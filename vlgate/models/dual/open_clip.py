@@ -7,10 +7,11 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vlgate.asking.image_prefetch import InputsAhead
 from vlgate.errors import ModelLoadError
 from vlgate.models.attention import FRAMES, Encoders, grad_cams, last_grid
 from vlgate.models.checkpoints.device import pick_dtype
-from vlgate.models.checkpoints.inputs import prepared, rows_as_keys, stacked
+from vlgate.models.checkpoints.inputs import moved, prepared, rows_as_keys
 from vlgate.models.dual import open_clip_weights as parts
 from vlgate.models.dual.features import TRIED, CosineModel, apart, in_groups, told, unit_rows
 from vlgate.types import Attended, FloatArray, LazyImage, Match
@@ -36,6 +37,7 @@ class OpenClip(CosineModel):
         self._device = next(model.parameters()).device
         self._dtype = pick_dtype(dtype)
         self._positions = _positions(model)
+        self.inputs_ahead = InputsAhead(make=self._pixels, device=self._device)
         self._padding: int | None = None  # the token that fills up short texts; None as long as they are not cut
 
     @property
@@ -47,8 +49,12 @@ class OpenClip(CosineModel):
         import torch
 
         with torch.inference_mode():
-            pixels = stacked(prepared(images, self._prepare), self._device).to(self._dtype)
-            return unit_rows(self._model.encode_image(pixels, normalize=False))
+            return unit_rows(self._model.encode_image(self.inputs_ahead.of(tuple(images)), normalize=False))
+
+    def _pixels(self, images: Sequence[LazyImage]) -> torch.Tensor:
+        import torch
+
+        return moved(torch.stack(prepared(images, self._prepare)), self._device, self._dtype)
 
     def _features_of(self, texts: Sequence[str]) -> torch.Tensor:
         import torch
@@ -96,15 +102,10 @@ class OpenClip(CosineModel):
         return rows_as_keys(self._tokens(texts))
 
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        import torch
-
-        def pixels(images: Sequence[LazyImage]) -> torch.Tensor:
-            return torch.stack(prepared(images, self._prepare)).to(self._device, self._dtype)
-
         encoders = Encoders(
             grid=last_grid(self._model.visual),
             frame=FRAMES[self.aspect],
-            prepare=pixels,
+            prepare=self._pixels,
             encode_images=lambda images: self._model.encode_image(images, normalize=False),
             encode_texts=lambda texts: self._model.encode_text(self._tokens(texts).to(self._device), normalize=False),
         )

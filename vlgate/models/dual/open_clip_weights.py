@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from zipfile import is_zipfile
 
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.checkpoints.fingerprint import digest_path
@@ -141,7 +142,7 @@ def shapes(file: Path) -> dict[str, tuple[int, ...]]:
         with warnings.catch_warnings():
             # torch warns of unknown pickle protocols; if it cannot read one, it also raises
             warnings.simplefilter("ignore")
-            content = torch.load(file, map_location="cpu", weights_only=True)
+            content = torch.load(file, map_location="cpu", weights_only=True, mmap=is_zipfile(file))
         states = content.get("state_dict", content)
         if not states:
             raise ValueError("it holds nothing")

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from vlgate.asking.batching import OVERFLOW, out_of_memory
-from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, VlgateError
+from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
 from vlgate.models.checkpoints.load_errors import DAMAGED, library, one_line
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
@@ -49,6 +49,7 @@ class Vlm:
         self._compares = False
         self.decision_threshold = 0.5 if score in ("vqascore", "yes-no") else None
         self._engine = engine
+        self.inputs_ahead = engine.inputs_ahead
         self._score = score
         self._mode = mode
         self._yes = engine.prompter.single(YES) if self.decision_threshold else []
@@ -93,9 +94,7 @@ class Vlm:
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         self._check_texts(questions)
         with self._refusals(questions):
-            prompts = [
-                (question.image, self._engine.prompter.prompt(choice_question(question))) for question in questions
-            ]
+            prompts = [(one.image, self._engine.prompter.prompt(choice_question(one))) for one in questions]
             return self._answered(questions, prompts)
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
@@ -141,8 +140,6 @@ class Vlm:
         # the images that the processor refuses may be why a call fails
         try:
             yield
-        except VlgateError:
-            raise
         except Exception as error:
             self._engine.check_images(error, [images_of(request) for request in requests])
             raise

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +58,7 @@ class Engine(PromptReader):
         owners = [index for index, some in enumerate(images) for _ in some]
         shown = [image for some in images for image in some]
         try:
-            check_prepared(error, shown, lambda image: self.processed([[image]], [prompt]))
+            check_prepared(error, shown, lambda image: self.processed(self._processor, [[image]], [prompt]))
         except NoReplyError as refused:
             reasons = {owners[place]: why for place, why in refused.reasons.items()}
             raise NoReplyError(reasons, str(refused), reasons) from error
@@ -85,9 +86,12 @@ class Engine(PromptReader):
         with torch.inference_mode():
             distinct = list(dict.fromkeys(prompt for prompt, _ in wanted))
             likely = self._scorer(distinct, self._stops if ended else ())
-            # Replies of similar length go together, so that there is little padding.
-            order = sorted(range(len(wanted)), key=lambda number: len(wanted[number][1]))
-            # Each reply takes a copy of its prompt's state: make at most as many copies at a time as prompts.
+            # Replies of one length go together, for little padding: the first to each prompt, then the second and so
+            # on, so that no state is copied for them.
+            turns: dict[tuple[Asked, int], Iterator[int]] = {}
+            ranks = [(len(ids), next(turns.setdefault((prompt, len(ids)), count()))) for prompt, ids in wanted]
+            order = sorted(range(len(wanted)), key=ranks.__getitem__)
+            # Other replies take copies of their prompts' states: make at most as many at a time as prompts.
             for start in range(0, len(order), len(distinct)):
                 part = order[start : start + len(distinct)]
                 found[part] = likely([wanted[number] for number in part])
@@ -99,7 +103,11 @@ class Engine(PromptReader):
         state = self.read(prompts)
 
         def likely(some: Sequence[Reply]) -> list[float]:
-            here = select(state, [place[prompt] for prompt, _ in some])
+            rows = [place[prompt] for prompt, _ in some]
+            if not ends and all(len(ids) == 1 for _, ids in some):
+                first: list[float] = state.next[rows, [ids[0] for _, ids in some]].tolist()
+                return first
+            here = select(state, rows)
             return log_likelihoods(self._model, here, [ids for _, ids in some], filler=self._filler, ends=ends)
 
         return likely

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
+from vlgate.asking.image_prefetch import InputsAhead, inputs_ahead
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.inputs import rgb_images
+from vlgate.models.checkpoints.inputs import moved, rgb_images
 from vlgate.models.generative.prompts import Prompt, Prompter
 from vlgate.models.text.text_only import log_probabilities
 from vlgate.types import LazyImage
@@ -66,7 +67,9 @@ def select(state: State, rows: Sequence[int]) -> State:
         for name, value in list(vars(layer).items()):
             if isinstance(value, list | dict):  # layers of linear attention keep several states
                 setattr(layer, name, copy.copy(value))
-    cache.reorder_cache(index)  # puts new tensors into the copies
+    joining = {"DynamicLayer", "DynamicSlidingWindowLayer"}  # they grow into new tensors
+    if list(rows) != list(range(len(state.mask))) or {type(layer).__name__ for layer in cache.layers} - joining:
+        cache.reorder_cache(index)  # puts new tensors into the copies
     shift = None if state.shift is None else state.shift[index]
     tiles = None if state.tiles is None else state.tiles[index]
     return State(cache=cache, mask=state.mask[index], next=state.next[index], shift=shift, tiles=tiles)
@@ -164,6 +167,9 @@ class PromptReader:
         self._filler = filler
         self._shares = kind in SHARED
         self._image_token = getattr(model.config, "image_token_id", getattr(model.config, "image_token_index", None))
+        self.inputs_ahead = InputsAhead(make=self._inputs, device=model.device)
+        # A tokenizer must not be used in two threads at a time.
+        self._beside = copy.deepcopy(processor) if inputs_ahead(self) else processor
 
     def read(self, prompts: Sequence[Asked]) -> State:
         images = list(dict.fromkeys(image for image, _ in prompts))
@@ -195,22 +201,24 @@ class PromptReader:
         return go_on(self._model, state, [whole[kept:] for whole in wholes], filler=self._filler)
 
     def inputs(self, prompts: Sequence[Asked]) -> dict[str, Any]:
+        return self.inputs_ahead.of(tuple(prompts))
+
+    def _inputs(self, prompts: Sequence[Asked]) -> dict[str, Any]:
         each = [(shown,) if isinstance(shown, LazyImage) else shown for shown, _ in prompts]
         flat = iter(rgb_images([image for images in each for image in images]))
         texts = [prompt.text for _, prompt in prompts]
-        made = self.processed([list(islice(flat, len(images))) for images in each], texts)
-        dtype = self._model.dtype
+        made = self.processed(self._beside, [list(islice(flat, len(images))) for images in each], texts)
         return {
-            name: value.to(self._model.device, dtype) if value.is_floating_point() else value.to(self._model.device)
+            name: moved(value, self._model.device, self._model.dtype)
             for name, value in made.items()
             if hasattr(value, "is_floating_point") and name != "labels"
         }
 
-    def processed(self, images: Sequence[Sequence[Image]], texts: Sequence[str]) -> Mapping[str, Any]:
+    def processed(self, processor: Any, images: Sequence[Sequence[Image]], texts: Sequence[str]) -> Mapping[str, Any]:
         with warnings.catch_warnings():
             # PaliGemma's processor makes labels, which are not used, in a way that numpy 2 warns about.
             warnings.filterwarnings("ignore", message="__array__ implementation", category=DeprecationWarning)
-            made: Mapping[str, Any] = self._processor(
+            made: Mapping[str, Any] = processor(
                 text=list(texts), images=[list(some) for some in images], padding=True, return_tensors="pt",
                 add_special_tokens=self.prompter.special,
             )  # fmt: skip
