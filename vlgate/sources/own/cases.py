@@ -18,15 +18,7 @@ from vlgate.errors import DataError, nearest, short
 from vlgate.images.files import Pixels, image_size, region_of
 from vlgate.sources.own.kinds import CaseKind, kind_of
 from vlgate.sources.reading.image_paths import ImagePaths
-from vlgate.sources.reading.records import (
-    Record,
-    each,
-    keyed_records,
-    leave_out,
-    lined_records,
-    listed_records,
-    noted,
-)
+from vlgate.sources.reading.records import Record, each, keyed_records, leave_out, lined_records, listed_records, noted
 from vlgate.sources.reading.source import Find, ReadOptions, Source
 from vlgate.sources.reading.text_files import collector_paused, read_cells, read_text
 from vlgate.sources.registry import SOURCES
