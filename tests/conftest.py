@@ -4,6 +4,8 @@ In CI every run of the tests draws the same examples.
 """
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +14,8 @@ settings.register_profile(
     "vlgate", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("vlgate")
+# as in an activated environment: printed commands are those of its programs by their names
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 os.environ["VLGATE_CACHE"] = "off"  # no test reads or fills the cache of the user
 OUTSIDE = [name for name in os.environ if name.startswith("VLGATE_") and name != "VLGATE_CACHE"]
 """Options, and what changes a run: ``CI`` makes one without a judged gate fail, ``COLUMNS`` (by xdist) cuts lines."""

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
+import shutil
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 
 _LONG = re.compile(r"(?<!\w)'[^'\\]{201,}?'(?!\w)|\"[^\"]{201,}?\"|\S{401,}")
 """What no reader needs whole: a long text in quotation marks, and a word longer than the longest paths."""
@@ -165,3 +169,14 @@ def nearest(name: str, known: Collection[str]) -> str:
     if len(known) > _LISTED:
         return f"none of the {len(known):,} known names is near it"
     return "known are " + (", ".join(map(repr, known)) if known else "none")
+
+
+def as_run_here(text: str) -> str:
+    """Return a text with its commands as a shell runs them here: by a path, if one is not on the path."""
+    for name, next_word in (("vlgate", "[a-z]"), ("pytest", "-")):
+        if not shutil.which(name):
+            file = Path(sys.executable).with_name(name)
+            words = [str(file)] if file.is_file() else [sys.executable, "-m", name]
+            shown = shlex.join(word.removeprefix(f"{Path.cwd()}/") for word in words).replace("\\", r"\\")
+            text = re.sub(rf"(?<![\w./-]){name}(?= {next_word})", shown, text)
+    return text

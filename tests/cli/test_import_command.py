@@ -9,6 +9,7 @@ from builders import read_lines, tabled
 from builders import write_lines as write
 
 from vlgate.cli import main
+from vlgate.errors import as_run_here
 
 QUESTIONS = [
     {"task": f"mine/{('cups', 'dogs')[n % 2]}", "id": str(n), "image": f"{n:012d}.jpg", "question": "Is it red?"}
@@ -62,6 +63,19 @@ def test_all_is_joined_with_the_next_command_or_counted_by_reason(folder, capsys
         "left out: 2 x no planned case asks its question; the first is replies.jsonl, line 41: 'Is it blue?'",
     ]
     assert lines[-1].endswith(" --suite=mine/cups")
+
+
+def test_a_command_that_the_shell_would_not_find_is_printed_with_its_path(folder, capsys, monkeypatch):
+    (folder / "venv").mkdir()
+    (folder / "venv/vlgate").touch()
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(sys, "executable", str(folder / "venv/python"))
+    assert run("replies.jsonl", "--data=data") == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("next: venv/python -m pytest --pyargs tests_vl ")
+    text = "next: {0} show out lists; see {1} --co, and vlgate: my/vlgate show"
+    assert as_run_here(text.format("vlgate", "pytest")) == text.format("venv/vlgate", "venv/python -m pytest")
+    monkeypatch.chdir(folder / "data")
+    assert as_run_here("vlgate show") == f"{folder / 'venv/vlgate'} show"
 
 
 @pytest.mark.slow

@@ -148,7 +148,7 @@ def test_a_run_that_passes_ends_with_status_0(place, tasks, capsys, vlgate):
     assert found["gates"] == place.expected(verdicts, ALLOWED + PLAIN)[0]
     said = vlgate("judge", place.path / "run", "--thresholds", str(place.gates(ALLOWED + PLAIN))).splitlines()
     assert said[0] == f"oracle with {place.path / 'gates.toml'}: passes (1 pass, 1 not run)"
-    assert said[1].startswith("pass: valse/relations:acc_r: acc_r is 0.6500 (95 % interval")
+    assert said[1].startswith("pass: valse/relations:acc_r: acc_r is 0.650 (95 % interval")
     assert said[2] == "not run: model:polarity: true texts score low; allowed because known"
 
 
@@ -240,7 +240,7 @@ def test_a_file_without_a_gate_does_not_pass_unless_said_and_rows_of_another_run
     better = [None if value is None else 1.0 for value in table.column("acc_r").to_pylist()]
     write_table(table.set_column(table.column_names.index("acc_r"), "acc_r", [better]), folder / "cases.parquet")
     said = vlgate("judge", folder, "--thresholds", str(place.gates(PLAIN)), status=4)
-    assert f"vlgate judge {folder}: metrics.json has acc_r of valse/relations as 0.650000 of 40, but" in said
+    assert f"vlgate judge {folder}: metrics.json has acc_r of valse/relations as 0.650 of 40, but" in said
 
 
 @pytest.mark.slow

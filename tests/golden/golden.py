@@ -67,7 +67,8 @@ def environment(home: Path, lexicon: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(changing)}
     ours = {"COLUMNS": "100", "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
     ours |= {"HF_HUB_OFFLINE": "1", "HF_HOME": str(home), "XDG_CACHE_HOME": str(home), "VLGATE_CACHE": "off"}
-    return kept | ours | {"WN_DATA_DIR": str(lexicon)}
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return kept | ours | {"WN_DATA_DIR": str(lexicon), "PATH": programs}
 
 
 def with_wordnet(lexicon: Path) -> None:

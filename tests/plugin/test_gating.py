@@ -97,7 +97,7 @@ LIMIT = '[limit."valse/existence".acc_r]\nmax = 0.6\nwhy = "it does not see what
 def test_a_limit_that_holds_is_shown_and_one_that_does_not_fails_and_limits_alone_let_none_through(place, wrong, right):
     place.ready(MOST + LIMIT)
     result = place.run(wrong, "-rx", "--alluredir=allure", ret=0)
-    result.stdout.fnmatch_lines(["XFAIL thresholds.toml::limit:valse/existence:acc_r - cannot: acc_r is 0.0000 *"])
+    result.stdout.fnmatch_lines(["XFAIL thresholds.toml::limit:valse/existence:acc_r - cannot: acc_r is 0.000 *"])
     result.stdout.fnmatch_lines(["limit holds  valse/existence * <= 0.6 * weak"])
     found = {gate["gate"]: (gate["kind"], gate["decision"]) for gate in place.metrics()["gates"]}
     assert found["limit:valse/existence:acc_r"] == ("limit", "cannot")

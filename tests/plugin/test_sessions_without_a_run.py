@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from huggingface_hub import constants
 
 import tests_vl
 
@@ -152,3 +153,28 @@ def test_an_own_test_of_the_suites_cases_is_a_run_and_one_that_is_refused_leaves
     (ready.path / "kept").mkdir()
     assert ready.run(ready.model("def nothing(self):\n    pass"), "--results=kept").ret == 4
     assert (ready.path / "kept").is_dir()
+
+
+@pytest.mark.parametrize("named", ["tests_vl", "tests_vl/", "tests_vl/test_foil.py::test_foil"])
+def test_the_suite_named_as_a_folder_that_is_not_here_is_told_the_command(place, named):
+    result = place.pytester.runpytest_inprocess(named, "--model=bag-of-words", "--limit=2")
+    module = named.rstrip("/").replace("/", ".").replace(".py", "")
+    command = f"pytest --pyargs {module} --model=bag-of-words --limit=2"
+    assert (result.ret, command in result.stderr.str(), (place.path / "results").exists()) == (4, True, False)
+
+
+@pytest.mark.parametrize(
+    ("model", "commands"),
+    [
+        ("lxmert:org/none", ["hf download org/none", "hf download unc-nlp/frcnn-vg-finetuned"]),
+        ("open_clip:hf-hub:org/none", ["hf download org/none"]),
+        *((f"{name}:org/none", ["hf download org/none"]) for name in ("vlm", "siglip", "blip", "causal", "masked")),
+    ],
+)
+def test_files_that_are_not_downloaded_are_named_before_any_worker_starts(place, monkeypatch, model, commands):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place.path / "cache"))
+    result = place.pytester.runpytest_inprocess("--pyargs", "tests_vl", f"--model={model}", "-n", "2")
+    said = result.stderr.str()
+    assert (result.ret, all(command in said for command in commands), "workers" in result.stdout.str()) == (4, True, 0)
+    assert not (place.path / "results").exists()

@@ -178,12 +178,12 @@ def test_each_gate_that_did_not_pass_is_a_line_and_below_it_what_its_figures_do_
 def test_what_fails_comes_first_and_a_reason_that_gates_share_is_said_once(result):
     tasks = {"mine/a": "pass", "mine/b": "inconclusive", "mine/c": "fail", "mine/d": "inconclusive"}
     figures = {task: result(0.4, 0.5, 0.6, task=task) for task in tasks}
-    why = {"fail": "acc_r is 0.5000 (95 % interval 0.4000 to 0.6000), below min = 0.7", "pass": "within min = 0.3"}
+    why = {"fail": "acc_r is 0.500 (95 % interval 0.400 to 0.600), below min = 0.7", "pass": "within min = 0.3"}
     decisions = tuple(
         Decision(
             gate=Gate(task=task, metric="acc_r", min=0.7),
             outcome=outcome,
-            why=why.get(outcome, "acc_r is 0.5000 (95 % interval 0.4000 to 0.6000): the images were not there"),
+            why=why.get(outcome, "acc_r is 0.500 (95 % interval 0.400 to 0.600): the images were not there"),
             metric=figures[task].metrics["acc_r"],
         )
         for task, outcome in tasks.items()

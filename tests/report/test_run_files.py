@@ -49,7 +49,7 @@ def test_a_row_holds_the_requests_replies_and_verdict(cases):
     assert row["answers"] == [None, None]
     assert json.loads(row["tags"]) == {"half": "second"}
     assert row["origin"] == "existence.json, record 30"
-    assert row["why"] == "the caption scores -0.25, below the foil's 0.333333"
+    assert row["why"] == "the caption scores -0.25, below the foil's 0.333"
 
 
 @pytest.mark.parametrize(("case", "state"), [("pair 38", "unscored"), ("pair 39", "skipped")])

@@ -166,6 +166,15 @@ WRONG_OPTION = 4  # the exit status of a command whose options, files or names c
 
 
 class _Parser(argparse.ArgumentParser):
+    def spelled(self, words: Sequence[str]) -> list[str]:
+        known = [option for action in self._actions for option in action.option_strings]
+        unknown = [word for word in words if not any(one.startswith(word.partition("=")[0]) for one in known)]
+        if not any(word.startswith("--") for word in unknown):
+            return [*words]
+        from vlgate.record.options import respelled
+
+        return respelled(words, unknown, known)
+
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         self.exit(WRONG_OPTION, f"{self.prog}: error: {message}\n")
@@ -203,8 +212,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = import_module(COMMANDS[name])  # those of the others need not be imported
     parser = _Parser(prog=begins, description=command.__doc__)
     add_options(parser, name)
-    given = parser.parse_args(said[words:])
     try:
+        given = parser.parse_args(parser.spelled(said[words:]))
         with patient_output():
             status = int(command.run(given))
     except (VlgateError, OSError) as error:

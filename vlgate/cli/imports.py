@@ -15,7 +15,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from vlgate.cli import options_of, say
-from vlgate.errors import OptionError
+from vlgate.errors import OptionError, as_run_here
 from vlgate.judging.answers import read_answer, read_reply
 from vlgate.making.importing.joining import Joined, Key, join, truths_of
 from vlgate.making.importing.prompts import normal
@@ -127,4 +127,4 @@ def _task_lines(tasks: Sequence[Task], joined: Joined, given: argparse.Namespace
     suite = ",".join(asked) if given.suite or len(asked) < len(tasks) else ""
     words = ["pytest", "--pyargs", "tests_vl", f"--model=replay:{given.out}"]
     words += [f"--data={folder}" for folder in given.data] + ([f"--suite={suite}"] if suite else [])
-    yield f"next: {shlex.join(words)}"
+    yield f"next: {as_run_here(shlex.join(words))}"

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from vlgate.cli import options_of, say
-from vlgate.errors import OptionError, VlgateError, described
+from vlgate.errors import OptionError, VlgateError, as_run_here, described
 from vlgate.gates.decide import Coverage, Judged, decide
 from vlgate.gates.error_rates import threshold_with_margin
 from vlgate.gates.records import Gate
@@ -213,7 +213,7 @@ def run(given: argparse.Namespace) -> int:
     written = [_write(Path(name), content) for name, content in files.items()]
     steps = _first_steps(start) if folder is None else _later_steps(folder, start, gates, ours=written[0])
     lines = [f"  {number}. {step}" for number, step in enumerate(steps, 1)]
-    say(*["next:", *lines])
+    say(*["next:", *map(as_run_here, lines)])
     return 0 if any(written) else 1
 
 

@@ -15,6 +15,7 @@ from vlgate.metrics.controlled import ControlledTask
 from vlgate.metrics.measures import Columns
 from vlgate.metrics.names import CONTROLLED, PARTIAL, applies
 from vlgate.metrics.paired import POWER, cases_for_bound
+from vlgate.metrics.sentences import figure
 from vlgate.metrics.stats import worth
 from vlgate.types import Metric, Shape, Ties
 
@@ -142,8 +143,9 @@ def too_few(gate: Gate, coverage: Coverage, n: int, rarer: int | None = None) ->
 def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
     point = gate.basis == "value"
     low, high = (metric.value, metric.value) if point else (metric.low, metric.high)
-    said = f"{gate.metric} is {metric.value:.4f}"
-    said += "" if point else f" ({100 * gate.confidence:g} % interval {metric.low:.4f} to {metric.high:.4f})"
+    value, *ends = (figure(one, gate.min, gate.max) for one in (metric.value, metric.low, metric.high))
+    said = f"{gate.metric} is {value}"
+    said += "" if point else f" ({100 * gate.confidence:g} % interval {' to '.join(ends)})"
     chance = 0.0 if point or not near_an_end(gate, metric) else exact(gate, metric)
     by_chance = f"; but p = {chance:.2g} by the exact binomial test" if chance > (1 - gate.confidence) / 2 else ""
     if gate.kind == "limit":
@@ -298,7 +300,8 @@ def _decided(gate: Gate, task: Judged, ties: Ties) -> Decision:
         # it is inconclusive if cases without an answer could change that
         most = at_most(task.columns, gate.metric, gate.confidence)
         if most is not None and decide(gate, task.coverage, {gate.metric: most}, ties).outcome != "pass":
-            why = f"{decision.why}, but it could be {most.value:.4f} if the cases without an answer counted as well"
+            could = figure(most.value, gate.min)
+            why = f"{decision.why}, but it could be {could} if the cases without an answer counted as well"
             decision = replace(decision, outcome="inconclusive", why=f"{why}: replies that could not be read, and ties")
     if decision.outcome != "fail" or not decision.tested or task.columns is None:
         return decision

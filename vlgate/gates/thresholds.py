@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,13 +33,19 @@ def why_no_gate(metric: str, tasks: Mapping[str, Shape]) -> tuple[str, str] | No
         name = metric.partition("@")[0]
         problem = f"{metric} is {name} by another definition, for published figures, and decides no gate ({said})"
         return problem, f"name {name}, which a gate may judge"
-    return f"{metric!r} is not a metric of these tasks", nearest(metric, [*sorted(own), *CONTROLLED])
+    remedy = nearest(metric, [*sorted(own), *CONTROLLED])
+    if re.sub("[^a-z]", "", metric.lower()) in _EVERYDAY:
+        usual = dict.fromkeys(SHAPES[shape].headline for shape in tasks.values())
+        remedy = f"write {' or '.join(usual)}, the share of right cases; the metrics are {', '.join(sorted(own))}"
+    return f"{metric!r} is not a metric of these tasks", remedy
 
 
 FIRST_WORD = "first_word"
 """The check that yes and no together have half of the probability of the first word in most replies of a task."""
 CHECKS = ("batch_invariance", "determinism", FIRST_WORD, "polarity")
 """The checks whose suspect outcome makes a run, or the gates of a task, inconclusive."""
+_EVERYDAY = frozenset("acc accuracy meanaccuracy pairwise pairwiseaccuracy score exactmatch".split())
+_UNQUOTED = re.compile(r"""\s*\[*\s*(?:(gate|limit)\s*\.\s*)?"?([^\s="'\]]+/[^\s="'\]]*?)"?(?:\.([a-z]\w*))?\s*[\]=]""")
 _LONGEST = 500  # letters of a task's name or pattern
 _MOST_BYTES = 1_000_000
 _TOP = tuple(key.name for key in KEYS if "top level" in key.sections)
@@ -92,7 +99,11 @@ def toml_of(file: Path) -> tuple[bytes, dict[str, object]]:
     except UnicodeDecodeError as error:
         raise ThresholdsError(f"{file}: is not UTF-8 ({error}); save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
-        raise ThresholdsError(f"{file}: is not valid TOML ({error}); correct that line") from None
+        line = re.search(r"at line (\d+)", str(error))
+        task = _UNQUOTED.match(given.decode("utf-8-sig").splitlines()[int(line[1]) - 1]) if line else None
+        quoted = f'quote the task: [{task[1] or "gate"}."{task[2]}".{task[3] or "acc_r"}]' if task else ""
+        remedy = quoted or "correct that line"
+        raise ThresholdsError(f"{file}: is not valid TOML ({error}); {remedy}") from None
     except RecursionError:
         raise ThresholdsError(f"{file}: is nested too deeply; write each gate as a table of its own") from None
     except ValueError as error:  # a number of more than 4,300 digits
@@ -305,6 +316,7 @@ class _Parser:
             if key not in allowed:
                 belongs = next((" or ".join(one.sections) for one in KEYS if one.name == key), None)
                 remedy = f"it belongs into {belongs}" if belongs else nearest(key, list(allowed))
+                remedy = f'write [gate."{key}".METRIC]' if "/" in key and allowed is _TOP else remedy
                 raise self.wrong(where, f"unknown key {key!r}", remedy)
 
     def wrong(self, where: str, problem: str, remedy: str) -> ThresholdsError:

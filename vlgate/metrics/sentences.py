@@ -1,12 +1,39 @@
-"""Why a case is right or wrong, in one sentence for each shape."""
+"""Why a case is right or wrong, in one sentence for each shape; numbers as sentences and tables show them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isnan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vlgate.metrics.shape_rules import YES
+
+
+def figure(value: float, *bounds: float | None, sign: str = "") -> str:
+    """Return a number with three decimals, or up to six to keep it on its side of the bounds.
+
+    >>> figure(0.49962, 0.5), figure(0.5, 0.5), figure(1 / 3, None, sign="+")
+    ('0.4996', '0.500', '+0.333')
+    """
+    for digits in range(3, 7):
+        text = f"{value:{sign}.{digits}f}"
+        ends = [(float(text), value, bound) for bound in bounds if bound is not None]
+        if all((near > bound, near < bound) == (exact > bound, exact < bound) for near, exact, bound in ends):
+            break
+    return text
+
+
+def told_apart(*scores: float | None) -> list[Any]:
+    """Round scores to three significant digits, or as many as tell different ones apart.
+
+    >>> told_apart(0.71234, 0.64), told_apart(0.71234, 0.71229, None)
+    ([0.712, 0.64], [0.71234, 0.71229, None])
+    """
+    for digits in range(3, 17):
+        rounded = [score if score is None else float(f"{score:.{digits}g}") for score in scores]
+        if len(set(rounded)) == len(set(scores)):
+            break
+    return rounded
 
 
 class CaseReplies(NamedTuple):
@@ -27,40 +54,40 @@ class CaseReplies(NamedTuple):
 
 
 def pair(case: CaseReplies) -> str:
-    caption, foil = case.scores
-    return f"the caption scores {caption:.6g}, {_order(caption, foil)} the foil's {foil:.6g}"
+    caption, foil = told_apart(*case.scores)
+    return f"the caption scores {caption:.16g}, {_order(caption, foil)} the foil's {foil:.16g}"
 
 
 def quad(case: CaseReplies) -> str:
-    i0c0, i0c1, i1c0, i1c1 = case.scores
+    i0c0, i0c1, i1c0, i1c1 = told_apart(*case.scores)
     held = (i0c0 > i0c1) + (i1c1 > i1c0) + (i0c0 > i1c0) + (i1c1 > i0c1)
-    return f"{held} of 4 comparisons hold (image 0: {i0c0:.6g}, {i0c1:.6g}; image 1: {i1c0:.6g}, {i1c1:.6g})"
+    return f"{held} of 4 comparisons hold (image 0: {i0c0:.16g}, {i0c1:.16g}; image 1: {i1c0:.16g}, {i1c1:.16g})"
 
 
 def twin_captions(case: CaseReplies) -> str:
-    _, _, usual, own = case.scores
+    _, _, usual, own = told_apart(*case.scores)
     prior = "; the counterfactual image fits the caption of the normal one better" if usual > own else ""
     return quad(case) + prior
 
 
 def sentence_set(case: CaseReplies) -> str:
-    true_1, true_2, false_1, false_2 = case.scores
+    true_1, true_2, false_1, false_2 = told_apart(*case.scores)
     held = sum(true > false for true in (true_1, true_2) for false in (false_1, false_2))
-    listed = f"true: {true_1:.6g}, {true_2:.6g}; false: {false_1:.6g}, {false_2:.6g}"
+    listed = f"true: {true_1:.16g}, {true_2:.16g}; false: {false_1:.16g}, {false_2:.16g}"
     return f"{held} of 4 comparisons of a true with a false sentence hold ({listed})"
 
 
 def choice(case: CaseReplies) -> str:
-    true, *others = case.scores
+    true, *others = told_apart(*case.scores)
     best = max(others)
     what = f"the best of {len(others)} false ones" if len(others) > 1 else "the false one"
-    return f"the true candidate scores {true:.6g}, {_order(true, best)} {what} with {best:.6g}"
+    return f"the true candidate scores {true:.16g}, {_order(true, best)} {what} with {best:.16g}"
 
 
 def two_true(case: CaseReplies) -> str:
-    first, second, false = case.scores
+    first, second, false = told_apart(*case.scores)
     held = (first > false) + (second > false)
-    return f"{held} of 2 true captions score above the false one ({first:.6g}, {second:.6g}; false: {false:.6g})"
+    return f"{held} of 2 true captions score above the false one ({first:.16g}, {second:.16g}; false: {false:.16g})"
 
 
 def questions(case: CaseReplies) -> str:
@@ -79,10 +106,10 @@ def single(case: CaseReplies) -> str:
     truth = YES if truth == YES else "no"
     if not case.statement:
         return f"answered {_shown(said)}; right is {truth!r}{case.unread}"
-    [score], [accepted] = case.scores, case.accepted
+    [score], [accepted] = told_apart(*case.scores), case.accepted
     if isnan(accepted):
-        return f"the model gives a score, {score:.6g}, but neither yes nor no; right is {truth}"
-    return f"said {said}, with a score of {score:.6g}; right is {truth}"
+        return f"the model gives a score, {score:.16g}, but neither yes nor no; right is {truth}"
+    return f"said {said}, with a score of {score:.16g}; right is {truth}"
 
 
 def question_quad(case: CaseReplies) -> str:

@@ -30,8 +30,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, None, None]:
+def pytest_load_initial_conftests(early_config: Any, parser: Any, args: list[str]) -> Generator[None, None, None]:
     yield
+    args[:] = parse_options.spelled(parser, args)
     manager = early_config.pluginmanager
     manager.register(manager.unregister(name=LAST_STATUS) or LastStatus(), LAST_STATUS)
 

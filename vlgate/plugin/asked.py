@@ -19,7 +19,7 @@ from vlgate.asking.batching import Allowed, CallLimit
 from vlgate.errors import OptionError
 from vlgate.gates.thresholds import Thresholds
 from vlgate.models.checkpoints.device import check_device, check_dtype
-from vlgate.models.loading.registry import check, needs_images
+from vlgate.models.loading.registry import check, fetch, needs_images
 from vlgate.plugin import parse_options
 from vlgate.plugin.parse_options import LISTS, ours, typed
 from vlgate.record.digests import digest
@@ -183,6 +183,8 @@ class Asked:
             from vlgate.models.ray.connecting import connect
 
             self.config.add_cleanup(connect(self.options.ray))
+        elif self.worker is None and parse_options.names_suite(self.config):
+            fetch(self.options.model, folder=self.options.folder)
         return bool(self.options.ray)
 
     @cached_property

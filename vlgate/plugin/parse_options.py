@@ -17,10 +17,10 @@ import pytest
 
 from vlgate.asking.cache.folder import default_folder, file_in_the_way
 from vlgate.audit.label_fixes import place_of
-from vlgate.errors import UnknownNameError, VlgateError
+from vlgate.errors import UnknownNameError, VlgateError, as_run_here
 from vlgate.probes.controls.registry import BY_DEFAULT, DEFAULT_LIMIT, LIMIT, chosen
 from vlgate.probes.shrink import FAMILIES
-from vlgate.record.options import DEFAULT_MODEL, FIRST, SETTINGS, Options, Setting, baseline_of, in_ci
+from vlgate.record.options import DEFAULT_MODEL, FIRST, SETTINGS, Options, Setting, baseline_of, in_ci, respelled
 
 
 def add(parser: pytest.Parser) -> None:
@@ -56,8 +56,17 @@ LISTS = MappingProxyType(
 """The options that list something instead of running a test, by the name that pytest stores them under."""
 
 
+def spelled(parser: pytest.Parser, args: Sequence[str]) -> list[str]:
+    known = [f"--{no}{one.name}" for one in SETTINGS.values() for no in (("", "no-") if one.flag else ("",))]
+    try:
+        return respelled(args, parser.parse_known_and_unknown_args(args)[1], known)
+    except VlgateError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
 def typed(config: pytest.Config) -> argparse.Namespace:
-    return config._parser.parse_known_args(list(config.invocation_params.args))  # noqa: SLF001  # what pytest calls
+    parser = config._parser  # noqa: SLF001  # what pytest calls
+    return parser.parse_known_args(spelled(parser, [*map(str, config.invocation_params.args)]))
 
 
 def ours(options: argparse.Namespace) -> list[str]:
@@ -129,7 +138,7 @@ def read(config: pytest.Config) -> Options:
         "protocols": frozenset(_names(given["protocols"])),
         "data": tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in data),
         "disputes": tuple(place_of(entry, _base(config, "disputes")) for entry in _entries(given["disputes"])),
-        "thresholds": _thresholds(config, given["thresholds"], scenes=not data),
+        "thresholds": _thresholds(config, given["thresholds"], model, scenes=not data),
         "baseline": _baseline(config, given["baseline"]),
         "results": _results(config, given["results"], model),
         "cache": _cache(config, given["cache"]),
@@ -232,6 +241,16 @@ def names_suite(config: pytest.Config) -> bool:
     return any(SUITE in re.split(r"[/\\.]", path) or (Path(path) / SUITE).is_dir() for path in paths)
 
 
+def suite_elsewhere(config: pytest.Config) -> str:
+    """Return the command that runs the suite of the package, if its folder was named and is not here; else empty."""
+    named = [arg for arg in config.args if re.match(rf"{SUITE}\b", arg)]
+    if not named or config.option.pyargs or (config.invocation_params.dir / SUITE).exists():
+        return ""
+    args = map(str, config.invocation_params.args)
+    words = [re.sub(r"\.py\b|/$", "", arg).replace("/", ".") if arg in named else arg for arg in args]
+    return as_run_here(shlex.join(["pytest", "--pyargs", *words]))
+
+
 def _names(value: Any) -> tuple[str, ...]:
     return tuple(name for entry in _entries(value) for part in entry.split(",") if (name := part.strip()))
 
@@ -240,13 +259,16 @@ def _data(value: Any) -> list[str]:
     return _entries(value) or [entry for entry in _variable("VLGATE_DATA", "DIR").split(os.pathsep) if entry.strip()]
 
 
-def _thresholds(config: pytest.Config, given: Any, *, scenes: bool) -> Path | None:
+def _thresholds(config: pytest.Config, given: Any, model: str, *, scenes: bool) -> Path | None:
     if given:
         return _base(config, "thresholds") / str(given)
     package = Path(__file__).parents[1]
     shipped = (package / "thresholds.toml", package.parent / "thresholds.toml") if scenes else ()
     own = (config.invocation_params.dir / "thresholds.toml", config.rootpath / "thresholds.toml")
-    return next((file for file in (*own, *shipped) if file.is_file()), None)
+    file = next((file for file in (*own, *shipped) if file.is_file()), None)
+    # The shipped numbers are those of the default model; another embedded model may have a file of its own
+    of_model = package / "fixtures" / "checkpoints" / f"{model}.toml"
+    return of_model if of_model.is_file() and file and file.resolve() in map(Path.resolve, shipped) else file
 
 
 def _results(config: pytest.Config, given: Any, model: str) -> Path:

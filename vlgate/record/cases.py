@@ -18,6 +18,7 @@ from vlgate.gates.decide import Coverage, Judged
 from vlgate.metrics.clusters import Clusters, clusters, image_of, recorded_clusters
 from vlgate.metrics.compute import metrics
 from vlgate.metrics.measures import Columns, group_codes
+from vlgate.metrics.sentences import figure
 from vlgate.metrics.shapes import SHAPES
 from vlgate.record.controls import read_controls
 from vlgate.record.folder import AGAIN, CASES, METRICS, NAME_ANOTHER, OF_ONE_RUN, RecordedRun, refuse_pipe
@@ -290,8 +291,8 @@ def judged_tasks(run: RecordedRun, tables: Mapping[str, CaseTable]) -> dict[str,
         for name, metric in tasks[task].metrics.items():
             given = figures["metrics"].get(name)
             if given is None or given["n"] != metric.n or abs(given["value"] - metric.value) > 1e-9:
-                stated = "no value" if given is None else f"{given['value']:.6f} of {given['n']:,}"
-                gives = f"{CASES} gives {metric.value:.6f} of {metric.n:,}"
+                stated = "no value" if given is None else f"{figure(given['value'], metric.value)} of {given['n']:,}"
+                gives = f"{CASES} gives {figure(metric.value, given and given['value'])} of {metric.n:,}"
                 raise run.wrong(f"{METRICS} has {name} of {task} as {stated}, but {gives}", OF_ONE_RUN)
     for task, figures in run.figures.get("unasked", {}).items():
         coverage = Coverage(cases=0, judged=0, unscored=0, skipped=0, deselected=figures["cases"], distinct=0)

@@ -5,14 +5,18 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
 from vlgate.asking.cache.folder import DEFAULT_SIZE, LEAST_LIMIT, parsed_size, shown_size
+from vlgate.errors import OptionError
 from vlgate.metrics.variants import VARIANTS
+from vlgate.models.checkpoints.device import dtype_of
 from vlgate.probes.controls.registry import DEFAULT_LIMIT, LIMIT, known_controls
 from vlgate.probes.shrink import FAMILIES, Family
 from vlgate.sources.registry import PROTOCOLS
@@ -120,8 +124,8 @@ class Options:
     baseline: Path | Literal["first"] | None = _option(None)
     results: Path = _option()
     overwrite: bool = _option(False, flag=True)
-    device: str = _option("auto")
-    dtype: str = _option("float32")
+    device: str = _option("auto", parse=(str.lower, ""))
+    dtype: str = _option("float32", parse=(dtype_of, ""))
     compiled: bool = _choice("on|off", default=False, parse=(lambda text: text == "on", "one of on, off"))
     batch_size: int | None = _option(
         None, parse=(lambda text: None if text == "auto" else _whole(text), "auto or a whole number above 0")
@@ -154,9 +158,28 @@ class Options:
     )
 
 
+_WORDS = tomllib.loads((Path(__file__).parent / "options.toml").read_text(encoding="utf-8"))
+
+
+def respelled(words: Sequence[str], unknown: Collection[str], known: Collection[str]) -> list[str]:
+    """Write unknown options with hyphens; say what to write for one of another tool, or one that is nearly right."""
+    written = list(words)
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        plain = name.lower().replace("_", "-")
+        if word not in unknown or plain in known or not plain.startswith("--"):
+            written[index] = plain + equals + value if word in unknown and plain in known else word
+            continue
+        value = value or next((other for other in words[index + 1 : index + 2] if not other.startswith("-")), "VALUE")
+        weights = value.rpartition("pretrained=")[2].partition(",")[0]
+        for answer in (*_WORDS["other_names"].get(plain[2:], ()), *get_close_matches(plain, sorted(known), cutoff=0.8)):
+            if (re.split("[=, ]", answer)[0] if answer.startswith("--") else "--model") in known:
+                remedy = answer.format(value=value, weights=weights)
+                raise OptionError(f"unknown option {name}; for vlgate, write {remedy}")
+    return written
+
+
 def _settings() -> dict[str, Setting]:
-    with (Path(__file__).parent / "options.toml").open("rb") as file:
-        words = tomllib.load(file)
     listed = {
         name: "; ".join(f"{one}: {about}" for one, about in known.items())
         for name, known in (("controls", known_controls()), ("protocols", known_protocols()))
@@ -166,7 +189,7 @@ def _settings() -> dict[str, Setting]:
     for one in fields(Options):
         if not one.metadata:
             continue
-        own, default = words[one.name], "none" if one.default in {None, "", frozenset()} else str(one.default)
+        own, default = _WORDS[one.name], "none" if one.default in {None, "", frozenset()} else str(one.default)
         filled = {
             key: text.format(**listed, batch=DEFAULT_BATCH, limit=LIMIT, default_limit=DEFAULT_LIMIT)
             for key, text in {"default": "off" if one.metadata.get("flag") else default, **own}.items()

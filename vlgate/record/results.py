@@ -138,8 +138,7 @@ def of_yes_or_no(run: RunResult) -> RunResult:
         if any(isinstance(request, Match) for case in result.task.cases[:1] for request in case.requests)
     }
     return replace(
-        run,
-        results=tuple(replace(one, yes_or_no=one.tied > 0 and one.task.id in matched) for one in run.results),
+        run, results=tuple(replace(one, yes_or_no=one.tied > 0 and one.task.id in matched) for one in run.results)
     )
 
 

@@ -26,6 +26,7 @@ from vlgate.gates.records import JUDGED, Decision, Gate, Outcome
 from vlgate.gates.thresholds import CHECKS, NO_BOUND, Thresholds
 from vlgate.metrics.names import PARTS
 from vlgate.metrics.paired import POWER, cases_for_margin, worth_of_difference
+from vlgate.metrics.sentences import figure
 from vlgate.metrics.shapes import headlines
 from vlgate.record.comparison import Comparison, TaskChange
 from vlgate.record.model_card import ModelCard
@@ -103,8 +104,9 @@ def _judged(gate: Gate, change: TaskChange, difference: Difference, part: float)
     if gate.kind == "max_drop":
         point = gate.basis == "value"
         low, high = (difference.value, difference.value) if point else (difference.low, difference.high)
-        said = f"{gate.metric} changed by {difference.value:+.4f}"
-        said += "" if point else f" ({100 * gate.confidence:g} % interval {low:+.4f} to {high:+.4f})"
+        value, *ends = (figure(one, -most, sign="+") for one in (difference.value, low, high))
+        said = f"{gate.metric} changed by {value}"
+        said += "" if point else f" ({100 * gate.confidence:g} % interval {' to '.join(ends)})"
         said += f", {difference.broken} broken and {difference.fixed} fixed of {difference.n}"
         if low >= -most:
             return "pass", f"{said}, within max_drop = {most:g}"

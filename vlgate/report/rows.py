@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from vlgate.gates.records import OUTCOMES, RELEASABLE, Decision, GateKind, Outcome
 from vlgate.judging.judged import causes, verdicts_of
 from vlgate.metrics.names import CONTROLLED, DIFFERENCES
+from vlgate.metrics.sentences import figure
 from vlgate.metrics.shapes import SHAPES
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.report.table import Table
@@ -196,7 +197,9 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
     elif change is not None:
         measured = str(change.n), *difference_words(change.value, change.low, change.high)
     elif metric is not None:
-        measured = str(metric.n), f"{metric.value:.3f}", f"{metric.low:.3f} - {metric.high:.3f}"
+        bounds = () if decision is None else (decision.gate.min, decision.gate.max)
+        value, low, high = (figure(one, *bounds) for one in (metric.value, metric.low, metric.high))
+        measured = str(metric.n), value, f"{low} - {high}"
     else:  # a control that was not asked is about no case
         measured = "-" if name in CONTROLLED else str(result.coverage.judged), "-", "-"
     holds = decision is not None and decision.outcome == "cannot"
@@ -227,7 +230,7 @@ def threshold_words(kind: GateKind, least: float | None, most: float | None, bas
 
 
 def count_words(kind: GateKind, counted: int) -> str:
-    return f"{counted:,} {'broken' if kind == 'max_broken' else 'changed'}"
+    return f"{counted:,} {'newly broken' if kind == 'max_broken' else 'changed'}"
 
 
 def threshold(decision: Decision) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vlgate.asking.cache.folder import shown_size
-from vlgate.errors import printable
+from vlgate.errors import as_run_here, printable
 from vlgate.record.comparison import comparison_lines
 from vlgate.record.model_card import CacheUse
 from vlgate.record.options import Options
@@ -117,10 +117,11 @@ def place_lines(options: Options, found: Release, run: RunResult) -> list[str]:
     here = Path.cwd()
     shown = options.results.relative_to(here) if options.results.is_relative_to(here) else options.results
     tasks = {result.task.id for result in run.results}
-    ends = ((one.outcome, one.gate.task if one.gate.task in tasks else "") for one in run.decisions)
+    outcomes = ((one.outcome, one.gate.task if one.gate.task in tasks else "") for one in run.decisions)
     compared = run.comparison is not None
-    step = next_step(found.verdict, ends, place=shlex.quote(str(shown)), compared=compared)
-    return [gates, *([f"page: {page.as_uri()}"] if page.is_file() else []), *([f"next: {step}"] if step else [])]
+    step = next_step(found.verdict, outcomes, place=shlex.quote(str(shown)), compared=compared)
+    ends = [f"page: {page.as_uri()}"] if page.is_file() else []
+    return [gates, *ends, *([f"next: {as_run_here(step)}"] if step else [])]
 
 
 def cache_lines(cache: CacheUse, limit: int) -> list[str]:

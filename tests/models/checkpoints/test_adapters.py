@@ -262,13 +262,15 @@ def gpus(monkeypatch):
 def test_workers_are_spread_over_the_devices_and_dtypes_have_names(gpus):
     gpus(3)
     assert [pick_device("auto", worker) for worker in range(4)] == ["cuda:0", "cuda:1", "cuda:2", "cuda:0"]
-    assert [pick_device(*how) for how in (("cuda", 4), ("cuda:2", 1), ("cpu", 1))] == ["cuda:1", "cuda:2", "cpu"]
+    assert [pick_device(*how) for how in (("cuda", 4), ("gpu", 4), ("cuda:2", 1), ("cpu", 1))] == [
+        *("cuda:1", "cuda:1", "cuda:2", "cpu")
+    ]
     with pytest.raises(ModelLoadError, match=r"device='cuda:3'.* has 3 "):
         pick_device("cuda:3")
     gpus(0)
     assert pick_device("auto", 5) == "cpu"
     gpus(0, mps=True)
-    assert pick_device("auto", 5) == pick_device("mps") == "mps"
+    assert pick_device("auto", 5) == pick_device("mps") == pick_device("gpu") == "mps"
     assert pick_dtype("bfloat16") is torch.bfloat16
     with pytest.raises(ModelLoadError, match="did you mean 'float16'"):
         pick_dtype("float_16")

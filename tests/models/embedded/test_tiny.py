@@ -1,18 +1,22 @@
 """The models in the package: they load with no network, and reach on unseen scenes what their READMEs say."""
 
 import json
+import re
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import vlgate
 from vlgate.errors import ModelLoadError
 from vlgate.fixtures.scenes.foils import attributes, existence, foil_it
 from vlgate.fixtures.scenes.graph import SceneCase
 from vlgate.models import load
 from vlgate.models.loading.registry import check
 from vlgate.models.tiny import checkpoint
+from vlgate.plugin import parse_options
 from vlgate.record.options import DEFAULT_MODEL
 from vlgate.types import Ask
 
@@ -78,6 +82,33 @@ def test_the_weights_are_small_and_safe_and_described(name):
     card = (checkpoint(name) / "README.md").read_text(encoding="utf-8")
     assert "Apache-2.0" in card
     assert "seed" in card
+
+
+ROOT = Path(vlgate.__file__).parents[1]
+GATES = {"tiny-lxmert": ROOT / "thresholds.toml", "tiny-clip": checkpoint("tiny-clip").with_name("tiny-clip.toml")}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_shipped_gates_of_a_model_are_below_what_it_reaches_and_its_limits_above(name):
+    given = tomllib.loads(GATES[name].read_text(encoding="utf-8"))
+    card = (checkpoint(name) / "README.md").read_text(encoding="utf-8")
+    for kind in ("gate", "limit"):
+        for task, metrics in given[kind].items():
+            [(metric, keys)] = metrics.items()
+            reached = re.search(rf"`{task}` \| {metric} \| ([\d.]+) \(([\d.]+) to ([\d.]+)", card)
+            value, low, _ = map(float, reached.groups())
+            assert keys.get("min", 0) < low if kind == "gate" else value <= keys["max"]
+            assert keys.get("model", name) == name
+
+
+def test_the_gates_of_a_run_are_those_of_its_embedded_model(pytester, monkeypatch):
+    monkeypatch.delenv("VLGATE_DATA", raising=False)
+    for model, file in {**GATES, "clip": GATES["tiny-lxmert"]}.items():
+        for root in (ROOT, pytester.path):
+            config = pytester.parseconfig(f"--rootdir={root}", f"--model={model}")
+            assert parse_options.read(config).thresholds == file
+    own = pytester.makefile(".toml", thresholds="schema = 1")
+    assert parse_options.read(pytester.parseconfig("--model=tiny-clip")).thresholds == own
 
 
 def test_options_are_those_of_lxmert(tmp_path):

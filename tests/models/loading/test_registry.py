@@ -1,4 +1,6 @@
 import importlib
+import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -195,6 +197,14 @@ def test_a_file_in_place_of_a_module_is_named(own, spec, says):
     with pytest.raises(ModelLoadError) as caught:
         check(spec, folder=folder)
     assert says in str(caught.value)
+
+
+@tabled
+def test_a_checkpoint_without_the_name_of_its_family_is_told_what_to_write(tmp_path, file, content, spec, says):
+    (tmp_path / "my-clip").mkdir()
+    (tmp_path / "my-clip" / file).write_text(content if isinstance(content, str) else json.dumps(content))
+    with pytest.raises(ModelLoadError, match=re.escape(says)):
+        check(spec, folder=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["tiny-lxmert", "lxmert"])

@@ -29,7 +29,7 @@ from vlgate.record.verdict import RunOutcome
 from vlgate.report.folder import UNWRITTEN, recorded_run, write_figures, write_rows
 from vlgate.report.page import page as page_module
 from vlgate.report.page.answer import answer
-from vlgate.report.page.page import FEWEST_AXES, MOST_AXES, radar, write_page
+from vlgate.report.page.page import FEWEST_AXES, MOST_AXES, chart, radar, write_page
 from vlgate.report.page.rows import chosen, margins
 from vlgate.report.page.sections import Section
 from vlgate.types import LazyImage
@@ -139,7 +139,9 @@ def test_too_few_or_too_many_tasks_have_no_radar(number, there):
     figure = {"value": 0.5, "low": 0.5, "high": 0.5, "n": 9, "chance": 0.5}
     figures = {"capability": "foil", "metrics": {"acc_r": figure}}
     names = [f"mine/{name}" for name in range(number)]
-    assert bool(radar([Section(task=name, figures=figures, headline="acc_r", tags={}) for name in names])) is there
+    sections = [Section(task=name, figures=figures, headline="acc_r", tags={}) for name in names]
+    assert bool(radar(sections)) is there
+    assert (">mine/0<" in chart(sections[:1]), ">mine/0<" in chart(sections), ">0<" in chart(sections)) == (1, 0, 1)
 
 
 TASKS, CASES = 60, 200

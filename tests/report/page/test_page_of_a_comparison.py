@@ -93,6 +93,14 @@ def test_a_missed_case_says_for_how_many_releases(again, right, vlgate):
     }
     assert ages == {anchor: since[right[anchor]["oldest"], right[anchor]["baseline"]] for anchor in ages}
     assert len(set(ages.values())) == 3
+    tasks = json.loads((again / "later/metrics.json").read_text())["tasks"]
+    labels = [one["aria-label"] for one in Reading(page).all("svg") if one.get("role") == "img"]
+    assert len(labels) == len(tasks)
+    now = tasks["scenes/relations"]["metrics"]["acc_r"]["value"]
+    form = rf"acc_r of the last 3 releases: oldest 0\.\d{{3}}; baseline 0\.\d{{3}}; this run {now:.3f}"
+    assert any(re.fullmatch(form, label) for label in labels)
+    vlgate("report", given[2], "--earlier", given[1])
+    assert "of the last" not in (again / "later/report.html").read_text(encoding="utf-8")
 
 
 def test_a_case_that_was_another_one_before_is_not_compared(again, vlgate):

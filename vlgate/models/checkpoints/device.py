@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import torch
 
 DTYPES = ("float32", "float16", "bfloat16")
-_EXPECTED = "expected auto, cpu, cuda, cuda:N or mps"
+_ALIASES = {"fp32": "float32", "float": "float32", "fp16": "float16", "half": "float16", "bf16": "bfloat16"}
+_EXPECTED = "expected auto, cpu, cuda, cuda:N, mps or gpu"
 _GPUS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/nvhost-gpu", "/dev/nvmap", "/dev/dxg", "/dev/kfd")
 
 
@@ -31,8 +32,9 @@ def pick_device(name: str = "auto", worker: int = 0) -> str:
             return "cpu"
         raise ModelLoadError(f"device={name!r} needs torch, which is not installed; use device='cpu'") from None
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if name == "auto":
-        name = "cuda" if gpus else "mps" if torch.backends.mps.is_available() else "cpu"
+    if name in {"auto", "gpu"}:
+        rest = "cpu" if name == "auto" else name
+        name = "cuda" if gpus else "mps" if torch.backends.mps.is_available() else rest
     if name == "cuda" and gpus:
         return f"cuda:{worker % gpus}"
     if name.startswith("cuda:") and name[5:].isdecimal() and int(name[5:]) < gpus:
@@ -51,6 +53,11 @@ def device_name(device: str) -> str:
     return f"{gpu.name} {gpu.total_memory >> 30} GiB"
 
 
+def dtype_of(name: str) -> str:
+    plain = name.lower().removeprefix("torch.")
+    return _ALIASES.get(plain, plain)
+
+
 def check_dtype(name: str) -> None:
     if name not in DTYPES:
         raise ModelLoadError(f"dtype={name!r}: expected {', '.join(DTYPES)}; {nearest(name, DTYPES)}")
@@ -58,7 +65,7 @@ def check_dtype(name: str) -> None:
 
 def check_device(name: str) -> None:
     # Whether this machine has the device is not checked.
-    if not re.fullmatch(r"auto|cpu|mps|cuda(:[0-9]+)?", name):
+    if not re.fullmatch(r"auto|cpu|gpu|mps|cuda(:[0-9]+)?", name):
         raise ModelLoadError(f"device={name!r}: {_EXPECTED}; {nearest(name, ['auto', 'cpu', 'cuda', 'mps'])}")
 
 

@@ -125,10 +125,7 @@ def merged(model: Any, source: hub.Pretrained, base: hub.Pretrained) -> tuple[An
 
 
 def _check(source: hub.Pretrained, info: Any) -> None:
-    for keys, what in (
-        (info.missing_keys, "lacks"),
-        (info.unexpected_keys, "has, and the base model does not take,"),
-    ):
+    for keys, what in ((info.missing_keys, "lacks"), (info.unexpected_keys, "has, and the base model does not take,")):
         if keys:
             count = f"{len(keys)} weight{'s' if len(keys) > 1 else ''}"
             raise ModelLoadError(

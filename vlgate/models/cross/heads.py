@@ -176,10 +176,7 @@ BLIP_ITC = replace(
     begins=None,
 )
 BLIP2_ITC = replace(
-    BLIP2,
-    architecture=replace(BLIP2.architecture, may_miss=(r"itm_head\..*",)),
-    logits=_blip2_cosines,
-    match=None,
+    BLIP2, architecture=replace(BLIP2.architecture, may_miss=(r"itm_head\..*",)), logits=_blip2_cosines, match=None
 )
 
 HEADS: Mapping[str, MatchingHead | AnsweringHead] = MappingProxyType(

@@ -33,7 +33,7 @@ class CosineModel:
         self.decision_threshold = threshold
         if threshold is not None:
             says = "says yes if the sigmoid that it was trained with is above 1/2, that is, at a cosine above"
-            note = "; ".join(filter(None, (note, f"{says} {threshold:.4f}")))
+            note = "; ".join(filter(None, (note, f"{says} {threshold:.3f}")))
         self.note = note
         self.reading = ""  # whether texts are read with their padding; empty until the first texts are encoded
         self.fingerprint = fingerprint

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.asking.image_prefetch import InputsAhead
-from vlgate.errors import ModelLoadError
 from vlgate.models.attention import FRAMES, Encoders, grad_cams, last_grid
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.inputs import moved, prepared, rows_as_keys
+from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.dual import open_clip_weights as parts
 from vlgate.models.dual.features import TRIED, CosineModel, apart, in_groups, told, unit_rows
 from vlgate.types import Attended, FloatArray, LazyImage, Match
@@ -67,8 +67,7 @@ class OpenClip(CosineModel):
             padding = int(self._tokenizer([""])[0, -1])
             rows = zip(tried, self._lengths(tried, padding), strict=True)
             difference = apart(
-                self._encoded(tried),
-                lambda: torch.cat([self._encoded(row[None, :length]) for row, length in rows]),
+                self._encoded(tried), lambda: torch.cat([self._encoded(row[None, :length]) for row, length in rows])
             )
             self.reading = told(difference)
             self._padding = None if isinstance(difference, str) else padding
@@ -173,13 +172,7 @@ def check(weights: str, folder: Path) -> None:
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> OpenClip:
-    source = parts.parse(weights, folder)
-    try:
-        import open_clip
-    except ModuleNotFoundError as error:
-        raise ModelLoadError(f"open_clip:{weights} needs {error.name}; pip install 'vlgate[clip]'") from error
-
-    parts.check_names(source)
+    source, open_clip = parts.parse(weights, folder), library("open_clip", "clip")
     file = parts.weights_file(source)
     # before open_clip opens the file, so that no code in it is run
     sizes = parts.shapes(file) if file is not None else {}

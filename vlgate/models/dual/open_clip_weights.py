@@ -15,7 +15,7 @@ from zipfile import is_zipfile
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.checkpoints.fingerprint import digest_path
 from vlgate.models.checkpoints.inputs import knows_words
-from vlgate.models.checkpoints.load_errors import DAMAGED, damaged, one_line
+from vlgate.models.checkpoints.load_errors import DAMAGED, damaged, library, one_line
 
 if TYPE_CHECKING:
     import torch
@@ -82,8 +82,7 @@ def _check_file(file: Path) -> None:
 
 
 def check_names(source: OpenClipName) -> None:
-    import open_clip
-
+    open_clip = library("open_clip", "clip")
     if source.kind in ("folder", "hub"):
         return
     known = open_clip.list_models()
@@ -100,6 +99,7 @@ def check_names(source: OpenClipName) -> None:
 
 
 def weights_file(source: OpenClipName) -> Path | None:
+    check_names(source)
     import open_clip
     from huggingface_hub import constants
     from open_clip.pretrained import download_pretrained_from_hf
@@ -120,11 +120,11 @@ def weights_file(source: OpenClipName) -> Path | None:
         looked_for = name or f"{IN_FOLDER[0]} or {IN_FOLDER[2]}"
         if source.kind == "hub":
             looked_for = f"{CONFIG} and {looked_for}"
-        offline = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else "the download failed"
+        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else f"the download failed ({error})"
         raise ModelLoadError(
             f"open_clip: no weights for {source.name}{'/' if source.tag else ''}{source.tag}: looked for {looked_for} "
-            f"of {repository} in {constants.HF_HUB_CACHE}, and {offline} ({error}); download it on a machine with a "
-            f"network (hf download {repository}) or name a local folder or file"
+            f"of {repository} in {constants.HF_HUB_CACHE}, and {why}; download it on a machine with a network "
+            f"(hf download {repository}) or name a local folder or file"
         ) from error
 
 

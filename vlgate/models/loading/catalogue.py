@@ -8,11 +8,15 @@ Nothing is imported. A package offers a model by two lines in its ``pyproject.to
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from pathlib import Path
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.specs import registered
@@ -56,6 +60,38 @@ def offered(name: str, *, builtin: bool) -> Offered | None:
 
 
 _WEIGHTS = (".safetensors", ".bin", ".pt")
+_REPOSITORY = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(@[\w.-]+)?")
+_WRITES = re.compile(r"instruct|flan|-opt-|llava|conditionalgeneration", re.IGNORECASE)  # models that write text
+
+
+def family_of(text: str) -> str:
+    """Return the registered name that is nearest to a repository, or to the type and classes of a checkpoint."""
+    of_hub = {name: spec.weights for name, spec in registered().items() if "transformers" in spec.packages}
+    plain = re.sub("[-_.]", "", text.lower())
+    near = [] if _WRITES.search(text) else [name for name in of_hub if name.replace("-", "") in plain]
+    rest = "masked" if "formaskedlm" in plain else "causal" if re.search("forcausallm|lmhead", plain) else "vlm"
+    name = next((name for name, weights in of_hub.items() if weights == text), max(near, key=len, default=rest))
+    return f"{name}-vqa" if "forquestionanswering" in plain and f"{name}-vqa" in of_hub else name
+
+
+def meant(spec: str, folder: Path) -> str:
+    """Return what to write for a file, a folder or a repository without the name of a model; empty if it is none."""
+    plain = spec.partition("?")[0]
+    path = folder / Path(plain).expanduser()
+    if not path.exists() and not _REPOSITORY.fullmatch(plain):
+        return f"is not there: {path}" if spec.startswith((".", "/", "~")) else ""
+    name = family_of(plain) if not path.exists() else "replay" if path.suffix in {".jsonl", ".parquet"} else ""
+    if path.suffix in _WEIGHTS:
+        return f"names no architecture; write --model={shlex.quote(f'open_clip:ARCH/{spec}')}"
+    if plain and path.is_dir():
+        name = "open_clip" if (path / "open_clip_config.json").is_file() else ""
+        with suppress(OSError, ValueError, AttributeError):
+            content = json.loads((path / "config.json").read_text(encoding="utf-8"))
+            name = name or family_of(" ".join(map(str, (content.get("model_type"), content.get("architectures")))))
+        modules = [module.stem for module in sorted(path.glob("[!_]*.py"))]
+        if not name and modules:
+            return f"is a folder of Python files; start in it, and write --model={modules[0]}:build"
+    return name and f"names no model; write --model={shlex.quote(f'{name}:{spec}')} (vlgate models lists the names)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

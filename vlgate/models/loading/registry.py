@@ -6,16 +6,17 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
 
 from vlgate import __version__
 from vlgate.errors import ModelLoadError, described, nearest
+from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.device import check_dtype, pick_device
 from vlgate.models.checkpoints.fingerprint import digest, digest_path, digest_source
-from vlgate.models.loading.catalogue import all_offered, offered
+from vlgate.models.loading.catalogue import all_offered, meant, offered
 from vlgate.models.specs import ModelSpec, registered
 
 # A callable ``package.module:name`` is not vlgate's code: whatever it raises becomes a ModelLoadError that names the
@@ -173,6 +174,35 @@ def check(spec: str, *, folder: Path | None = None) -> None:
         )
 
 
+def fetch(spec: str, *, folder: Path) -> None:
+    """Fetch the files of a published model before any worker starts; the error names all that are missing."""
+    parsed, missing = _parse(spec, folder), []
+    for part in () if parsed.registered is None else _downloads(parsed.registered, parsed.weights, folder):
+        try:
+            part()
+        except ModelLoadError as error:
+            missing.append(str(error))
+    if missing:
+        raise ModelLoadError(*(missing if len(missing) == 1 else (f"{parsed.what}: files are missing", *missing)))
+
+
+def _downloads(spec: ModelSpec, weights: str, folder: Path) -> Iterator[Callable[[], object]]:
+    if spec.name == "open_clip":
+        from vlgate.models.dual.open_clip_weights import parse, weights_file
+
+        source = parse(weights, folder)
+        if source.kind in {"tag", "hub"}:
+            yield lambda: weights_file(source)
+    elif "transformers" in spec.packages and (spec.weights or spec.form.startswith("ORG/NAME")):
+        checkpoint, options = hub.requested(spec.name, weights, folder)
+        yield lambda: hub.weights_form(hub.folder_of(checkpoint))
+        own = checkpoint.local and (Path(checkpoint.location) / "region_network.json").is_file()
+        if spec.name.startswith("lxmert") and not options["regions"] and not own:
+            from vlgate.models.regions.detector import detector_folder
+
+            yield lambda: detector_folder("", folder)
+
+
 def needs_images(spec: str) -> bool:
     """Return whether a model opens the images: not if it reads texts only, replays, or has the regions in files.
 
@@ -236,12 +266,12 @@ def _parse(spec: str, folder: Path | None = None) -> _Spec:
         return _Spec(name=name, target=registered()[name].build, weights=rest, own=False)
     if offer is not None:
         return _Spec(name=name, target=offer.target, weights=rest, own=False, offered_by=offer.by)
-    if name.endswith(".py") and rest:
-        file = Path(name)
+    file = Path(name)
+    if name.endswith(".py") and (rest or "/" in name):
         where = "" if file.parent == Path() else f" in the folder {file.parent}"
         raise ModelLoadError(
             f"model={spec!r}: {name!r} is a file, but a module is expected; drop '.py', and start{where} with "
-            f"--model={file.stem}:{rest}"
+            f"--model={file.stem}:{rest or 'build'}"
         )
     attribute, _, weights = rest.partition(":")
     if all(part.isidentifier() for part in (*name.split("."), *attribute.split("."))):
@@ -257,6 +287,8 @@ def _parse(spec: str, folder: Path | None = None) -> _Spec:
     plain, mark, options = spec.partition("?")
     if mark and plain in registered():
         raise ModelLoadError(f"model={spec!r}: options stand after a colon; write {plain}:?{options}")
+    if folder is not None and (remedy := meant(spec, folder)):
+        raise ModelLoadError(f"model={spec!r} {remedy}")
     known = nearest(name, sorted({*registered(), *(one.name for one in all_offered())}))
     raise ModelLoadError(
         f"model={spec!r}: unknown model {name!r} ({known}); write a model of your own as package.module:callable"

@@ -142,23 +142,7 @@ def detector_source(
     at_once: int = AT_ONCE,
 ) -> RegionSource:
     library("torch"), library("torchvision")
-    hub, constants = library("huggingface_hub"), library("huggingface_hub.constants")
-    source, offline = pretrained(spec, folder, default=PUBLISHED), bool(constants.HF_HUB_OFFLINE)
-    place = source.location
-    try:
-        if not source.local:
-            files = [CONFIG, *WEIGHTS]
-            place = hub.snapshot_download(
-                place, revision=source.revision, allow_patterns=files, local_files_only=offline
-            )
-    except (OSError, ValueError, RuntimeError) as error:
-        why = "HF_HUB_OFFLINE is set" if offline else "the hub did not provide them"
-        raise ModelLoadError(
-            f"no detector {source.asked}: looked for {CONFIG} and {WEIGHTS[1]} of {place} in "
-            f"{constants.HF_HUB_CACHE}, and {why} ({error}); download them on a machine with a network (hf download "
-            f"{place}), name their folder, or name a file of features"
-        ) from error
-    network, config, fingerprint = load_detector(Path(place), device)
+    network, config, fingerprint = load_detector(detector_folder(spec, folder), device)
     for name, wanted, given in (("numbers per box", width, config.features), ("boxes", count, config.detections)):
         if wanted not in (None, given):
             raise ModelLoadError(
@@ -171,6 +155,22 @@ def detector_source(
         note=f"regions found by {spec or PUBLISHED} during the run",
         lacking=f"the detector finds fewer than {config.detections} regions in {{keys}}",
     )
+
+
+def detector_folder(spec: str, folder: Path) -> Path:
+    """Return the local folder of a detector ("": the published one), which is downloaded if it is not cached yet."""
+    hub, constants = library("huggingface_hub"), library("huggingface_hub.constants")
+    source, offline = pretrained(spec, folder, default=PUBLISHED), bool(constants.HF_HUB_OFFLINE)
+    place, wanted = source.location, {"revision": source.revision, "allow_patterns": [CONFIG, *WEIGHTS]}
+    try:
+        return Path(place if source.local else hub.snapshot_download(place, local_files_only=offline, **wanted))
+    except (OSError, ValueError, RuntimeError) as error:
+        why = "HF_HUB_OFFLINE is set" if offline else f"the hub did not provide them ({error})"
+        raise ModelLoadError(
+            f"no detector {source.asked}: looked for {CONFIG} and {WEIGHTS[1]} of {place} in "
+            f"{constants.HF_HUB_CACHE}, and {why}; download them on a machine with a network (hf download "
+            f"{place}), name their folder, or name a file of features"
+        ) from error
 
 
 def _look(network: Any, config: Config, device: str, at_once: int, images: Sequence[LazyImage]) -> list[Regions | None]:

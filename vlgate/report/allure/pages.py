@@ -13,6 +13,7 @@ from vlgate import types
 from vlgate.errors import ImageError, printable
 from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.clusters import photograph
+from vlgate.metrics.sentences import told_apart
 from vlgate.metrics.shapes import SHAPES
 from vlgate.record.folder import titled
 from vlgate.record.model_card import ModelCard
@@ -140,11 +141,12 @@ def case(verdict: Verdict, shape: Shape, pictures: Pictures | None) -> str:
     lines = [text_of(reply.request) for reply in verdict.predictions]
     compared = beside(SHAPES[shape].headline, len(lines))
     body = ""
+    scores = told_apart(*(reply.score for reply in verdict.predictions))
     for number, (reply, right) in enumerate(zip(verdict.predictions, verdict.case.truths, strict=True)):
         mine, theirs = printable(lines[number]), printable(lines[compared[number]])
         pieces: tuple[Piece, ...] = ((mine, False),) if mine == theirs else difference(mine, theirs)[0]
         marked = "".join(f"<b><mark>{escape(part)}</mark></b>" if differs else escape(part) for part, differs in pieces)
-        body += f"<p><i>{text(_reply(reply, right, images))}</i><br>{marked}</p>"
+        body += f"<p><i>{text(_reply(reply, right, scores[number], images))}</i><br>{marked}</p>"
     return f"<p>{text(verdict.why)}</p>{shown}{body}"
 
 
@@ -159,7 +161,7 @@ def _figure(source: str, name: str) -> str:
     return f'<div style="display:inline-block;margin:0 12px 8px 0">{shown}<br><i>{text(name)}</i></div>'
 
 
-def _reply(reply: Prediction, right: bool | str, images: list[LazyImage]) -> str:
+def _reply(reply: Prediction, right: bool | str, shown: float | None, images: list[LazyImage]) -> str:
     # What is true, and what the model said; with the letter of the image if the case has several
     request = reply.request
     own = "".join(_name(images.index(image)) for image in types.images_of(request)) if len(images) > 1 else ""
@@ -167,7 +169,7 @@ def _reply(reply: Prediction, right: bool | str, images: list[LazyImage]) -> str
     if isinstance(request, Ask | Compare):
         said = "no answer" if reply.answer is None else f"answered {reply.answer!r}"
         return f"{image}{said}, right is {right!r}"
-    score = "no score" if reply.score is None else f"score {reply.score:.6g}"
+    score = "no score" if shown is None else f"score {shown:.16g}"
     return f"{image}{'true' if right else 'false'}, {score}"
 
 

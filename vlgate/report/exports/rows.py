@@ -144,7 +144,7 @@ def entries(run: Exported) -> tuple[list[dict[str, object]], list[str]]:
 
 def _notes(run: Exported, task: Mapping[str, Any], metric: str) -> str:
     figure, cases = task["metrics"][metric], task["cases"] + task["deselected"]
-    interval = f"95 % interval {figure['low']:.4f} to {figure['high']:.4f}"
+    interval = f"95 % interval {figure['low']:.3f} to {figure['high']:.3f}"
     notes = f"vlgate {run.run.version or 'unknown'}: {metric}, {interval}, {task['judged']} of {cases} cases judged, "
     notes += f"{task['unscored']} unscored, {task['skipped']} skipped, {task['unread']} unread"
     notes += f", {lost} records that cannot be read" if (lost := task["left_out"].get(UNREADABLE)) else ""

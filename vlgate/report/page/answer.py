@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from vlgate.metrics.sentences import figure
 from vlgate.metrics.shapes import headlines
 from vlgate.record.run_gates import FIRST_RUN
 from vlgate.record.verdict import RunOutcome
@@ -61,9 +62,9 @@ def decided(gate: Mapping[str, Any], tasks: Mapping[str, Any]) -> dict[str, Any]
     figures = tasks[task]["metrics"].get(metric, {}) if task in tasks else {}
     blind = {"chance": figures.get("chance"), "a text-only model": figures.get("blind", {}).get("value")}
     reached = [
-        f"{name} reaches {figure:.3f}"
-        for name, figure in blind.items()
-        if gate["min"] is not None and figure is not None and figure >= gate["min"]
+        f"{name} reaches {figure(reach, gate['min'])}"
+        for name, reach in blind.items()
+        if gate["min"] is not None and reach is not None and reach >= gate["min"]
     ]
     warning = f"{' and '.join(reached)}, so this gate can be reached without the image" if reached else ""
     named = {"gate": gate["gate"].removeprefix("limit:"), "anchor": anchor(task) if task in tasks else ""}
@@ -96,7 +97,8 @@ def _changed(gate: Mapping[str, Any]) -> tuple[str, str, str, str]:
     value, n = gate["value"], "" if gate["n"] is None else f"{gate['n']:,}"
     if value is None:
         return "", "", n, ""
-    return f"{value:.3f}", f"{gate['low']:.3f} \N{EN DASH} {gate['high']:.3f}", n, ""
+    value, *ends = (figure(one, gate["min"], gate["max"]) for one in (value, gate["low"], gate["high"]))
+    return value, " \N{EN DASH} ".join(ends), n, ""
 
 
 MOST = 60  # the most newly broken cases that stand at the top of a page

@@ -15,6 +15,7 @@ import numpy as np
 
 from vlgate.errors import ImageError, printable
 from vlgate.metrics.clusters import BETWEEN, image_of, photograph
+from vlgate.metrics.sentences import told_apart
 from vlgate.record.cases import plain_id
 from vlgate.report.difference import Piece, beside, difference
 from vlgate.report.page.rows import History, Row, TaskRows
@@ -36,7 +37,7 @@ class Line:
     picture: str
     pieces: tuple[Piece, ...]  # the parts of its text; those that the text beside it lacks are marked
     truth: str
-    score: float | None = None
+    score: float | None = None  # rounded
     place: float = 0.0  # of the score between the lowest and the highest one of the task, in 0..100
     answer: str | None = None
     right: bool | None = None  # None for a text, whose score is neither right nor wrong by itself
@@ -174,7 +175,7 @@ class CardMaker:
     def _lines(self, row: Row, names: list[str], before: Row | None) -> tuple[Line, ...]:
         texts, lowest, span = row["texts"], self.rows.lowest, self.rows.highest - self.rows.lowest
         asked_apart = self.headline == "c_acc" and len(texts) == len(_FACTS_OF_ANSWERS)
-        lines = []
+        lines, shown = [], told_apart(*row["scores"], *(() if before is None else before["scores"]))
         for number, other in enumerate(beside(self.headline, len(texts))):
             score, text, compared = row["scores"][number], texts[number], texts[other]
             facts = [row.get(name) for name in (_FACTS_OF_ANSWERS[number] if asked_apart else ())]
@@ -183,11 +184,11 @@ class CardMaker:
                 picture=names[number],
                 pieces=difference(text, compared)[0] if text != compared else ((text, False),),
                 truth=row["truths"][number],
-                score=score,
+                score=shown[number],
                 place=0.0 if score is None or span <= 0 else round(100 * (score - lowest) / span, 1),
                 answer=row["answers"][number],
                 right=None if fact is None else fact == 1.0,
-                before="" if before is None else _replied(before["scores"][number], before["answers"][number]),
+                before="" if before is None else _replied(shown[len(texts) + number], before["answers"][number]),
             )
             lines.append(line)
         return tuple(lines)
@@ -213,4 +214,4 @@ def command(task: str, case: str, capability: str, options: Mapping[str, Any]) -
 
 
 def _replied(score: float | None, answer: str | None) -> str:
-    return f"{score:.4g}" if score is not None else answer or ""
+    return f"{score:.16g}" if score is not None else answer or ""

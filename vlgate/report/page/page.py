@@ -61,6 +61,7 @@ def write_page(
         "answer": answer(figures, outcome or recorded_outcome(run)),
         "counts": _counts(known, made if shown.makers else None),
         "changes": changed,
+        "releases": next((one.history.releases for one in shown.makers.values()), ()),
         "abilities": {word: [one for one in sections if one.ability and one.ability.word == word] for word in WORDS},
         "charts": [(name, chart(group)) for name, group in _grouped(measured[:MOST_ROWS]).items()],
         "radar": radar(measured),
@@ -174,7 +175,8 @@ def short(name: str, most: int = 22) -> str:
 
 
 def _names(sections: Sequence[Section]) -> Callable[[Section, int], str]:
-    alone = len({one.task.partition("/")[0] for one in sections}) == 1  # one benchmark, which goes without saying
+    # Several tasks of one benchmark, which goes without saying
+    alone = len(sections) > 1 and len({one.task.partition("/")[0] for one in sections}) == 1
     return lambda one, most: short(one.task.partition("/")[2] if alone else one.task, most)
 
 

@@ -133,6 +133,7 @@ Rows = Mapping[tuple[str, str], Row]
 class Release:
     name: str
     rows: Rows = field(repr=False)
+    tasks: Mapping[str, Any] = field(default_factory=dict, repr=False)  # of its ``metrics.json``
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,13 +165,14 @@ class History:
 
 
 def release(folder: Path, name: str, option: str, wanted: Mapping[str, Sequence[str]]) -> Release:
-    tables = case_tables(read_run(folder, f"{option} {folder}", frozenset({"tasks"})))
+    run = read_run(folder, f"{option} {folder}", frozenset({"tasks"}))
+    tables = case_tables(run)
     rows: dict[tuple[str, str], Row] = {}
     for task in wanted.keys() & tables.keys():
         asked = frozenset(wanted[task])
         kept = [row for row, case in enumerate(tables[task].ids) if case in asked]
         rows |= {(task, row["case"]): row for row in _rows(tables[task], kept)}
-    return Release(name=name, rows=rows)
+    return Release(name=name, rows=rows, tasks=run.figures["tasks"])
 
 
 def names(folders: Sequence[Path]) -> list[str]:

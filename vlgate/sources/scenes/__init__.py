@@ -22,7 +22,7 @@ TASK_SHAPES: Mapping[str, Shape] = MappingProxyType(
         "scenes/coordination": "set",
         "scenes/relative-clause": "set",
         **{f"scenes/{test}": "questions" for test in GENERATED},
-    },
+    }
 )  # the shape of each task, by id
 
 TASKS: tuple[str, ...] = tuple(TASK_SHAPES)
