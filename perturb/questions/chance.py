@@ -38,7 +38,8 @@ class Weighted:
         return Weighted({word: sums[at + 1] - sums[at] for at, word in enumerate(self.words) if keeps(word)})
 
     def draw(self, chance: Random) -> str:
-        return self.words[bisect(self._sums, chance.random() * self._sums[-1])]
+        sums = self._sums
+        return self.words[bisect(sums, chance.random() * sums[-1])]
 
 
 def drawn(chance: Random, things: Sequence[T], weights: Sequence[float]) -> T:

@@ -169,9 +169,9 @@ class Plausible:
 
     def unseen(self, chance: Random, view: View) -> str | None:
         """Draw a name of something that is not in the image, but goes with what is; None if none was found."""
+        besides = [self._beside(name) for name in view.names]
         for _ in range(TRIES):
-            seen = pick(chance, view.names)
-            if beside := self._beside(seen):
+            if beside := pick(chance, besides):
                 name = beside.draw(chance)
                 if not view.might & self._corpus.bits[name] and self.suits(name, view):
                     return name
