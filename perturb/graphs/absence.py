@@ -144,12 +144,14 @@ def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
 def is_alone(thing: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
     """Return whether a thing is the one person or animal that a graph has, and too large to be one of many."""
     # So it is told what it does: annotators of half as many things as a whole graph has leave out no second one.
+    if 2 * len(graph.objects) < WHOLE or number_of(thing.name) != "singular":
+        return False
     size, kinds = image_size(graph), (frozenset(("person", "people")), frozenset(("animal", "animals")))
     names = [ontology.certain(noun) for one in graph.objects.values() if (noun := known_form(one.name, ontology))]
     own = ontology.certain(noun) if (noun := known_form(thing.name, ontology)) else frozenset()
     alone = any(not own.isdisjoint(kind) and sum(not kind.isdisjoint(one) for one in names) == 1 for kind in kinds)
     large = size is not None and share(thing.box, size) >= _STANDS_OUT
-    return alone and large and 2 * len(graph.objects) >= WHOLE and number_of(thing.name) == "singular"
+    return alone and large
 
 
 def has_many(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:

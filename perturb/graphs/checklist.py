@@ -106,6 +106,7 @@ class Slots:
         # ``seen`` is how often the collection has both nouns there.
         return self._usual(subject, relation, other) or (seen >= _SEVERAL and relation not in BESIDE)
 
+    @kept
     def size(self, name: str) -> int | None:
         """Return the place of a thing in the order of sizes, from 0; None if no list has it."""
         for one in self._named(name):
