@@ -11,11 +11,11 @@
 ('object', ('yes', 'no'))
 """
 
-from vlgate.perturb.question_tests import BEYOND, TESTS, VISUAL, Test
+from vlgate.perturb.question_tests import BEYOND, TESTS, VISUAL, Distribution, Test
 from vlgate.perturb.questions.corpus import Corpus
 from vlgate.perturb.questions.drafts import Asked, Kind, QuestionPair
 from vlgate.perturb.questions.generate import Generator, Made
-from vlgate.perturb.questions.shares import MAKEUP, SHARES, Distribution, makeup
+from vlgate.perturb.questions.shares import MAKEUP, SHARES, makeup
 
 __all__ = [
     "BEYOND",

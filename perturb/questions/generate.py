@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 
-from vlgate.perturb.question_tests import Test
+from vlgate.perturb.question_tests import Distribution, Test
 from vlgate.perturb.questions import choices, verification
 from vlgate.perturb.questions.arguments import Arguments
 from vlgate.perturb.questions.corpus import Corpus
 from vlgate.perturb.questions.drafts import Draft, Kind, QuestionPair
 from vlgate.perturb.questions.perturbing import Perturbing
-from vlgate.perturb.questions.shares import SHARES, Distribution, makeup, selected
+from vlgate.perturb.questions.shares import SHARES, makeup, selected
 from vlgate.perturb.questions.verification import Opposites
 from vlgate.seeds import quick_generator
 
