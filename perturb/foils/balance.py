@@ -79,9 +79,7 @@ def most(likes: Sequence[float], at_most: Sequence[tuple[Row, float]], zero: Seq
         ends = np.cumsum([0, *map(len, rows)])
         places = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=ends[-1])
         values = np.fromiter(chain.from_iterable(row.values() for row in rows), dtype=np.float64, count=ends[-1])
-        made = csr_array((values, places, ends), shape=(len(rows), count))
-        made.sort_indices()
-        return made
+        return csr_array((values, places, ends), shape=(len(rows), count)).sorted_indices()
 
     limits = np.array([limit for _, limit in at_most], dtype=np.float64)
     upper, equal = matrix([row for row, _ in at_most]), matrix(zero)

@@ -172,7 +172,6 @@ def _pairs_of_images(item: Item) -> list[tuple[str, tuple[str, str]]]:
     return list(zip(names if len(names) > 1 else names * len(pairs), pairs, strict=True))
 
 
-@lru_cache(maxsize=65_536)
 def _plain(text: str) -> str:
     return " ".join(words(text))
 
