@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -154,7 +154,7 @@ def adversarial(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CA
     high = [index for index, one in enumerate(statements) if one.number > SMALL[-1]]
     kept = _capped(statements, high, cap, seed)
     chosen = spread([_sayable(statements[index], SMALL) for index in kept], seed=seed)
-    return {kept[n]: (_foil(statements[kept[n]], number),) for n, number in chosen.items()}
+    return {kept[n]: tuple(_foils(statements[kept[n]], [number])) for n, number in chosen.items()}
 
 
 Instrument = Callable[..., Mapping[int, tuple[Foil, ...]]]
@@ -175,16 +175,18 @@ def _every(
     kept = _capped(statements, indexes, cap, seed)
     present = sorted({statements[index].number for index in kept})
     numbers = {index: _sayable(statements[index], present) for index in kept}
-    return {index: tuple(_foil(statements[index], one) for one in some) for index, some in numbers.items() if some}
+    return {index: tuple(_foils(statements[index], some)) for index, some in numbers.items() if some}
 
 
 def _sayable(made: Statement, numbers: Sequence[int]) -> list[int]:
     return [number for number in numbers if number != made.number and (number != 1 or made.one is not None)]
 
 
-def _foil(made: Statement, number: int) -> Foil:
-    caption, foil = counted(made, made.number), counted(made, number)
-    if caption is None or foil is None:
-        raise ValueError(f"number={number!r} has no wording in {made.many!r}")
-    why = f"The answer is {made.number}, and the foil says {number}."
-    return Foil(caption=caption, foil=foil, classes=(str(made.number), str(number)), why=why)
+def _foils(made: Statement, numbers: Sequence[int]) -> Iterator[Foil]:
+    caption = counted(made, made.number)
+    for other in numbers:
+        foil = counted(made, other)
+        if caption is None or foil is None:
+            raise ValueError(f"number={other!r} has no wording in {made.many!r}")
+        why = f"The answer is {made.number}, and the foil says {other}."
+        yield Foil(caption=caption, foil=foil, classes=(str(made.number), str(other)), why=why)

@@ -121,7 +121,8 @@ def is_word(word: str) -> bool:
     >>> is_word("left"), is_word("gribbleflax")
     (True, False)
     """
-    return bool(_reader("Lemmatizer").getAllLemmas(word))
+    reader, lower = _reader("Lemmatizer"), word.lower()
+    return lower in reader.lemma_dict or lower in reader._getOverridesDict()  # noqa: SLF001  # without copies
 
 
 def forms(lemma: str, upos: str) -> dict[str, tuple[str, ...]]:
@@ -158,6 +159,9 @@ class Entries(Mapping[str, Any]):
 
     def _entries(self, lines: bytes) -> dict[str, Any]:
         return self._load(BytesIO(gzip.compress(lines, compresslevel=0)))
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._lines or word in self._more
 
     def __getitem__(self, word: str) -> Any:
         if word not in self._read:

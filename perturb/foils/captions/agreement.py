@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.ontology.ontology import default_ontology
@@ -147,12 +146,7 @@ def quantified(reading: Reading, phrase: NounPhrase, quantifier: str, edits: Seq
     return reading.parsed.edited([Edit(span=span, text=f"{quantifier} {word[:1].lower()}{word[1:]}"), *edits])
 
 
-@lru_cache(maxsize=1)
-def _finite(reading: Reading) -> tuple[tuple[int, int | None], ...]:
-    return tuple(_finite_verbs(reading))
-
-
-def _finite_verbs(reading: Reading) -> Iterator[tuple[int, int | None]]:
+def _finite(reading: Reading) -> Iterator[tuple[int, int | None]]:
     for index, token in enumerate(reading.parsed.tokens):
         marked = token.tag in {"VBZ", "VBP"} or (token.tag == "VBD" and token.lower in {"was", "were"})
         if token.tag == "VB" and token.dep == "conj" and token.pos == "VERB" and not reading.dependents(index, "aux"):

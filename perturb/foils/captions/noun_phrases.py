@@ -73,7 +73,7 @@ class NounPhrase:
         return (self.other if self.plural else self.noun).lower()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """A parsed caption with its noun phrases by the place of their heads, and the dependents of each token."""
 

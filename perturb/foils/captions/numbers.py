@@ -36,7 +36,7 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
     if not parsed.chunks:
         return Perturbed.of("no noun phrase")
     reading = read(parsed)
-    why = cache(lambda: _why_not(parsed))
+    why = cache(lambda: unfit(parsed) or (REVERSED if reverses(parsed) else ""))
     outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
         changed = renumbered(reading, phrase)
@@ -46,10 +46,6 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
         else:
             outcomes += _plurality_foils(reading, phrase, changed.edits, (doubt or "none") if doubtful else None)
     return Perturbed.of(*outcomes)
-
-
-def _why_not(parsed: Parsed) -> str:
-    return unfit(parsed) or (REVERSED if reverses(parsed) else "")
 
 
 def _plurality_foils(reading: Reading, phrase: NounPhrase, edits: Sequence[Edit], doubt: str | None) -> Iterator[Foil]:
@@ -92,7 +88,7 @@ def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Perturbed:
     # nine in ten captions, and hardly any foil could say two.
     if not parsed.chunks:
         return Perturbed.of("no noun phrase")
-    if why := _why_not(parsed):
+    if why := unfit(parsed) or (REVERSED if reverses(parsed) else ""):
         return Perturbed.of(why)
     reading = read(parsed)
     outcomes: list[Foil | str] = [*reading.refused]

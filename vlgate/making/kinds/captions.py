@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from types import MappingProxyType
+from itertools import chain
 from typing import Any
 
 from vlgate.making.inputs.records import Caption
@@ -29,7 +30,7 @@ Maker = Callable[[Parsed, Sequence[Mentions]], Perturbed]
 def _starting(maker: Maker) -> Start:
     def start(work: Work) -> MakeSome:
         def make_some(inputs: Sequence[Caption]) -> Iterable[Made]:
-            parsed = _parsed(inputs, work)
+            parsed = _parsed(inputs, work, {})
             mentioned = cache(lambda text: mentions(parsed[text]))
             for input_ in inputs:
                 perturbed = maker(parsed[input_.text], [mentioned(text) for text in input_.others])
@@ -54,25 +55,16 @@ _TOP = 20  # fillings of each length that are asked for
 _KEPT = 50_000  # parses in memory, of about 5 KB each
 
 
-def _parsed(
-    inputs: Sequence[Caption], work: Work, known: Mapping[str, Parsed] = MappingProxyType({})
-) -> dict[str, Parsed]:
+def _parsed(inputs: Sequence[Caption], work: Work, known: dict[str, Parsed]) -> Mapping[str, Parsed]:
     texts = dict.fromkeys(text for input_ in inputs for text in (input_.text, *input_.others))
-    parsed = {text: known[text] for text in texts if text in known}
-    new = [text for text in texts if text not in parsed]
-    return parsed | dict(zip(new, work.tools.parser.parse(new), strict=True))
+    new = [text for text in texts if text not in known]
+    return ChainMap(dict(zip(new, work.tools.parser.parse(new), strict=True)), known)
 
 
 def _relations(work: Work) -> MakeSome:
-    kept: dict[str, Parsed] = {}
-
-    def read() -> Iterator[Parsed]:
-        for parsed in work.tools.parser.parse([input_.text for input_ in work.inputs]):
-            if len(kept) < _KEPT:
-                kept[parsed.text] = parsed
-            yield parsed
-
-    known = attested(read())
+    parse, texts = work.tools.parser.parse, [input_.text for input_ in work.inputs]
+    kept = dict(zip(texts[:_KEPT], parse(texts[:_KEPT]), strict=True))
+    known = attested(chain((kept[text] for text in texts[:_KEPT]), parse(texts[_KEPT:])))
     filling = work.tools.has("mlm")
 
     def make_some(inputs: Sequence[Caption]) -> Iterator[Made]:
