@@ -107,7 +107,7 @@ def _inputs_of_a_gate(chosen: Chosen, account: Account) -> int | None:
     return ceil(GATED * used / len(chosen.items)) if alike else None
 
 
-def sums(report: Json) -> tuple[str, str]:
+def sums(report: Mapping[str, Any]) -> tuple[str, str]:
     """Say what became of the inputs and of their candidates, in numbers that add up, and what a gate needs."""
     inputs, name, needs = report["inputs"], report["inputs"]["name"], report["gate"]["inputs"]
     given, unread, used, cased = (inputs[part] for part in ("given", "unread", "used", "with_case"))
