@@ -215,14 +215,15 @@ def _says_one(noun: str, other: Mentions) -> bool:
 
 
 def _is_place_of_one(reading: Reading, phrase: NounPhrase) -> bool:
-    """Whether it says where one thing is: nobody lies on several beds, and nothing is in several rooms."""
+    """Whether it says where one thing is: nobody lies on several beds or rides several horses."""
     tokens = reading.parsed.tokens
     over = tokens[phrase.head].head
     if tokens[over].lower == "of" and tokens[tokens[over].head].lower in _SIDES:
         over = tokens[tokens[over].head].head
-    if tokens[phrase.head].dep != "pobj" or tokens[over].lower not in _PLACING:
+    ridden = tokens[phrase.head].dep == "dobj" and tokens[over].lemma == "ride"
+    if not ridden and (tokens[phrase.head].dep != "pobj" or tokens[over].lower not in _PLACING):
         return False
-    above = tokens[over].head
+    above = over if ridden else tokens[over].head
     while tokens[above].dep == "prep":
         above = tokens[above].head
     subjects = (above, *reading.dependents(above, "nsubj", "nsubjpass"), tokens[above].head)

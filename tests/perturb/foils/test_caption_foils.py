@@ -208,7 +208,7 @@ def test_what_is_not_sure_is_refused_with_a_reason(parser, kind, caption, others
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("Several mice sit.", "several mice"),
+        ("Several mice sit on the desk.", "several mice"),
         ("Several sheep in a field.", "several sheep"),
         ("Two airplanes fly over the city.", "several airplanes"),
         ("A train is on the bridge.", "one train"),
@@ -216,6 +216,6 @@ def test_what_is_not_sure_is_refused_with_a_reason(parser, kind, caption, others
 )
 def test_reasons_have_the_article_and_the_plural_of_their_nouns(parser, text, shown):
     reasons = [foil.why for foil in noun_foils(next(parser.parse([text]))).candidates]
-    assert {reason.partition(", ")[0] for reason in reasons} == {f"the image shows {shown}"}
+    assert f"the image shows {shown}" in {reason.partition(", ")[0] for reason in reasons}
     named = [reason.split(" mentions ")[1] for reason in reasons]
     assert all(name.startswith("an " if name.split()[1][0] in "aeio" else "a ") for name in named)

@@ -37,22 +37,11 @@ def _texts(part):
     return (part.caption, part.foil) if isinstance(part, Foil) else (*part.true, *part.false)
 
 
-ODD = [
-    "the or man",
-    "the the man",
-    "or man",
-    "man with",
-    "no man",
-    "this man",
-    "man man",
-    "man.",
-    "man, woman",
-    "café man",
-]
-ODD += ["café man", "...", "42", "3 men", "o", "мужчина", "男", "gribbleflax man", "m" * 200, "man " * 20 + "man"]
+ODD = "the or man|the the man|or man|man with|no man|this man|man man|man.|man, woman|café man|...|42|3 men|o|мужчина"
+ODD += f"|男|gribbleflax man|{'m' * 200}|{'man ' * 20}man"
 
 
-@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("odd", ODD.split("|"))
 @pytest.mark.parametrize("of", ["man", "hat", "bed"])
 def test_an_odd_name_is_in_no_text_of_any_kind(odd, of):
     name = " ".join(odd.replace("man", of).split())
