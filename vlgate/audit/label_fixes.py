@@ -84,7 +84,6 @@ def fingerprint(cases: Iterable[Case]) -> str:
 def applied(
     tasks: Sequence[Task], disputes: Sequence[Dispute], known: Iterable[str]
 ) -> tuple[tuple[Task, ...], tuple[str, ...]]:
-    """Correct or leave out the disputed cases of some tasks; ``known`` holds the ids of all tasks that there are."""
     # Several disputes may be about a case if they do the same to it. The notes are on disputes about tasks that are not
     # among these, or of ``KNOWN`` about cases that are not in the data.
     names = sorted(known)

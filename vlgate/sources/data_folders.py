@@ -121,7 +121,6 @@ def _noted(read: Callable[[], Made], noted: dict[str, DataError]) -> Made | None
 
 
 def grouped(errors: Iterable[DataError]) -> list[str]:
-    """Return the messages of errors; more than ``ALIKE`` that differ in their record only have one line."""
     alike: dict[tuple[object, str], list[DataError]] = {}
     for error in errors:
         alike.setdefault((error.file, error.expected), []).append(error)

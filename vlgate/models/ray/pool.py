@@ -281,8 +281,6 @@ class RemoteModel:
 
 @dataclass(frozen=True, slots=True)
 class OverActors:
-    """The last step to a model on a cluster: actors reply to several batches at a time."""
-
     # The chunks, their order, and what follows if a model runs out of memory or raises are those of ``in_batches``:
     # what was asked after the chunk concerned is thrown away and asked again as one process would ask it.
 

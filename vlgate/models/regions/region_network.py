@@ -227,7 +227,6 @@ def build_network(settings: Settings) -> Any:
 
 
 def features_of(network: Any, crops: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """Compute the features of n boxes from their crops, shape (n, 3, side, side) in 0..1, and ``crops_of``'s places."""
     import torch
 
     seen = network["body"]((crops - 0.5) * 2)

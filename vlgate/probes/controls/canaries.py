@@ -74,8 +74,6 @@ def drawn(kind: str, colour: str) -> Pixels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """Writes pictures into a folder and asks a model about them, never from a memory of replies."""
-
     # ``asked`` holds the number of requests of each call.
 
     predictor: ModelPredictor

@@ -87,8 +87,6 @@ def annotated(files: Sequence[Path], options: ReadOptions) -> Annotated:
 
 
 class GraphImages:
-    """The images of graphs: by number in Visual Genome, which GQA shares, or by path in the graph's data folder."""
-
     def __init__(self, options: ReadOptions, files: Sequence[Path]) -> None:
         self._numbers = options.images
         homes = {file: tuple(folder for folder in options.folders if folder in file.parents) for file in files}
