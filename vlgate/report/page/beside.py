@@ -10,6 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from vlgate.metrics.sentences import told_apart
 from vlgate.probes.shrink.record import Cause, clusters
 from vlgate.record.folder import ANALYSES, SHRUNK
 from vlgate.record.results_folder import FOLDER, INDEX
@@ -49,6 +50,10 @@ def finds(folder: Path) -> str:
     def section(file: Path) -> str:
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
         rows.sort(key=lambda row: (len(row["steps"]), row["distance"]))
+        for row in rows:
+            places = [(said, name) for said in row["requests"] for name in ("score", "changed_score")]
+            for (said, name), score in zip(places, told_apart(*(said[name] for said, name in places)), strict=True):
+                said[name] = score
         causes = clusters([Cause(**row["cause"]) for row in rows if row["cause"]])[:_CAUSES]
         content = {"rows": rows[:MOST_SHRUNK], "all": len(rows), "causes": causes, "picture": thumb}
         return html("shrunk.html", content) if rows else ""
