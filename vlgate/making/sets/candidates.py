@@ -140,7 +140,7 @@ Balance = Literal["near chance", "pruned", "none"]
 
 BEYOND = "beyond --limit"
 _SLACK = 2  # cases below --limit, since balanced classes come in pairs
-_GROWTH = 1.1  # of the sample of images that is tried for a gate
+_GROWTH = 1.2  # of the sample of images that is tried for a gate
 _ROUNDS = 5  # of balancing classes and dropping what is found blindly: each undoes a little of the other
 
 
@@ -186,7 +186,7 @@ def choose(
             choosing.dropped[reason] += 1
     every = score(left)
     left = choosing.selected(every)
-    share = choosing.gated(every) if len(left) >= ENOUGH else None
+    share = choosing.gated(every, least=ENOUGH / len(left)) if len(left) >= ENOUGH else None
     before = blind(left, kind.shape) if left else None
     probes = reached(left, kind.shape) if balance == "pruned" and left else None
     left, enough = choosing.filtered(left), False
@@ -234,7 +234,7 @@ class _Choosing:
                 items = self.selected(left)
         return items
 
-    def gated(self, items: Sequence[Item]) -> float:
+    def gated(self, items: Sequence[Item], *, least: float) -> float:
         """Return about which share of the images gives the cases of a gate: a balanced set grows faster than they."""
         order = sorted({name for item in items for name in images(item)})
         quick_generator(f"{self._seed}:gate:{self._kind.name}").shuffle(order)
@@ -242,9 +242,12 @@ class _Choosing:
         def number(share: float) -> int:
             shown = set(order[: ceil(share * len(order))])
             some = [item for item in items if shown.issuperset(images(item))]
-            return len(self._balanced(some))
+            if self._kind.select is None or not some:
+                return len(some)
+            found = self._kind.select(some, self._seed)
+            return 0 if found.note else len(found.items)  # what could not be balanced is no such set
 
-        share = min(1.0, ENOUGH / len(order))
+        share = least
         while share < 1 and number(share) < ENOUGH:
             share = min(1.0, _GROWTH * share)
         return share
