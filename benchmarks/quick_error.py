@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from run_all import Row
 
 from vlgate.images.files import missing_image
-from vlgate.record.run_gates import QUICK_CASES
+from vlgate.record.options import QUICK_CASES
 from vlgate.run.planning import sample
 from vlgate.run.sampling import quick_sample
 from vlgate.types import Case, Match, Task

@@ -3,9 +3,10 @@
 For each number of cases and each model, one that scores and one that says yes or no too, it prints microseconds of CPU
 time per case for the whole command (start, read, ask, judge, gate, write), and peak memory. CPU time says more than
 the clock on a machine with other work, and the ratio to parsing the file's JSON compares machines. ``--against TREE``
-runs another checkout in turn with this one and prints the ratios of the least times. Microseconds depend on the
-machine: c346710 took 44 us per case for a model that scores on the machine of the goals, so that beside it the 60 us of
-a model that says yes or no too are 60/44 of its cost, on any machine::
+runs another checkout in turn with this one and prints the ratios of the least times. ``--own`` writes the same cases
+in the format of a user's own, ``cases.jsonl``. Microseconds depend on the machine: c346710 took 44 us per case for a
+model that scores on the machine of the goals, so that beside it the 60 us of a model that says yes or no too are 60/44
+of its cost, on any machine::
 
     python benchmarks/suite_cost.py --cases 100000 200000 --runs 3 --against ../older-checkout
 """
@@ -75,17 +76,18 @@ def main() -> None:
     parser.add_argument("--cases", type=int, nargs="+", default=[CASES], help="numbers of cases")
     parser.add_argument("--runs", type=int, default=1, help="how often each is run; the least time counts")
     parser.add_argument("--against", type=Path, help="another checkout of vlgate, to compare with")
+    parser.add_argument("--own", action="store_true", help="the cases in cases.jsonl, instead of VALSE's format")
     given = parser.parse_args()
     trees = [Path(__file__).resolve().parent.parent, *([given.against.resolve()] if given.against else [])]
     for cases in given.cases:
         with tempfile.TemporaryDirectory() as name:
-            for line in measured(Path(name), cases, trees, given.runs):
+            for line in measured(Path(name), cases, trees, given.runs, own=given.own):
                 print(f"suite_cost: {line}", flush=True)
 
 
-def measured(folder: Path, cases: int, trees: list[Path], runs: int) -> Iterator[str]:
+def measured(folder: Path, cases: int, trees: list[Path], runs: int, *, own: bool) -> Iterator[str]:
     """Yield lines that say what some cases cost in each of the trees, in turn."""
-    file = generate(folder, cases)
+    file = as_own_cases(generate(folder, cases)) if own else generate(folder, cases)
     parse = parse_seconds(file)
     yield f"{cases:,} cases; parsing their JSON alone takes {parse / cases * 1e6:.1f} us per case"
     for tree in trees:
@@ -96,7 +98,8 @@ def measured(folder: Path, cases: int, trees: list[Path], runs: int) -> Iterator
         seconds = [min(some) for some in zip(*([one[0] for one in turn] for turn in found), strict=True)]
         here = seconds[0]
         yield f"{model}: {here / cases * 1e6:.1f} us per case, goal {goal} at 200,000; {here / parse:.1f} x the parsing"
-        what = f"own cost of {cases:,} cases, {'a yes too' if 'classifier' in model else 'scores'}"
+        said = f"{', cases.jsonl' if own else ''}, {'a yes too' if 'classifier' in model else 'scores'}"
+        what = f"own cost of {cases:,} cases{said}"
         print(Row(what=f"{what}, against parsing their JSON, in CPU time", ratio=here / parse))
         if cases >= CASES:
             print(Row(what=f"{what}, against {goal} us per case", ratio=here / cases * 1e6 / goal, bar=1, most=True))
@@ -113,7 +116,10 @@ def parse_seconds(file: Path) -> float:
     found = []
     for _ in range(3):
         start = process_time()
-        json.loads(file.read_text())
+        if file.suffix == ".jsonl":
+            _ = [json.loads(line) for line in file.read_text().splitlines()]
+        else:
+            json.loads(file.read_text())
         found.append(process_time() - start)
     return min(found)
 
@@ -142,6 +148,18 @@ def generate(folder: Path, cases: int) -> Path:
     target.parent.mkdir(parents=True)
     target.write_text(json.dumps(records))
     (folder / "free_model.py").write_text(FREE)
+    return target
+
+
+def as_own_cases(file: Path) -> Path:
+    """Write the cases of a generated file as a user would, into the data folder, and remove the file."""
+    target = file.parent.parent / "cases.jsonl"
+    with target.open("w") as lines:
+        for name, record in json.loads(file.read_text()).items():
+            tags = {"provenance": record["provenance_of_foils"], "dataset": record["dataset"]}
+            case = {"task": "mine/existence", "id": name, "image": record["image_file"], "tags": tags}
+            lines.write(json.dumps(case | {"caption": record["caption"], "foil": record["foil"]}) + "\n")
+    shutil.rmtree(file.parent)
     return target
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from vlgate.asking.items import BLOCK
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.gates.records import Decision, Gate
-from vlgate.record.options import Options
-from vlgate.record.run_gates import NO_PASS, QUICK_CASES, without_passes
+from vlgate.record.options import QUICK_CASES, Options
+from vlgate.record.run_gates import NO_PASS, without_passes
 from vlgate.run import planning
 from vlgate.run.planning import CASES_A_BATCH, make_plan
 from vlgate.run.sampling import KEPT, quick_sample

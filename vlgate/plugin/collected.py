@@ -12,7 +12,6 @@ from vlgate.gates.records import Decision, Gate
 from vlgate.judging.judged import causes, in_order, verdicts_of
 from vlgate.record.options import Options
 from vlgate.record.replies import UNASKED, Rows, pack, unpack, unreplied
-from vlgate.record.run_gates import other_data
 from vlgate.types import Batch, Task, Verdict
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ class Collected:
         known = report.nodeid in self.rows or report.nodeid in self.failures
         if rows is not None and rows["plan"] and rows["plan"] != plan():
             self.others.append(_sender(report))
-            self.failures.setdefault(report.nodeid, other_data(_sender(report)).why)
+            self.failures.setdefault(report.nodeid, _other_data(_sender(report)))
         elif rows is not None:
             self.rows[report.nodeid] = rows
         elif report.failed and report.nodeid not in self.rows:
@@ -135,7 +134,10 @@ class Collected:
             Decision(gate=Gate(task=task, metric="asked-once"), outcome="fail", why=why)
             for task, why in reasons.items()
         ]
-        return [*twice, *([other_data(", ".join(sorted(set(self.others))))] if self.others else [])]
+        if not self.others:
+            return twice
+        why = _other_data(", ".join(sorted(set(self.others))))
+        return [*twice, Decision(gate=Gate(task="run", metric="same-data"), outcome="fail", why=why)]
 
     def of_test(self, nodeid: str) -> Sequence[Verdict]:
         from vlgate.judging.verdicts import judge
@@ -156,6 +158,13 @@ def batch_name(nodeid: str) -> str:
 def rows_of(report: pytest.TestReport) -> Rows | None:
     rows: Rows | None = getattr(report, "vlgate_rows", None)
     return rows
+
+
+def _other_data(sender: str) -> str:
+    return (
+        f"{sender} read other data than the process that judges: the ids, texts, truths or images of the plan differ; "
+        "the data or the code changed while the run started, so run it again"
+    )
 
 
 def _sender(report: pytest.TestReport) -> str:

@@ -24,6 +24,7 @@ from vlgate.types import Ties
 
 DEFAULT_MODEL = "tiny-lxmert"
 DEFAULT_BATCH = 64
+QUICK_CASES = 30  # of each task, the fewest that a gate needs by default
 FIRST: Literal["first"] = "first"
 """What ``--baseline`` says of a run that no earlier one is there for: its gates on a comparison are not run."""
 Parser = tuple[Callable[[str], Any], str]

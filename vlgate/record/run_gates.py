@@ -30,7 +30,7 @@ from vlgate.metrics.sentences import figure
 from vlgate.metrics.shapes import headlines
 from vlgate.record.comparison import Comparison, TaskChange
 from vlgate.record.model_card import ModelCard
-from vlgate.record.options import FIRST, Options
+from vlgate.record.options import FIRST, QUICK_CASES, Options
 from vlgate.types import Difference, Shape
 
 NO_BASELINE = "compares with an earlier run, and none is given; name one with --baseline DIR"
@@ -230,20 +230,10 @@ def unjudged_gates(
     return [_about("run", "require-gates", "inconclusive", why)]
 
 
-def other_data(sender: str) -> Decision:
-    why = (
-        f"{sender} read other data than the process that judges: the ids, texts, truths or images of the plan differ; "
-        "the data or the code changed while the run started, so run it again"
-    )
-    return _about("run", "same-data", "fail", why)
-
-
 def _about(task: str, what: str, outcome: Outcome, why: str) -> Decision:
     return Decision(gate=Gate(task=task, metric=what), outcome=outcome, why=why)
 
 
-QUICK_CASES = 30
-"""The cases per task, the fewest that a gate needs by default."""
 NO_PASS = f"--quick asks at most {QUICK_CASES} cases of each task, so no gate can pass; run without --quick"
 
 

@@ -10,8 +10,7 @@ from heapq import heapify, heapreplace
 
 from vlgate.errors import OptionError
 from vlgate.metrics.measures import GROUPED
-from vlgate.record.options import Shard
-from vlgate.record.run_gates import QUICK_CASES
+from vlgate.record.options import QUICK_CASES, Shard
 from vlgate.seeds import generator
 from vlgate.types import UNDRAWN, Case, Task, images_of
 
