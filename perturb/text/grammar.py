@@ -160,9 +160,6 @@ class Entries(Mapping[str, Any]):
     def _entries(self, lines: bytes) -> dict[str, Any]:
         return self._load(BytesIO(gzip.compress(lines, compresslevel=0)))
 
-    def __contains__(self, word: object) -> bool:
-        return word in self._lines or word in self._more
-
     def __getitem__(self, word: str) -> Any:
         if word not in self._read:
             begin = f"{word},".encode(errors="surrogatepass")
