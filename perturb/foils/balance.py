@@ -92,7 +92,7 @@ def _solved(
         import highspy as highs
     except ImportError as error:
         raise OptionError(f"a balanced set needs {error.name}, which is not installed; pip install highspy") from None
-    solver, model = highs._Highs(), highs.HighsLp()  # noqa: SLF001  # Highs prints its version
+    solver, model = highs._Highs(), highs.HighsLp()  # type: ignore[attr-defined]  # noqa: SLF001  # Highs tells its version
     for name, value in {"output_flag": False, **(_OPTIONS if whole else {})}.items():
         solver.setOptionValue(name, value)
     model.num_col_ = model.a_matrix_.num_col_ = len(costs)
