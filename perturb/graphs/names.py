@@ -151,7 +151,7 @@ def unsaid(name: str, ontology: Ontology) -> str | None:
 
 
 def is_odd(name: str, ontology: Ontology) -> bool:
-    """Return whether a name reads in no text: it has words that are no English ones or twice, or other signs."""
+    """Return whether a name reads in no text: a word of it is misspelt or stands twice, or it has other signs."""
     if ontology.knows(name) or name in _NOTHING:
         return name in _NOTHING
     parts = name.split() or [""]

@@ -33,18 +33,6 @@ from golden_normal import allure, digest, masked, normal, rounded, words
 ROOT = Path(__file__).parents[2]
 DIGESTS = Path(__file__).parent / "digests.txt"
 PACKAGES = "numpy scipy highspy pillow torch transformers spacy wn lemminflect scikit-learn rich".split()
-    "numpy",
-    "scipy",
-    "highspy",
-    "pillow",
-    "torch",
-    "transformers",
-    "spacy",
-    "wn",
-    "lemminflect",
-    "scikit-learn",
-    "rich",
-)
 _APART = {"allure", "data", "home", "parses"}  # folders whose files are not outputs, or are one
 _WEIGHED = {"tiny-lxmert", "tiny-clip"}  # their fingerprints come from weights
 _SHOWN = 12  # lines of a difference

@@ -51,7 +51,7 @@ def test_words_of_one_side_are_named_though_their_classes_are_balanced(sides, nu
     told = f"tell a case: 'a' is in {half} captions and 0 foils, 'man' is in {half} captions and 0 foils, 'two' is in"
     assert told in found["note"]
     assert "5 more" not in found["note"]
-    assert found["note"].endswith(", 4 more; give more inputs, of which some have them the other way round")
+    assert found["note"].endswith(", 4 more; give more inputs, some of which have them the other way round")
     assert f"Beware: {found['note']}." in report.as_page(found)
     assert measured(sides, [side(n) if n % 2 else side(n, "right", "left") for n in range(number)])["note"] == ""
     assert measured(kind("counting-adversarial"), one)["note"] == ""

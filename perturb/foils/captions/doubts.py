@@ -251,7 +251,7 @@ def has_things(reading: Reading, phrase: NounPhrase) -> bool:
 
 
 def _has(reading: Reading, phrase: NounPhrase, thing: NounPhrase) -> bool:
-    """Whether the thing is said of what the phrase names, by a verb or a preposition: "players swinging bats"."""
+    """Whether a verb or preposition joins the thing to the phrase: "players swinging bats"."""
     tokens, index = reading.parsed.tokens, thing.head
     if tokens[index].dep == "pobj":
         index = tokens[index].head

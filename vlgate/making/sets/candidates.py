@@ -245,7 +245,7 @@ class _Choosing:
             if self._kind.select is None or not some:
                 return len(some)
             found = self._kind.select(some, self._seed)
-            return 0 if found.note else len(found.items)  # what could not be balanced is no such set
+            return 0 if found.note else len(found.items)  # a set that is not balanced counts for none
 
         share = least
         while share < 1 and number(share) < ENOUGH:

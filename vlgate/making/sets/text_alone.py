@@ -89,7 +89,7 @@ def one_sided(true: Counter[str], false: Counter[str], cases: int) -> str:
     named = [f"{word!r} is in {true[word]:,} captions and {false[word]:,} foils" for word in alone[:_NAMED]]
     more = [f"{len(alone) - _NAMED:,} more"] if len(alone) > _NAMED else []
     told = f"words that are only true or only false tell a case: {', '.join([*named, *more])}"
-    return f"{told}; give more inputs, of which some have them the other way round" if alone else ""
+    return f"{told}; give more inputs, some of which have them the other way round" if alone else ""
 
 
 def remedy(kind: Kind, told: Sequence[Json], cases: int, balance: str) -> str:
