@@ -132,7 +132,7 @@ def test_yes_is_what_the_sigmoid_says(models, folders, kind):
         assert (model.decision_threshold, model.note) == (None, "")
         return
     assert model.decision_threshold == pytest.approx(1.2 / math.exp(2))
-    assert "0.1624" in model.note
+    assert "0.162" in model.note
     scorer = ModelPredictor(model=model, name=kind, caller=Caller(name=kind, size=64))
     pairs = [Match(image=image, text=text) for image in images() for text in TEXTS]
     replies = scorer.predict(pairs)
