@@ -120,9 +120,14 @@ def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -
     return tasks
 
 
+def is_made_set(folder: Path) -> bool:
+    return (folder / "bias.json").is_file()  # of ``vlgate make``, whose kinds may have the name of a benchmark
+
+
 def _none(name: str, options: ReadOptions) -> list[Task]:
     take = _source(name).take
-    inside = (sorted(islice((folder / name).rglob("*"), _LOOKED)) for folder in options.folders if take)
+    places = [folder / name for folder in options.folders if take and not is_made_set(folder / name)]
+    inside = (sorted(islice(place.rglob("*"), _LOOKED)) for place in places)
     files = [
         file
         for file in chain.from_iterable(inside)
