@@ -127,10 +127,9 @@ def is_made_set(folder: Path) -> bool:
 def _none(name: str, options: ReadOptions) -> list[Task]:
     take = _source(name).take
     places = [folder / name for folder in options.folders if take and not is_made_set(folder / name)]
-    inside = (sorted(islice(place.rglob("*"), _LOOKED)) for place in places)
     files = [
         file
-        for file in chain.from_iterable(inside)
+        for file in chain.from_iterable(sorted(islice(place.rglob("*"), _LOOKED)) for place in places)
         if file.suffix.lower() in _DATA and file.name not in _STATE and file.is_file()
     ]
     known = shapes_of(name, options.folders)
