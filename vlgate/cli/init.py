@@ -55,7 +55,6 @@ OPTIONS = {"ci": {"choices": sorted(CI)}}
 
 
 def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[str, str]:
-    folder = files("vlgate.cli") / "ci"
     args = "--thresholds=thresholds.toml"
     changes = {args: " ".join([args, *options])}
     changes |= {": my_model:build": f": {json.dumps(model, ensure_ascii=False)}"} if model else {}
@@ -64,8 +63,8 @@ def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[s
     needed = " ".join(f"vlgate[{extra}]" for extra in extras) or "vlgate"  # a cache of GitHub takes no comma in its key
     changes |= {f"{name}: vlgate": f"{name}: {needed}" for name in ("install", "INSTALL")}
     old = re.compile("|".join(map(re.escape, changes)))
-    contents = {name: (folder / source).read_text(encoding="utf-8") for name, source in CI[place].items()}
-    return {name: old.sub(lambda match: changes[match[0]], content) for name, content in contents.items()}
+    texts = {name: files("vlgate.cli") / "ci" / source for name, source in CI[place].items()}
+    return {name: old.sub(lambda match: changes[match[0]], text.read_text(encoding="utf-8")) for name, text in texts.items()}
 
 
 def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
@@ -239,10 +238,9 @@ def run(given: argparse.Namespace) -> int:
         files["my_model.py"] = (_STARTER / "my_model.txt").read_text(encoding="utf-8")
     files |= ci_files(given.ci, "" if start.model == OWN else start.model, start.options)
     written = [_write(Path(name), content, overwrite=given.overwrite) for name, content in files.items()]
-    say(*(line.removeprefix("# ") for line in gates.splitlines() if _ENOUGH in line))
+    few = [line.removeprefix("# ") for line in gates.splitlines() if _ENOUGH in line]
     steps = _first_steps(start) if folder is None else _later_steps(folder, start, gates, ours=_text(_GATES) == gates)
-    lines = [f"  {number}. {step}" for number, step in enumerate(steps, 1)]
-    say(*["next:", *map(as_run_here, lines)])
+    say(*few, "next:", *(as_run_here(f"  {number}. {step}") for number, step in enumerate(steps, 1)))
     return 0 if any(written) else 1
 
 
@@ -309,18 +307,14 @@ def _text(file: Path) -> str:
 
 def _write(file: Path, content: str, *, overwrite: bool) -> bool:
     own = file.suffix == ".py"  # a model of the user
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("w" if overwrite and not own else "x", encoding="utf-8") as new:
-            new.write(content)
-    except FileExistsError:
+    if (file.exists() or file.is_symlink()) and (own or not overwrite):
         there = _text(file)
         old, new = (re.findall(r"^ +model: (.+)", text, re.MULTILINE | re.IGNORECASE)[:1] for text in (there, content))
         what = f"its model is {old[0]}, not {new[0]}" if old and new and old != new else "it would be another one now"
         remedy = "it is there already; remove it to get a new one" if own else f"{what}; --overwrite replaces it"
         say(f"kept: {file} ({'it is the same' if there == content else remedy})")
         return False
-    except OSError as error:
-        raise OptionError(f"{file}: cannot be written ({error.strerror}); start in another folder") from None
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content, encoding="utf-8")
     say(f"wrote: {file}")
     return True
