@@ -64,7 +64,7 @@ def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[s
     changes |= {f"{name}: vlgate": f"{name}: {needed}" for name in ("install", "INSTALL")}
     old = re.compile("|".join(map(re.escape, changes)))
     texts = {name: files("vlgate.cli") / "ci" / source for name, source in CI[place].items()}
-    return {name: old.sub(lambda match: changes[match[0]], text.read_text(encoding="utf-8")) for name, text in texts.items()}
+    return {name: old.sub(lambda match: changes[match[0]], text.read_text("utf-8")) for name, text in texts.items()}
 
 
 def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
