@@ -7,8 +7,10 @@ from PIL import Image
 
 from tests.plugin.conftest import RECORD
 from vlgate.cli import main
+from vlgate.making.kinds.kind import KINDS
 
 PAIR = {"task": "mine/pairs", "image": "photos/1.jpg", "caption": "a cup", "foil": "a dog"}
+ALL_WELL = "1 tasks, 1 cases, 0 wrong"
 
 
 @pytest.fixture
@@ -30,6 +32,22 @@ def checked(capsys, *arguments):
     status = main(["check", *map(str, arguments)])
     said = capsys.readouterr()
     return status, said.out.splitlines(), said.err
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "questions"])
+def test_a_made_set_in_a_data_folder_is_read_whatever_its_kind(data, capsys, kind):
+    cases = data / kind / "cases" / f"{kind}.jsonl"
+    cases.parent.mkdir(parents=True)
+    own(cases.parent, PAIR | {"task": f"made/{kind}"}, name=cases.name)
+    for name in ("bias.json", "why.jsonl"):
+        (data / kind / name).write_text("{}\n")
+    assert checked(capsys, "--data", data)[:2] == (0, [f"made/{kind}: 1 of 1 cases have their image", ALL_WELL])
+    (data / "cases").mkdir()
+    own(data / "cases", PAIR | {"task": f"made/{kind}", "foil": "a mended hat"}, name=cases.name)
+    assert checked(capsys, "--data", data)[1][-1] == ALL_WELL  # the copy is read, and the set is not
+    (data / "cases" / cases.name).unlink()
+    (data / kind / "bias.json").unlink()
+    assert f"made/{kind}" not in " ".join(checked(capsys, "--data", data)[1])
 
 
 def wrong(lines):

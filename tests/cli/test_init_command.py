@@ -19,6 +19,7 @@ from PIL import Image
 
 from vlgate.cli import main
 from vlgate.metrics.stats import proportion
+from vlgate.models.specs import registered
 
 FILES = ("thresholds.toml", "my_model.py", ".github/actions/vlgate/action.yml", ".github/workflows/vlgate.yml")
 ROOT = Path(__file__).parents[2]
@@ -292,7 +293,55 @@ def test_gates_of_the_user_are_kept_when_there_is_a_run(folder, change, capsys):
     (folder / "thresholds.toml").write_text(text)
     main(run_folder(folder, {"mine/numbers": {"metrics": {"acc_r": FIGURE}}}))
     assert (folder / "thresholds.toml").read_text() == text
-    assert "1. remove thresholds.toml" in capsys.readouterr().out
+    assert "vlgate init --from run --overwrite\n" in capsys.readouterr().out
+
+
+def test_gates_and_the_model_of_an_earlier_run_are_kept_and_named_until_they_are_overwritten(folder, vlgate):
+    said, arguments = "", ["init", "--from", "run"]
+    for value, model in ((0.669, "tiny-clip"), (0.669, "tiny-clip"), (0.9, "bag-of-words")):
+        figure = FIGURE | {"value": value, "low": value - 0.04, "high": 0.95}
+        run_folder(folder, {"mine/a": {"metrics": {"acc_r": figure}}})
+        (folder / "run/environment.json").write_text(json.dumps({"options": {"model": model}}))
+        before, said = said, vlgate(*arguments, status=int(bool(said)))
+    assert all(f"kept: {file} (it is the same)" in before for file in ("thresholds.toml", *FILES[2:]))
+    assert "kept: thresholds.toml (it would be another one now; --overwrite replaces it)" in said
+    assert f'kept: {FILES[3]} (its model is "tiny-clip", not "bag-of-words"; --overwrite replaces it)' in said
+    assert "reached 0.669" in (folder / "thresholds.toml").read_text()
+    (folder / "my_model.py").write_text("mine")
+    vlgate(*arguments, "--overwrite")
+    assert "reached 0.900" in (folder / "thresholds.toml").read_text()
+    assert 'model: "bag-of-words"' in (folder / FILES[3]).read_text()
+    vlgate("init", "--overwrite")
+    assert (folder / "my_model.py").read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", ["github", "gitlab"])
+def test_ci_installs_the_extra_of_each_registered_model(folder, place, vlgate):
+    arguments = run_folder(folder, {"mine/a": {"metrics": {"acc_r": FIGURE}}})
+    for name, spec in registered().items():
+        (folder / "run/environment.json").write_text(json.dumps({"options": {"model": f"{name}:a/b?score=c"}}))
+        vlgate(*arguments, f"--ci={place}", "--overwrite")
+        file = folder / {"github": FILES[3], "gitlab": ".gitlab-ci.yml"}[place]
+        [install] = re.findall(r"install: (.*)", file.read_text(), re.IGNORECASE)
+        extras = {"clip": "open_clip" in spec.packages, "hf": "transformers" in spec.packages}
+        assert install == (" ".join(f"vlgate[{extra}]" for extra, is_needed in extras.items() if is_needed) or "vlgate")
+        assert not spec.extra or extras[spec.extra]
+
+
+def test_a_task_without_a_gate_says_how_many_cases_allow_one(folder, vlgate):
+    def text(n, **figure):
+        found = FIGURE | {"value": 1.0, "low": 0.97, "high": 1.0, "n": n} | figure
+        said = vlgate(*run_folder(folder, {"mine/a": {"metrics": {"acc_r": found}}}), "--overwrite")
+        content = (folder / "thresholds.toml").read_text()
+        lines = [line.removeprefix("# ") for line in content.splitlines() if "a gate needs" in line]
+        assert all(line in said for line in lines)
+        return content
+
+    assert "the run judged only 20 cases; at 1.000 a gate needs about 30 cases" in text(20)
+    [needed] = re.findall(r"at 1.000 a gate needs about (\d+) cases", text(31, chance=0.9))
+    assert "gate" in tomllib.loads(text(int(needed), chance=0.9))
+    assert "gate" not in tomllib.loads(text(int(needed) - 1, chance=0.9))
+    assert "a gate needs" not in text(40, value=0.5, low=0.35, high=0.65)  # at chance, no number of cases is enough
 
 
 def test_a_folder_data_without_cases_is_no_data_unless_it_is_named_and_nothing_is_overwritten(folder, vlgate):

@@ -52,6 +52,13 @@ def test_captions_of_coco_know_the_other_captions_of_their_image(write):
     assert third.origin == "input.json, id 3"
 
 
+@pytest.mark.parametrize("text", ["an  old\tdog ", " an\n old dog\u00a0"])
+def test_white_space_of_captions_is_single_blanks(write, text):
+    released = COCO | {"annotations": [{"id": 1, "image_id": 7, "caption": text}]}
+    for content in (released, [{"image": "7.jpg", "caption": text}]):
+        assert [caption.text for caption in read_inputs([write(content)], ALL).inputs] == ["an old dog"]
+
+
 def test_lines_may_have_an_id(write):
     read = read_inputs([write([{"image": "1.jpg", "caption": "a", "id": 4}, {"image": "1.jpg", "caption": "b"}])], ALL)
     assert [input_.id for input_ in read.inputs] == ["4", "input on line 2"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from builders import read_lines
+from builders import read_lines, write_lines
 from PIL import Image
 
 from vlgate.errors import DataError, OptionError
@@ -389,6 +389,21 @@ def test_nothing_is_left_if_no_case_is_made(made, captions_file, tmp_path):
     ):
         made(files=(captions_file(0, ["a cup"] * 12),))
     assert not (tmp_path / "set").exists()
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_no_case_for_want_of_other_captions_asks_for_two_captions_of_an_image(made, sides, captions_file, number):
+    def start(_):
+        why = Perturbed.of("no other caption speaks of one")
+        return lambda inputs: [Made(image=one.image, origin=one.origin, found=why) for one in inputs]
+
+    rows = [{"image": f"{n % (6 // number)}.jpg", "caption": f"a cup {n}"} for n in range(6)]
+    file = captions_file(1)
+    write_lines(file, rows)
+    with pytest.raises(OptionError) as raised:
+        made(kind=replace(sides, start=start), files=(file,))
+    asked = "; each image has only one caption: give two or more captions of an image"
+    assert str(raised.value).endswith(asked) is (number == 1)
 
 
 BAD = ["", "   ", "A dog.\ud800", "<p>A dog on the left.</p>", "word " * 10_000, "🐶🐶🐶", "一只狗在左边", "A dog."]

@@ -46,12 +46,9 @@ def run(given: argparse.Namespace) -> int:
             say(f"{task.id}: {census}{left_out}")
         if census.short and census.missing is not None:
             errors.append(f"{task.id}: {census}; for example {looked_for(census.missing)}")
-    for line in (*reported(tasks), *grouped_flaws(flaws_of([task for task in tasks if task.cases]))):
-        say(line)
-    errors += empty_lines([task for task in tasks if not task.cases])
-    errors = list(dict.fromkeys(errors))
-    for error in errors:
-        say(f"wrong: {error}")
+    told = [*reported(tasks), *grouped_flaws(flaws_of([task for task in tasks if task.cases]))]
+    errors = list(dict.fromkeys([*errors, *empty_lines([task for task in tasks if not task.cases])]))
+    say(*told, *(f"wrong: {error}" for error in errors))
     say(f"{len(tasks)} tasks, {sum(len(task.cases) for task in tasks):,} cases, {len(errors)} wrong")
     return 1 if errors else 0
 

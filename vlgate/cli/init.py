@@ -1,8 +1,8 @@
 """Write the files to start with into the current folder: thresholds.toml, my_model.py and a workflow for CI.
 
-They work as they stand: the model is the embedded one until you replace it. No file is overwritten, but for a
-thresholds.toml that is still as this command wrote it. With a data folder, by default the folder data, the gates are
-about its tasks. The workflow for GitHub has an action of its own; both compare each run with the last release.
+They work as they stand: the model is the embedded one until you replace it. Without --overwrite, only a thresholds.toml
+that is still as this command wrote it without a run is replaced. With a data folder, by default the folder data, the
+gates are about its tasks. The workflow for GitHub has an action of its own; both compare with the last release.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,7 @@ from vlgate.gates.error_rates import threshold_with_margin
 from vlgate.gates.records import Gate
 from vlgate.metrics.clusters import Clusters, numbered
 from vlgate.metrics.shapes import SHAPES, headlines
+from vlgate.models.specs import registered
 from vlgate.record.cases import case_tables, judged_tasks
 from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, NAME_ANOTHER, content_of, read_run
 from vlgate.run.planning import make_plan
@@ -35,6 +39,8 @@ from vlgate.types import FloatArray, Metric, Task
 
 MIN_CASES = 30
 MISSES = 0.05  # the share of new samples in which the same model may miss one of the gates of ``thresholds_of_run``
+_MOST = 1_000  # the most cases that are proposed
+_ENOUGH = " a gate needs about "
 _STARTER = files("vlgate.cli") / "starter"
 THRESHOLDS = (_STARTER / "thresholds.toml").read_text(encoding="utf-8")
 HEAD = THRESHOLDS.partition("\n[gate.")[0]
@@ -44,21 +50,21 @@ CI: Mapping[str, Mapping[str, str]] = {
     "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
     "none": {},
 }
+_EXTRAS = {"open_clip": "clip", "transformers": "hf"}  # that bring the packages of a model
 OPTIONS = {"ci": {"choices": sorted(CI)}}
 
 
 def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[str, str]:
-    folder = files("vlgate.cli") / "ci"
     args = "--thresholds=thresholds.toml"
     changes = {args: " ".join([args, *options])}
     changes |= {": my_model:build": f": {json.dumps(model, ensure_ascii=False)}"} if model else {}
-    found = {}
-    for name, source in CI[place].items():
-        content = (folder / source).read_text(encoding="utf-8")
-        for old, new in changes.items():
-            content = content.replace(old, new)
-        found[name] = content
-    return found
+    spec = registered().get(re.split("[:?]", model)[0])
+    extras = [extra for package, extra in _EXTRAS.items() if spec is not None and package in spec.packages]
+    needed = " ".join(f"vlgate[{extra}]" for extra in extras) or "vlgate"  # a cache of GitHub takes no comma in its key
+    changes |= {f"{name}: vlgate": f"{name}: {needed}" for name in ("install", "INSTALL")}
+    old = re.compile("|".join(map(re.escape, changes)))
+    texts = {name: files("vlgate.cli") / "ci" / source for name, source in CI[place].items()}
+    return {name: old.sub(lambda match: changes[match[0]], text.read_text("utf-8")) for name, text in texts.items()}
 
 
 def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
@@ -96,7 +102,7 @@ def thresholds_of_run(folder: Path) -> str:
         rows = judged_tasks(run, case_tables(run))
     gated = sum(not one.lacks for one in measured)
     ties = content.get("run", {}).get("ties", "strict")
-    made = [one if one.lacks else _with_margin(one, rows.get(one.task), MISSES / gated, ties) for one in measured]
+    made = [_with_margin(one, rows.get(one.task), MISSES / max(gated, 1), ties) for one in measured]
     return "\n".join([HEAD, *_about(made), *(_gate(one, name) for one in made)])
 
 
@@ -127,7 +133,11 @@ def _with_margin(one: _Measured, judged: Judged | None, misses: float, ties: Any
     if one.found is None:
         return one
     values, groups = _cases(one, one.found, judged)
-    least, passes = threshold_with_margin(values, groups, misses, f"{one.task}:{one.metric}")
+    name, bar = f"{one.task}:{one.metric}", max(one.chance or 0, one.blind or 0)
+    needed = partial(_needed, values, groups, misses, name, bar)
+    if one.lacks:
+        return replace(one, lacks=one.lacks + needed())
+    least, passes = threshold_with_margin(values, groups, misses, name)
     n = one.found.n
     coverage = Coverage(cases=n, judged=n, unscored=0, skipped=0) if judged is None else judged.coverage
     gate = Gate(task=one.task, metric=one.metric, min=float(least))
@@ -138,7 +148,24 @@ def _with_margin(one: _Measured, judged: Judged | None, misses: float, ties: Any
         lacks = f"{margin} is not above what text alone reaches ({one.blind:.3f})"
     if least <= (one.chance or 0):
         lacks = f"{margin} is not above chance ({one.chance or 0:.3f})"
+    if least <= bar:
+        lacks += needed()
     return replace(one, least=least, passes=passes, lacks=lacks)
+
+
+def _needed(values: FloatArray, groups: Clusters, misses: float, name: str, bar: float) -> str:
+    # Say how many cases of the same value and with as many on an image leave a gate above ``bar``
+    def holds(n: int) -> bool:
+        turn, case = np.divmod(np.arange(n), len(values))
+        more = numbered(groups.codes[case] + turn * len(groups.sizes))
+        case = np.arange(n) * len(values) // n if groups.single else case  # of an image each: the very share
+        return threshold_with_margin(values[case], more, misses, name)[0] > bar
+
+    share = values.mean()
+    if share <= bar or not holds(_MOST):  # which spares the search in most tasks
+        return ""
+    enough = bisect_left(range(_MOST), True, max(MIN_CASES, len(values)), key=holds)
+    return f"; at {share:.3f}{_ENOUGH}{enough:,} cases"
 
 
 def _cases(one: _Measured, metric: Metric, judged: Judged | None) -> tuple[FloatArray, Clusters]:
@@ -210,10 +237,10 @@ def run(given: argparse.Namespace) -> int:
     if start.model == OWN:
         files["my_model.py"] = (_STARTER / "my_model.txt").read_text(encoding="utf-8")
     files |= ci_files(given.ci, "" if start.model == OWN else start.model, start.options)
-    written = [_write(Path(name), content) for name, content in files.items()]
-    steps = _first_steps(start) if folder is None else _later_steps(folder, start, gates, ours=written[0])
-    lines = [f"  {number}. {step}" for number, step in enumerate(steps, 1)]
-    say(*["next:", *map(as_run_here, lines)])
+    written = [_write(Path(name), content, overwrite=given.overwrite) for name, content in files.items()]
+    few = [line.removeprefix("# ") for line in gates.splitlines() if _ENOUGH in line]
+    steps = _first_steps(start) if folder is None else _later_steps(folder, start, gates, ours=_text(_GATES) == gates)
+    say(*few, "next:", *(as_run_here(f"  {number}. {step}") for number, step in enumerate(steps, 1)))
     return 0 if any(written) else 1
 
 
@@ -262,7 +289,7 @@ def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list
         remedy = "no task of that run allows a gate, and thresholds.toml says why for each: mend the data or the model"
         return [remedy, f"{start.command} --results=results/next", "start again from that run"]
     looks = "look at the gates in thresholds.toml; max_broken = 2 in one allows two cases that a later run breaks"
-    how = f"remove thresholds.toml, if you can spare its gates, and write it from that run: vlgate init --from {folder}"
+    how = f"vlgate init --from {folder} --overwrite\n     (writes the gates of that run, if you can spare those there)"
     judged = f"vlgate judge {folder} --thresholds=thresholds.toml --baseline=first --results=results/judged"
     return [
         looks if ours else how,
@@ -272,15 +299,22 @@ def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list
     ]
 
 
-def _write(file: Path, content: str) -> bool:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("x", encoding="utf-8") as new:
-            new.write(content)
-    except FileExistsError:
-        say(f"kept: {file} (it is there already; remove it to get a new one)")
+def _text(file: Path) -> str:
+    with suppress(OSError, ValueError):
+        return file.read_text(encoding="utf-8")
+    return ""
+
+
+def _write(file: Path, content: str, *, overwrite: bool) -> bool:
+    own = file.suffix == ".py"  # a model of the user
+    if (file.exists() or file.is_symlink()) and (own or not overwrite):
+        there = _text(file)
+        old, new = (re.findall(r"^ +model: (.+)", text, re.MULTILINE | re.IGNORECASE)[:1] for text in (there, content))
+        what = f"its model is {old[0]}, not {new[0]}" if old and new and old != new else "it would be another one now"
+        remedy = "it is there already; remove it to get a new one" if own else f"{what}; --overwrite replaces it"
+        say(f"kept: {file} ({'it is the same' if there == content else remedy})")
         return False
-    except OSError as error:
-        raise OptionError(f"{file}: cannot be written ({error.strerror}); start in another folder") from None
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content, encoding="utf-8")
     say(f"wrote: {file}")
     return True

@@ -7,14 +7,13 @@ card on the hub gives them; other weights may have others.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from vlgate.cli import say
+from vlgate.cli import say, say_json
 from vlgate.errors import UnknownNameError
 from vlgate.report.table import Table
 
@@ -40,7 +39,7 @@ def run(given: argparse.Namespace) -> int:
         defaults = {entry.weights for entry in entries}
         beside = {name: size for name, size in sorted((here or {}).items()) if name not in defaults}
     if given.json:
-        lines = [json.dumps([asdict(entry) for entry in entries], indent=1)]
+        say_json([asdict(entry) for entry in entries])
     else:
         width = shutil.get_terminal_size((0, 0)).columns  # 0: unknown, as in a pipe
         hub = [f"also in the hub's cache: {name}, {_gigabytes(size)}" for name, size in beside.items()]
@@ -50,8 +49,7 @@ def run(given: argparse.Namespace) -> int:
         else:
             table += ["", "vlgate models NAME tells more of one model, vlgate models --notes of all"]
         fits = not given.names and (not width or max(map(len, table)) <= width)
-        lines = table if fits else _paragraphs(entries, hub, width or 80, notes=notes, full=bool(given.names))
-    say(*lines)
+        say(*(table if fits else _paragraphs(entries, hub, width or 80, notes=notes, full=bool(given.names))))
     return 0
 
 

@@ -6,13 +6,12 @@ Without --data these are the embedded scenes. No model is loaded and no image is
 from __future__ import annotations
 
 import argparse
-import json
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from vlgate.cli import options_of, say
+from vlgate.cli import options_of, say, say_json
 from vlgate.errors import OptionError
 from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.shapes import SHAPES
@@ -36,14 +35,13 @@ OPTIONS = {
 
 def run(given: argparse.Namespace) -> int:
     per = {name: value for name in _PER if (value := getattr(given, f"per_{name}")) is not None}
-    for option, value in {**{f"per-{name}": value for name, value in per.items()}, "within": given.within}.items():
+    above = {**{f"per-{name}": value for name, value in per.items()}, "within": given.within, "rate": given.rate}
+    for option, value in above.items():
         if value is not None and not 0 < value < float("inf"):
             raise OptionError(f"--{option} {value}: expected a number above 0")
     if per and given.rate is not None:
         raise OptionError(f"--rate {given.rate} with --per-{next(iter(per))}: give the one or the other")
     rate = 100.0 if given.rate is None else given.rate
-    if not 0 < rate < float("inf"):
-        raise OptionError(f"--rate {rate}: expected a number above 0")
     rates = Rates(**per) if per else Rates(pair=1 / rate)
     names = chosen(control.strip() for control in given.controls.split(",") if control.strip())
     limit = LIMIT if given.controls_limit is None else given.controls_limit
@@ -56,7 +54,7 @@ def run(given: argparse.Namespace) -> int:
     entries = [_entry(task, rates) for task in plan.tasks]
     whole = rates.seconds(counts_of(plan.tasks))
     if given.json:
-        say(json.dumps(entries, indent=1))
+        say_json(entries)
         return 0
     more = ""
     if given.within is not None:

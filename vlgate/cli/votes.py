@@ -29,11 +29,7 @@ def run(given: argparse.Namespace) -> int:
         raise OptionError(f"--out {given.out}: exists already; remove it, or name another place")
     if not given.out.parent.is_dir():
         raise OptionError(f"--out {given.out}: there is no folder {given.out.parent}; make it, or name another place")
-    items = _items(given)
-    try:
-        _ACTIONS[given.action](given, items)
-    except OSError as error:
-        raise OptionError(f"--out {given.out}: cannot be written ({error.strerror}); name another place") from None
+    _ACTIONS[given.action](given, _items(given))
     return 0
 
 

@@ -120,12 +120,16 @@ def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -
     return tasks
 
 
+def is_made_set(folder: Path) -> bool:
+    return (folder / "bias.json").is_file()  # of ``vlgate make``, whose kinds may have the name of a benchmark
+
+
 def _none(name: str, options: ReadOptions) -> list[Task]:
     take = _source(name).take
-    inside = (sorted(islice((folder / name).rglob("*"), _LOOKED)) for folder in options.folders if take)
+    places = [folder / name for folder in options.folders if take and not is_made_set(folder / name)]
     files = [
         file
-        for file in chain.from_iterable(inside)
+        for file in chain.from_iterable(sorted(islice(place.rglob("*"), _LOOKED)) for place in places)
         if file.suffix.lower() in _DATA and file.name not in _STATE and file.is_file()
     ]
     known = shapes_of(name, options.folders)

@@ -108,11 +108,11 @@ def listed(record: Record, field: str, name: str) -> Iterator[Record]:
 
 
 def any_text(record: Record, field: str) -> str:
-    """Return the string in ``field``, which may be blank: what people wrote is judged later, and counted."""
+    """Return the string in ``field`` with single blanks; it may be empty: what people wrote is judged later."""
     value = record.fields.get(field)
     if type(value) is not str:
         record.reject(field, "a string")
-    return value
+    return " ".join(value.split())
 
 
 def identity(record: Record, field: str) -> str:

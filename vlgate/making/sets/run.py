@@ -91,10 +91,10 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
         folder.discard()
         reasons = (Counter(account.left_out) + Counter(account.refused) + Counter(account.dropped)).most_common()
         why = ", ".join(f"{number:,} x {reason}" for reason, number in reasons)
-        files, most = (
-            " ".join(map(str, settings.files)),
-            f"; most is lost because {reasons[0][0]}" if len(reasons) > 1 else "",
-        )
+        files = " ".join(map(str, settings.files))
+        most = f"; most is lost because {reasons[0][0]}" if len(reasons) > 1 else ""
+        if read.images == len(read.inputs) and any(reason.startswith("no other caption") for reason, _ in reasons):
+            most += "; each image has only one caption: give two or more captions of an image"
         unknown = f"how many {read.name} a gate of {GATED} cases needs is not known{most}"
         raise OptionError(f"--from {files}: gives no case of {kind.name}{f' ({why})' if why else ''}; {unknown}")
 

@@ -29,7 +29,7 @@ from vlgate.sources.reading.records import (
 )
 from vlgate.sources.reading.source import NOTHING, Find, ReadOptions, Source
 from vlgate.sources.reading.text_files import collector_paused, read_cells, read_text
-from vlgate.sources.registry import SOURCES
+from vlgate.sources.registry import SOURCES, is_made_set
 from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of
 
 REMEDY = (  # of an error in a line whose kind of case is not known
@@ -62,6 +62,8 @@ def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
     files: dict[Path, list[tuple[Path, Path]]] = {}
     for folder in folders:
         inside = [file for end in SUFFIXES for file in sorted((folder / "cases").glob(f"*.{end}"))]
+        sets = [file for file in sorted(folder.glob("*/cases/*.jsonl")) if is_made_set(file.parents[1])]
+        inside += [file for file in sets if not (folder / "cases" / file.name).exists()]  # a copy may have been mended
         for file in (*(folder / f"cases.{end}" for end in SUFFIXES), *inside):
             if file.exists():
                 files.setdefault(file.resolve(), []).append((file, folder))
