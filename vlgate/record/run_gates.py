@@ -14,6 +14,7 @@ from vlgate.gates.decide import (
     decide_all,
     expand,
     idle,
+    instead,
     tasks_without_scores,
     too_disputed,
     too_few,
@@ -34,6 +35,7 @@ from vlgate.record.options import FIRST, QUICK_CASES, Options
 from vlgate.types import Difference, Shape
 
 NO_BASELINE = "compares with an earlier run, and none is given; name one with --baseline DIR"
+BASELINE_LACKS = "the baseline has no judged case of this task"
 FIRST_RUN = "not compared: first run; vlgate baseline keeps it for --baseline"
 """Why a gate on a comparison is not run if ``--baseline=first`` says that there is no earlier run."""
 MOST_NAMED = 3
@@ -83,10 +85,11 @@ def _decide(gate: Gate, comparison: Comparison | None, coverage: Coverage) -> De
         return Decision(gate=gate, outcome="inconclusive", why=NO_BASELINE)
     change = comparison.tasks.get(gate.task)
     if change is None or not change.n:
-        return Decision(gate=gate, outcome="inconclusive", why="the baseline has no judged case of this task")
+        return Decision(gate=gate, outcome="inconclusive", why=BASELINE_LACKS)
     values = change.values.get(gate.metric)
     if values is None:
-        return Decision(gate=gate, outcome="inconclusive", why=f"both runs must have {gate.metric} of each case")
+        why = f"both runs must have {gate.metric} of each case{instead(change.values)}"
+        return Decision(gate=gate, outcome="inconclusive", why=why)
     difference = values.difference(gate.confidence)
     outcome, why = _judged(gate, change, difference, values.part)
     doubt = _doubt(gate, change, difference, coverage.deselected)
