@@ -300,7 +300,7 @@ def test_a_first_run_with_gates_on_a_comparison_alone_is_not_gated_and_no_ini_fi
 def test_without_the_word_a_first_run_stays_inconclusive_until_the_command_judge_says_it(first, vlgate):
     result = first.run(first.model(worse([0]), "older"), ret=1)
     result.stdout.fnmatch_lines(["inconclusive * max_broken = 2 *", "  compares with an earlier run*--baseline DIR"])
-    result.stdout.fnmatch_lines(["next: name the earlier run to compare valse/existence with: --baseline DIR"])
+    result.stdout.fnmatch_lines(["next: name an earlier run of valse/existence as the baseline: --baseline DIR"])
     assert "its gates do not pass" in vlgate("baseline", "out", status=4)
     given = ["judge", "out", "--thresholds=thresholds.toml"]
     again = ["judge", "again", "--thresholds=thresholds.toml"]

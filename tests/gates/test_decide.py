@@ -58,7 +58,7 @@ rules = st.builds(
 
 @pytest.mark.parametrize(
     ("has", "instead"),
-    [(("acc_r", "auroc"), "; write acc_r, which it has"), (("auroc",), "; write auroc, which it has"), ((), "")],
+    [(("acc_r", "auroc"), "; write acc_r instead"), (("auroc",), "; write auroc instead"), ((), "")],
 )
 def test_a_metric_that_the_model_does_not_have_is_answered_with_one_that_it_has(has, instead):
     wanted = Gate(task="valse/existence", metric="acc", min=0.6)

@@ -57,7 +57,7 @@ MORE = "give a/b more cases, or a threshold that its cases can decide"
         (reason(skipped=50), ""),
         (reason(corrected=50), ""),
         (reason(unscored=1), ""),
-        (NO_BASELINE, "name the earlier run to compare a/b with: --baseline DIR"),
+        (NO_BASELINE, "name an earlier run of a/b as the baseline: --baseline DIR"),
         (NO_PASS, "run it again without --quick"),
         ("true texts score low; [checks] in thresholds.toml can allow it", ""),
     ],
@@ -68,7 +68,7 @@ def test_the_next_step_follows_from_the_reason(why, step):
 
 def test_a_missing_baseline_is_named_before_more_cases_and_a_known_limit_has_no_missed_cases_to_list():
     gates = [("inconclusive", "a/b", reason()), ("inconclusive", "a/c", NO_BASELINE)]
-    assert next_step("inconclusive", gates, place="run") == "name the earlier run to compare a/c with: --baseline DIR"
+    assert next_step("inconclusive", gates, place="run") == "name an earlier run of a/c as the baseline: --baseline DIR"
     better = decide(
         Gate(task="a/b", metric="acc_r", max=0.4, kind="limit"),
         Coverage(cases=100, judged=100, unscored=0, skipped=0),

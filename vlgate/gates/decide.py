@@ -97,8 +97,7 @@ def idle(rule: Gate, why: str = NO_TASK) -> Decision:
 
 
 def instead(metrics: Collection[str]) -> str:
-    own = next((name for name in (*headlines(), *metrics) if name in metrics and name not in CONTROLLED), "")
-    return f"; write {own}, which it has" if own else ""
+    return next((f"; write {name} instead" for name in (*headlines(), *metrics) if name in metrics), "")
 
 
 def _without(gate: Gate, coverage: Coverage, metrics: Collection[str]) -> str:

@@ -57,8 +57,7 @@ def pair(case: CaseReplies) -> str:
 
 def quad(case: CaseReplies) -> str:
     i0c0, i0c1, i1c0, i1c1 = told_apart(*case.scores)
-    first, second, third, fourth = case.scores
-    held = (first > second) + (fourth > third) + (first > third) + (fourth > second)
+    held = sum(case.scores[high] > case.scores[low] for high, low in ((0, 1), (3, 2), (0, 2), (3, 1)))
     return f"{held} of 4 comparisons hold (image 0: {i0c0:.9g}, {i0c1:.9g}; image 1: {i1c0:.9g}, {i1c1:.9g})"
 
 

@@ -35,7 +35,6 @@ from vlgate.record.options import FIRST, QUICK_CASES, Options
 from vlgate.types import Difference, Shape
 
 NO_BASELINE = "compares with an earlier run, and none is given; name one with --baseline DIR"
-BASELINE_LACKS = "the baseline has no judged case of this task"
 FIRST_RUN = "not compared: first run; vlgate baseline keeps it for --baseline"
 """Why a gate on a comparison is not run if ``--baseline=first`` says that there is no earlier run."""
 MOST_NAMED = 3
@@ -85,7 +84,7 @@ def _decide(gate: Gate, comparison: Comparison | None, coverage: Coverage) -> De
         return Decision(gate=gate, outcome="inconclusive", why=NO_BASELINE)
     change = comparison.tasks.get(gate.task)
     if change is None or not change.n:
-        return Decision(gate=gate, outcome="inconclusive", why=BASELINE_LACKS)
+        return Decision(gate=gate, outcome="inconclusive", why="the baseline has no judged case of this task")
     values = change.values.get(gate.metric)
     if values is None:
         why = f"both runs must have {gate.metric} of each case{instead(change.values)}"

@@ -117,17 +117,11 @@ def place_lines(options: Options, found: Release, run: RunResult) -> list[str]:
     page = (options.results / "report.html").resolve()
     tasks = {result.task.id for result in run.results}
     outcomes = ((one.outcome, one.gate.task if one.gate.task in tasks else "", one.why) for one in run.decisions)
-    # the folder of an earlier run, which is no kept baseline, stays as it is
-    earlier = options.baseline if run.comparison is not None and isinstance(options.baseline, Path) else None
-    kept = _shown(earlier) if earlier is not None and (earlier / BLESSED).is_file() else ""
-    step = next_step(found.verdict, outcomes, place=_shown(options.results), baseline=kept)
+    kept = options.baseline if run.comparison and (Path(options.baseline or "") / BLESSED).is_file() else ""
+    place, old = (str(folder).removeprefix(f"{Path.cwd()}/") for folder in (options.results, kept))
+    step = next_step(found.verdict, outcomes, place=shlex.quote(place), baseline=old and shlex.quote(old))
     ends = [f"page: {page.as_uri()}"] if page.is_file() else []
     return [gates, *ends, *([f"next: {as_run_here(step)}"] if step else [])]
-
-
-def _shown(folder: Path) -> str:
-    here = Path.cwd()
-    return shlex.quote(str(folder.relative_to(here) if folder.is_relative_to(here) else folder))
 
 
 def cache_lines(cache: CacheUse, limit: int) -> list[str]:

@@ -33,14 +33,13 @@ def run(given: argparse.Namespace) -> int:
     named = None if given.baseline is None else baseline_of(given.baseline, Path())
     earlier = read_earlier(named, f"--baseline {named}") if isinstance(named, Path) else None
     first, required = named == FIRST, given.require_gates
-    file = given.thresholds or Path("thresholds.toml")
-    judged = judge_again(recorded, file, earlier, first=first, require_gates=required)
-    figures = figures_again(recorded, judged, file)
+    judged = judge_again(recorded, given.thresholds, earlier, first=first, require_gates=required)
+    figures = figures_again(recorded, judged, given.thresholds)
     if given.json:
         content = {
             "run": str(given.run),
             "model": recorded.model,
-            "thresholds": str(file),
+            "thresholds": str(given.thresholds),
             "passed": not judged.outcome.status,
             "lacking": list(judged.outcome.lacking),
             "gates": figures["gates"],
@@ -50,7 +49,7 @@ def run(given: argparse.Namespace) -> int:
         counts = Counter(decision.outcome for decision in judged.decisions)
         said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ORDER if outcome in counts)
         word = {"pass": "passes", "not gated": "no gate was judged"}.get(judged.outcome.verdict, "does not pass")
-        lines = [f"{recorded.model} with {file}: {word} ({said or 'no gates'})"]
+        lines = [f"{recorded.model} with {given.thresholds}: {word} ({said or 'no gates'})"]
         lines += [f"cannot pass: {why}" for why in judged.outcome.lacking]
         ordered = sorted(judged.decisions, key=lambda decision: ORDER.index(decision.outcome))
         lines += [f"{other.outcome}: {other.gate.id}: {other.why}" for other in ordered if other.outcome != "not run"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from vlgate.gates.records import JUDGED, Outcome
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
-from vlgate.record.run_gates import BASELINE_LACKS, FIRST_RUN, NO_BASELINE, NO_PASS
+from vlgate.record.run_gates import FIRST_RUN
 from vlgate.record.verdict import Word, outcome_of
 from vlgate.record.whole_file import write_whole
 from vlgate.report.rows import NOT_PASSED
@@ -46,23 +46,18 @@ def release_line(found: Release, model: str, status: int) -> str:
 
 # what the reason of an inconclusive gate says, and what a user does about that; a reason without a row says it itself
 _STEPS = (
-    (re.escape(NO_BASELINE), "name the earlier run to compare {task} with: --baseline DIR"),
-    (re.escape(BASELINE_LACKS), "name a baseline that holds {task}: --baseline DIR"),
-    (re.escape(NO_PASS), "run it again without --quick"),
+    ("with --baseline DIR|the baseline has no", "name an earlier run of {task} as the baseline: --baseline DIR"),
+    ("run without --quick", "run it again without --quick"),
     ("cases were deselected", "run all cases of {task}"),
-    (r"write (\w+), which", "write {0} in the gate of {task}"),
-    (r"ask it with (--controls \w+)", "run it again with {0}"),
+    (r"write (\w+) instead", "write {0} in the gate of {task}"),
+    (r"(?:ask it with|use) (--controls \w+|--ties strict or half)", "run it again with {0}"),
     ("raise --controls-limit", "run it again with a larger --controls-limit"),
-    ("use (--ties strict or half)", "run it again with {0}"),
     ("needs more cases|fewer than min_cases", "give {task} more cases, or a threshold that its cases can decide"),
 )
 
 
 def next_step(verdict: Word, gates: Iterable[tuple[Outcome, str, str]], *, place: str, baseline: str = "") -> str:
-    """Return what a user does next, by the outcomes of gates with their tasks and reasons; empty if these say it.
-
-    ``baseline``: the folder of the kept baseline that the run was compared with, if it was.
-    """
+    """Return what a user does next, by the outcomes of gates with their tasks and reasons; empty if these say it."""
     stops = sorted((NOT_PASSED.index(end), task, why) for end, task, why in gates if task and end in NOT_PASSED)
     missed = [task for _, task, why in stops if "; raise the limit" not in why]
     if verdict == "fail" and missed:

@@ -35,8 +35,7 @@ def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
     every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
     ends = ((gate["decision"], judged_by(gate)[0], gate["why"]) for gate in figures["gates"])
     ends = ((end, task if task in figures.get("tasks", ()) else "", why) for end, task, why in ends)
-    kept = "" if figures.get("baseline") is None else "BASELINE"
-    step = next_step(outcome.verdict, ends, place="RUN", baseline=kept)
+    step = next_step(outcome.verdict, ends, place="RUN", baseline="BASELINE" if figures.get("baseline") else "")
     first = [gate for gate in figures["gates"] if gate["why"] == FIRST_RUN]
     every += f"; {_count(first, 'is', 'are')} not compared: first run" if first else ""
     if outcome.verdict == "pass":
