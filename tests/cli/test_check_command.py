@@ -54,6 +54,14 @@ def wrong(lines):
     return [line for line in lines if line.startswith("wrong: ")]
 
 
+@pytest.mark.usefixtures("data")
+def test_a_folder_without_its_option_is_answered_with_the_option(capsys):
+    for words, ends in (("data", "data; for a data folder, write --data data\n"), ("no-folder", ": no-folder\n")):
+        with pytest.raises(SystemExit) as ended:
+            main(["check", words])
+        assert (ended.value.code, capsys.readouterr().err.endswith(ends)) == (4, True)
+
+
 def test_data_in_order_end_with_0_and_flaws_and_disputed_labels_are_told(data, capsys):
     own(data, PAIR, PAIR | {"task": "mine/other"})
     status, lines, _ = checked(capsys, "--data", data)

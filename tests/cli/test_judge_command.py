@@ -137,6 +137,16 @@ def test_all_kinds_of_gates_are_decided_as_in_the_run(place, tasks, capsys):
     assert outcomes(found["gates"])["model:polarity"] == "inconclusive"
 
 
+def test_the_gates_are_those_of_the_folder_unless_a_file_is_named(place, tasks, capsys, monkeypatch):
+    place.write(verdicts_of(tasks))
+    monkeypatch.chdir(place.path)
+    assert main(["judge", "run"]) == 4
+    assert "thresholds.toml: cannot be read" in capsys.readouterr().err
+    place.gates(PLAIN).rename("thresholds.toml")
+    main(["judge", "run"])
+    assert " with thresholds.toml: " in capsys.readouterr().out.splitlines()[0]
+
+
 ALLOWED = '[checks]\npolarity = { allow = true, why = "known" }\n'
 
 

@@ -202,7 +202,8 @@ def test_a_kept_run_is_a_baseline_and_its_right_cases_can_be_held(before, capsys
     assert json.loads((before.path / "kept/blessed.json").read_text())["model"] == "older:build"
     before.thresholds(HELD + gate("max_broken = 0"))
     newer = before.model(worse([0]), "newer")
-    assert before.run(newer, "--baseline=kept").ret == 0
+    result = before.run(newer, "--baseline=kept", ret=0)
+    result.stdout.fnmatch_lines(["next: *vlgate baseline out --out kept --overwrite makes this run the new baseline"])
     assert before.run(before.model(worse([30]), "newest"), "--baseline=kept").ret == 1
     capsys.readouterr()
     assert main(arguments) == 4
@@ -299,6 +300,7 @@ def test_a_first_run_with_gates_on_a_comparison_alone_is_not_gated_and_no_ini_fi
 def test_without_the_word_a_first_run_stays_inconclusive_until_the_command_judge_says_it(first, vlgate):
     result = first.run(first.model(worse([0]), "older"), ret=1)
     result.stdout.fnmatch_lines(["inconclusive * max_broken = 2 *", "  compares with an earlier run*--baseline DIR"])
+    result.stdout.fnmatch_lines(["next: name an earlier run of valse/existence as the baseline: --baseline DIR"])
     assert "its gates do not pass" in vlgate("baseline", "out", status=4)
     given = ["judge", "out", "--thresholds=thresholds.toml"]
     again = ["judge", "again", "--thresholds=thresholds.toml"]

@@ -56,6 +56,20 @@ rules = st.builds(
 )
 
 
+@pytest.mark.parametrize(
+    ("has", "instead"),
+    [(("acc_r", "auroc"), "; write acc_r instead"), (("auroc",), "; write auroc instead"), ((), "")],
+)
+def test_a_metric_that_the_model_does_not_have_is_answered_with_one_that_it_has(has, instead):
+    wanted = Gate(task="valse/existence", metric="acc", min=0.6)
+    counts = Coverage(cases=100, judged=100, unscored=0, skipped=0)
+    decision = decide(wanted, counts, {name: metric(0.8, 0.9, 1.0) for name in has})
+    assert (decision.outcome, decision.why) == (
+        "inconclusive",
+        f"the model has no acc, because it does not say yes or no{instead}",
+    )
+
+
 @pytest.mark.parametrize("row", table(Path(__file__).with_name("decisions.tsv")))
 def test_a_decision_and_its_reason(row):
     keys, found, coverage, ties, outcome, why = row

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from vlgate.judging.chance import chance
 from vlgate.judging.judged import Verdicts, in_order, joined, replies_of, replies_to, verdicts_of
 from vlgate.judging.verdicts import judge, unread
+from vlgate.metrics import sentences
 from vlgate.types import TIED, Ask, Batch, Case, Match, Prediction
 
 IMAGE = image("a.jpg")
@@ -348,3 +349,26 @@ def test_parts_are_joined_in_the_order_of_the_cases_and_the_later_one_counts():
     assert whole[0] == scored(0, reverse=True)[0] != scored(0)[0]
     assert whole.whys() == [one.why for one in whole]
     assert len(in_order([], [])) == 0
+
+
+@pytest.mark.parametrize(
+    ("why", "scores", "sentence"),
+    [
+        (sentences.pair, (0.815, 0.8150000000000001), "the caption scores 0.815, by 1e-16 below the foil's 0.815"),
+        (sentences.pair, (0.815, 0.4), "the caption scores 0.815, above the foil's 0.4"),
+        (sentences.pair, (0.71234, 0.71229), "the caption scores 0.71234, above the foil's 0.71229"),
+        (sentences.pair, (0.5, 0.5), "the caption scores 0.5, level with the foil's 0.5"),
+        (
+            sentences.choice,
+            (0.8150000000000001, 0.1, 0.815),
+            "the true candidate scores 0.815, by 1e-16 above the best of 2 false ones with 0.815",
+        ),
+        (
+            sentences.two_true,
+            (0.8150000000000001, 0.815, 0.815),
+            "1 of 2 true captions score above the false one (0.815, 0.815; false: 0.815)",
+        ),
+    ],
+)
+def test_scores_that_differ_by_rounding_alone_have_three_digits_and_their_order(why, scores, sentence):
+    assert why(sentences.CaseReplies(scores)) == sentence

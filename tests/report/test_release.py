@@ -11,13 +11,17 @@ from builders import json_table
 
 from tests.report.page.page_runs import decided
 from vlgate.errors import OptionError, UnknownNameError
+from vlgate.gates.decide import Coverage, decide
+from vlgate.gates.records import Gate
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
+from vlgate.record.run_gates import NO_BASELINE, NO_PASS
 from vlgate.report.ci import trackers
-from vlgate.report.ci.release import MOST, append_summary, release, release_line, write_badge
+from vlgate.report.ci.release import MOST, append_summary, next_step, release, release_line, write_badge
 from vlgate.report.ci.trackers import check_trackers, log_to, tracked_run
 from vlgate.report.rows import HEADINGS, outcome_lines
 from vlgate.report.summary import write_summary
+from vlgate.types import Metric
 
 CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
 
@@ -28,6 +32,51 @@ CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
 def test_the_worst_comes_first(outcomes, tests, word, why):
     found = release(decided(*outcomes, tests=tests), CARD)
     assert (found.word, found.why) == (word, why)
+
+
+def reason(n=100, metric="acc_r", **coverage):
+    """Why the gate min = 0.6 on a metric is inconclusive for a model that has 0.65 in ``acc_r`` alone."""
+    counts = Coverage(**{"cases": n, "judged": n, "unscored": 0, "skipped": 0, **coverage})
+    found = {"acc_r": Metric(value=0.65, low=0.55, high=0.75, n=n)}
+    decision = decide(Gate(task="a/b", metric=metric, min=0.6), counts, found)
+    assert decision.outcome == "inconclusive"
+    return decision.why
+
+
+MORE = "give a/b more cases, or a threshold that its cases can decide"
+
+
+@pytest.mark.parametrize(
+    ("why", "step"),
+    [
+        (reason(), MORE),
+        (reason(n=4), MORE),
+        (reason(metric="acc"), "write acc_r in the gate of a/b"),
+        (reason(metric="visual_gain"), "run it again with --controls look"),
+        (reason(deselected=2), "run all cases of a/b"),
+        (reason(skipped=50), ""),
+        (reason(corrected=50), ""),
+        (reason(unscored=1), ""),
+        (NO_BASELINE, "name an earlier run of a/b as the baseline: --baseline DIR"),
+        (NO_PASS, "run it again without --quick"),
+        ("true texts score low; [checks] in thresholds.toml can allow it", ""),
+    ],
+)
+def test_the_next_step_follows_from_the_reason(why, step):
+    assert next_step("inconclusive", [("inconclusive", "a/b", why), ("pass", "a/a", "")], place="run") == step
+
+
+def test_a_missing_baseline_is_named_before_more_cases_and_a_known_limit_has_no_missed_cases_to_list():
+    gates = [("inconclusive", "a/b", reason()), ("inconclusive", "a/c", NO_BASELINE)]
+    assert next_step("inconclusive", gates, place="run") == "name an earlier run of a/c as the baseline: --baseline DIR"
+    better = decide(
+        Gate(task="a/b", metric="acc_r", max=0.4, kind="limit"),
+        Coverage(cases=100, judged=100, unscored=0, skipped=0),
+        {"acc_r": Metric(value=0.65, low=0.55, high=0.75, n=100)},
+    )
+    assert next_step("fail", [(better.outcome, "a/b", better.why)], place="run") == ""
+    failed = next_step("fail", [("fail", "a/b", better.why), ("fail", "a/c", "below")], place="run")
+    assert failed == "vlgate show run --suite a/c lists its missed cases"
 
 
 def test_only_a_pass_says_that_a_model_may_be_released():

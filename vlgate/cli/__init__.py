@@ -176,6 +176,9 @@ class _Parser(argparse.ArgumentParser):
         return respelled(words, unknown, known)
 
     def error(self, message: str) -> NoReturn:
+        said, _, word = message.partition(": ")
+        if said == "unrecognized arguments" and "--data" in self._option_string_actions and Path(word).is_dir():
+            message += f"; for a data folder, write --data {word}"
         self.print_usage(sys.stderr)
         self.exit(WRONG_OPTION, f"{self.prog}: error: {message}\n")
 

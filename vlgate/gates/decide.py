@@ -16,6 +16,7 @@ from vlgate.metrics.measures import Columns
 from vlgate.metrics.names import CONTROLLED, PARTIAL, applies
 from vlgate.metrics.paired import POWER, cases_for_bound
 from vlgate.metrics.sentences import figure
+from vlgate.metrics.shapes import headlines
 from vlgate.metrics.stats import worth
 from vlgate.types import Metric, Shape, Ties
 
@@ -69,7 +70,7 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     """
     metric = metrics.get(gate.metric)
     if metric is None:
-        return Decision(gate=gate, outcome="inconclusive", why=_without(gate, coverage) + _disputed(coverage))
+        return Decision(gate=gate, outcome="inconclusive", why=_without(gate, coverage, metrics) + _disputed(coverage))
     outcome, why = _compared(gate, metric)
     why += _TIES[ties]
     if outcome != "pass" and coverage.unread == coverage.judged > 0:
@@ -95,12 +96,16 @@ def idle(rule: Gate, why: str = NO_TASK) -> Decision:
     return Decision(gate=rule, outcome="not run", why=why)
 
 
-def _without(gate: Gate, coverage: Coverage) -> str:
+def instead(metrics: Collection[str]) -> str:
+    return next((f"; write {name} instead" for name in (*headlines(), *metrics) if name in metrics), "")
+
+
+def _without(gate: Gate, coverage: Coverage, metrics: Collection[str]) -> str:
     if gate.metric in CONTROLLED:
         control = CONTROLLED[gate.metric]
         return f"the control {control} has no {gate.metric} of this task; ask it with --controls {control}"
     if coverage.judged:
-        return f"the model has no {gate.metric}, because it does not say yes or no"
+        return f"the model has no {gate.metric}, because it does not say yes or no{instead(metrics)}"
     counts = f"{coverage.unscored} unscored, {coverage.skipped} skipped, {coverage.deselected} deselected"
     return f"none of {coverage.cases + coverage.deselected} cases was judged ({counts})"
 

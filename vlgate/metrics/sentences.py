@@ -24,16 +24,13 @@ def figure(value: float, *bounds: float | None, sign: str = "") -> str:
 
 
 def told_apart(*scores: float | None) -> list[Any]:
-    """Round scores to three significant digits, or as many as tell different ones apart.
+    """Round scores to three significant digits, or as many, up to nine, as tell different ones apart.
 
-    >>> told_apart(0.71234, 0.64), told_apart(0.71234, 0.71229, None)
-    ([0.712, 0.64], [0.71234, 0.71229, None])
+    >>> told_apart(0.71234, 0.64), told_apart(0.71234, 0.71229, None), told_apart(0.815, 0.8149999999999999)
+    ([0.712, 0.64], [0.71234, 0.71229, None], [0.815, 0.815])
     """
-    for digits in range(3, 17):
-        rounded = [score if score is None else float(f"{score:.{digits}g}") for score in scores]
-        if len(set(rounded)) == len(set(scores)):
-            break
-    return rounded
+    every = [[score if score is None else float(f"{score:.{digits}g}") for score in scores] for digits in range(3, 10)]
+    return next(rounded for rounded in every if len(set(rounded)) == len(set(every[-1])))
 
 
 class CaseReplies(NamedTuple):
@@ -55,39 +52,39 @@ class CaseReplies(NamedTuple):
 
 def pair(case: CaseReplies) -> str:
     caption, foil = told_apart(*case.scores)
-    return f"the caption scores {caption:.16g}, {_order(caption, foil)} the foil's {foil:.16g}"
+    return f"the caption scores {caption:.9g}, {_order(*case.scores)} the foil's {foil:.9g}"
 
 
 def quad(case: CaseReplies) -> str:
     i0c0, i0c1, i1c0, i1c1 = told_apart(*case.scores)
-    held = (i0c0 > i0c1) + (i1c1 > i1c0) + (i0c0 > i1c0) + (i1c1 > i0c1)
-    return f"{held} of 4 comparisons hold (image 0: {i0c0:.16g}, {i0c1:.16g}; image 1: {i1c0:.16g}, {i1c1:.16g})"
+    held = sum(case.scores[high] > case.scores[low] for high, low in ((0, 1), (3, 2), (0, 2), (3, 1)))
+    return f"{held} of 4 comparisons hold (image 0: {i0c0:.9g}, {i0c1:.9g}; image 1: {i1c0:.9g}, {i1c1:.9g})"
 
 
 def twin_captions(case: CaseReplies) -> str:
-    _, _, usual, own = told_apart(*case.scores)
+    _, _, usual, own = case.scores
     prior = "; the counterfactual image fits the caption of the normal one better" if usual > own else ""
     return quad(case) + prior
 
 
 def sentence_set(case: CaseReplies) -> str:
     true_1, true_2, false_1, false_2 = told_apart(*case.scores)
-    held = sum(true > false for true in (true_1, true_2) for false in (false_1, false_2))
-    listed = f"true: {true_1:.16g}, {true_2:.16g}; false: {false_1:.16g}, {false_2:.16g}"
+    held = sum(true > false for true in case.scores[:2] for false in case.scores[2:])
+    listed = f"true: {true_1:.9g}, {true_2:.9g}; false: {false_1:.9g}, {false_2:.9g}"
     return f"{held} of 4 comparisons of a true with a false sentence hold ({listed})"
 
 
 def choice(case: CaseReplies) -> str:
     true, *others = told_apart(*case.scores)
-    best = max(others)
+    best, order = max(others), _order(case.scores[0], max(case.scores[1:]))
     what = f"the best of {len(others)} false ones" if len(others) > 1 else "the false one"
-    return f"the true candidate scores {true:.16g}, {_order(true, best)} {what} with {best:.16g}"
+    return f"the true candidate scores {true:.9g}, {order} {what} with {best:.9g}"
 
 
 def two_true(case: CaseReplies) -> str:
     first, second, false = told_apart(*case.scores)
-    held = (first > false) + (second > false)
-    return f"{held} of 2 true captions score above the false one ({first:.16g}, {second:.16g}; false: {false:.16g})"
+    held = sum(true > case.scores[2] for true in case.scores[:2])
+    return f"{held} of 2 true captions score above the false one ({first:.9g}, {second:.9g}; false: {false:.9g})"
 
 
 def questions(case: CaseReplies) -> str:
@@ -108,8 +105,8 @@ def single(case: CaseReplies) -> str:
         return f"answered {_shown(said)}; right is {truth!r}{case.unread}"
     [score], [accepted] = told_apart(*case.scores), case.accepted
     if isnan(accepted):
-        return f"the model gives a score, {score:.16g}, but neither yes nor no; right is {truth}"
-    return f"said {said}, with a score of {score:.16g}; right is {truth}"
+        return f"the model gives a score, {score:.9g}, but neither yes nor no; right is {truth}"
+    return f"said {said}, with a score of {score:.9g}; right is {truth}"
 
 
 def question_quad(case: CaseReplies) -> str:
@@ -125,7 +122,9 @@ def together(case: CaseReplies, labels: Sequence[str]) -> str:
 
 
 def _order(true: float, false: float) -> str:
-    return "above" if true > false else "level with" if true == false else "below"
+    order = "above" if true > false else "level with" if true == false else "below"
+    same = true != false and len(set(told_apart(true, false))) == 1  # as far as the digits go that are shown
+    return f"by {abs(true - false):.1g} {order}" if same else order
 
 
 def _shown(said: str | None) -> str:

@@ -17,6 +17,7 @@ from vlgate.record.whole_file import LOCK
 SCHEMA = 2
 METRICS, CASES, ENVIRONMENT = "metrics.json", "cases.parquet", "environment.json"
 VERDICT, ANALYSES, CONTROLS = "verdict.json", "analyses.json", "controls.json"
+BLESSED = "blessed.json"  # of a kept baseline, not of every run that is compared with
 AGAIN = "run it again with this version"
 SHRUNK = "shrunk.jsonl"
 NAME_ANOTHER = "name the results folder of a run that ended"

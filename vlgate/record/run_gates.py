@@ -14,6 +14,7 @@ from vlgate.gates.decide import (
     decide_all,
     expand,
     idle,
+    instead,
     tasks_without_scores,
     too_disputed,
     too_few,
@@ -86,7 +87,8 @@ def _decide(gate: Gate, comparison: Comparison | None, coverage: Coverage) -> De
         return Decision(gate=gate, outcome="inconclusive", why="the baseline has no judged case of this task")
     values = change.values.get(gate.metric)
     if values is None:
-        return Decision(gate=gate, outcome="inconclusive", why=f"both runs must have {gate.metric} of each case")
+        why = f"both runs must have {gate.metric} of each case{instead(change.values)}"
+        return Decision(gate=gate, outcome="inconclusive", why=why)
     difference = values.difference(gate.confidence)
     outcome, why = _judged(gate, change, difference, values.part)
     doubt = _doubt(gate, change, difference, coverage.deselected)

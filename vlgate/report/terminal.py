@@ -10,6 +10,7 @@ from pathlib import Path
 from vlgate.asking.cache.folder import shown_size
 from vlgate.errors import as_run_here, printable
 from vlgate.record.comparison import comparison_lines
+from vlgate.record.folder import BLESSED
 from vlgate.record.model_card import CacheUse
 from vlgate.record.options import Options
 from vlgate.record.results import RunResult
@@ -114,12 +115,11 @@ def place_lines(options: Options, found: Release, run: RunResult) -> list[str]:
     named = options.thresholds is not None
     gates = f"gates from {options.thresholds}" if named else "no thresholds file: nothing is gated"
     page = (options.results / "report.html").resolve()
-    here = Path.cwd()
-    shown = options.results.relative_to(here) if options.results.is_relative_to(here) else options.results
     tasks = {result.task.id for result in run.results}
-    outcomes = ((one.outcome, one.gate.task if one.gate.task in tasks else "") for one in run.decisions)
-    compared = run.comparison is not None
-    step = next_step(found.verdict, outcomes, place=shlex.quote(str(shown)), compared=compared)
+    outcomes = ((one.outcome, one.gate.task if one.gate.task in tasks else "", one.why) for one in run.decisions)
+    kept = options.baseline if run.comparison and (Path(options.baseline or "") / BLESSED).is_file() else ""
+    place, old = (str(folder).removeprefix(f"{Path.cwd()}/") for folder in (options.results, kept))
+    step = next_step(found.verdict, outcomes, place=shlex.quote(place), baseline=old and shlex.quote(old))
     ends = [f"page: {page.as_uri()}"] if page.is_file() else []
     return [gates, *ends, *([f"next: {as_run_here(step)}"] if step else [])]
 

@@ -18,11 +18,10 @@ from vlgate.errors import OptionError
 from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.shapes import headlines
 from vlgate.record.comparison import finished_run
-from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, VERDICT, read_run
+from vlgate.record.folder import BLESSED, CASES, ENVIRONMENT, METRICS, VERDICT, read_run
 from vlgate.record.verdict import recorded_outcome
 
 FILES = (CASES, ENVIRONMENT, VERDICT, "summary.md", METRICS)
-RECORD = "blessed.json"
 
 
 def run(given: argparse.Namespace) -> int:
@@ -48,7 +47,7 @@ def run(given: argparse.Namespace) -> int:
     }
     given.out.mkdir(parents=True, exist_ok=True)
     (given.out / "metrics.json").unlink(missing_ok=True)  # the last file: if it is there, so are the others
-    (given.out / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    (given.out / BLESSED).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     for name in FILES:
         if (given.run / name).is_file():
             shutil.copyfile(given.run / name, given.out / name)

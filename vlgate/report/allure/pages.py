@@ -169,7 +169,7 @@ def _reply(reply: Prediction, right: bool | str, shown: float | None, images: li
     if isinstance(request, Ask | Compare):
         said = "no answer" if reply.answer is None else f"answered {reply.answer!r}"
         return f"{image}{said}, right is {right!r}"
-    score = "no score" if shown is None else f"score {shown:.16g}"
+    score = "no score" if shown is None else f"score {shown:.9g}"
     return f"{image}{'true' if right else 'false'}, {score}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -43,17 +44,32 @@ def release_line(found: Release, model: str, status: int) -> str:
     return f"{found.word}: {sentence}: {found.why} (exit status {status})"
 
 
-def next_step(verdict: Word, gates: Iterable[tuple[Outcome, str]], *, place: str, compared: bool) -> str:
-    """Return what a user does next, by the outcomes of gates with their tasks; empty if the reasons say it."""
-    stops = sorted((NOT_PASSED.index(outcome), task) for outcome, task in gates if task and outcome in NOT_PASSED)
-    task = stops[0][1] if stops else ""
-    if verdict == "fail" and task:
-        return f"vlgate show {place} --suite {shlex.quote(task)} lists its missed cases"
-    if verdict == "inconclusive" and task:
-        return f"give {task} more cases, or a threshold that its cases can decide"
+# what the reason of an inconclusive gate says, and what a user does about that; a reason without a row says it itself
+_STEPS = (
+    ("with --baseline DIR|the baseline has no", "name an earlier run of {task} as the baseline: --baseline DIR"),
+    ("run without --quick", "run it again without --quick"),
+    ("cases were deselected", "run all cases of {task}"),
+    (r"write (\w+) instead", "write {0} in the gate of {task}"),
+    (r"(?:ask it with|use) (--controls \w+|--ties strict or half)", "run it again with {0}"),
+    ("raise --controls-limit", "run it again with a larger --controls-limit"),
+    ("needs more cases|fewer than min_cases", "give {task} more cases, or a threshold that its cases can decide"),
+)
+
+
+def next_step(verdict: Word, gates: Iterable[tuple[Outcome, str, str]], *, place: str, baseline: str = "") -> str:
+    """Return what a user does next, by the outcomes of gates with their tasks and reasons; empty if these say it."""
+    stops = sorted((NOT_PASSED.index(end), task, why) for end, task, why in gates if task and end in NOT_PASSED)
+    missed = [task for _, task, why in stops if "; raise the limit" not in why]
+    if verdict == "fail" and missed:
+        return f"vlgate show {place} --suite {shlex.quote(missed[0])} lists its missed cases"
+    if verdict == "inconclusive":
+        found = ((step, task, re.search(sign, why)) for sign, step in _STEPS for _, task, why in stops)
+        return next((step.format(*said.groups(), task=task) for step, task, said in found if said), "")
     if verdict == "not gated":
         return f"vlgate init --from {place} writes gates from this run"
-    if verdict == "pass" and not compared:
+    if verdict == "pass" and baseline:
+        return f"vlgate baseline {place} --out {baseline} --overwrite makes this run the new baseline"
+    if verdict == "pass":
         return f"vlgate baseline {place} keeps this run, for --baseline to compare later ones with"
     return ""
 

@@ -33,9 +33,9 @@ def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
     parts += filter(None, (failed, unsure))
     passed = outcome.outcomes.count("pass")
     every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
-    ends = ((gate["decision"], judged_by(gate)[0]) for gate in figures["gates"])
-    ends = ((end, task if task in figures.get("tasks", ()) else "") for end, task in ends)
-    step = next_step(outcome.verdict, ends, place="RUN", compared=figures.get("baseline") is not None)
+    ends = ((gate["decision"], judged_by(gate)[0], gate["why"]) for gate in figures["gates"])
+    ends = ((end, task if task in figures.get("tasks", ()) else "", why) for end, task, why in ends)
+    step = next_step(outcome.verdict, ends, place="RUN", baseline="BASELINE" if figures.get("baseline") else "")
     first = [gate for gate in figures["gates"] if gate["why"] == FIRST_RUN]
     every += f"; {_count(first, 'is', 'are')} not compared: first run" if first else ""
     if outcome.verdict == "pass":

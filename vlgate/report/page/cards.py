@@ -214,4 +214,4 @@ def command(task: str, case: str, capability: str, options: Mapping[str, Any]) -
 
 
 def _replied(score: float | None, answer: str | None) -> str:
-    return f"{score:.16g}" if score is not None else answer or ""
+    return f"{score:.9g}" if score is not None else answer or ""
