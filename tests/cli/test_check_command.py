@@ -193,5 +193,30 @@ def test_rows_that_all_lack_a_column_have_one_line_with_their_number(data, rows,
     status, told, _ = checked(capsys, f"--data={data}")
     found = [line for line in wrong(told) if "'image'" in line]
     assert (status, len(found), said in found[0]) == (1, lines, True)
-    [line] = [line for line in wrong(told) if "mine/pairs: 1 of 2 cases have their image" in line]
+    [line] = [line for line in wrong(told) if "mine/pairs: 1 of 2 cases lacks its image (photos/2.jpg)" in line]
     assert f"{data}/photos/2.jpg" in line
+
+
+@pytest.mark.parametrize(
+    ("gone", "says"),
+    [
+        (1, "1 of 104 cases lacks its image (photos/gone-0.jpg); for example image 'photos/gone-0.jpg': not found"),
+        (3, "3 of 104 cases lack their image (photos/gone-0.jpg, photos/gone-1.jpg, photos/gone-2.jpg); for example"),
+        (5, "5 of 104 cases lack their image (photos/gone-0.jpg, photos/gone-1.jpg, photos/gone-2.jpg, ...); for"),
+    ],
+)
+def test_few_missing_images_are_wrong_and_named(data, gone, says, capsys):
+    own(data, *[PAIR | {"image": f"photos/gone-{n}.jpg"} for n in range(gone)], *[PAIR] * (104 - gone))
+    status, told, _ = checked(capsys, f"--data={data}")
+    assert f"mine/pairs: {104 - gone} of 104 cases have their image" in told
+    [line] = wrong(told)
+    assert line.startswith(f"wrong: mine/pairs: {says}")
+    assert status == 1
+
+
+def test_more_records_than_are_listed_speak_of_no_release(data, capsys):
+    own(data, *[PAIR | {"image": f"/away/{n}.jpg"} for n in range(60)])
+    status, told, _ = checked(capsys, f"--data={data}")
+    assert any(line.endswith("10 more records cannot be read; mend the first ones, and check again") for line in told)
+    assert not any("release" in line for line in told)
+    assert status == 1

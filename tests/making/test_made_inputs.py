@@ -175,7 +175,7 @@ def test_graphs_are_those_of_the_other_reader_each_image_once(write):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ({"a": 1}, "has none of the known forms of input"),
+        ({"a": 1}, "has 'a', none of the known forms of input; for captions"),
         ({"images": [{"id": 7, "file_name": "7.jpg"}]}, "field 'annotations' is missing"),
         (COCO | {"annotations": [{"image_id": 9, "id": 1, "caption": "a"}]}, "annotation 0: image_id 9 is not listed"),
         (COCO | {"annotations": [{"image_id": 7, "id": 1}]}, "annotation 0: field 'caption' is missing"),
@@ -206,7 +206,7 @@ def test_a_fault_names_the_file_the_record_and_the_remedy(write, content, says):
         (b'{"image": 1, }', "is not JSON or lines of JSON"),
         (b"\x00\x01\x02", "is not JSON or lines of JSON"),
         (b"\x1f\x8b\x08\x00", "is compressed; unpack it first"),
-        (b'{"a": 1}', "has none of the known forms of input"),
+        (b'{"a": 1}', "has 'a', none of the known forms of input; for captions"),
     ],
 )
 def test_a_broken_file_or_one_of_no_known_form_says_why(tmp_path, content, says):
@@ -216,6 +216,51 @@ def test_a_broken_file_or_one_of_no_known_form_says_why(tmp_path, content, says)
         read_inputs([file], ALL)
     with pytest.raises(DataError, match="no such file"):
         read_inputs([tmp_path / "none.json"], ALL)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", 'image,caption\n1.jpg,"a cup, and a hat"\n2.jpg,a dog\n'),
+        ("a.CSV", "sep=;\nphotographer;image;caption\nx;1.jpg;a cup, and a hat\nx;2.jpg;a dog\n"),
+        ("a.tsv", "image\tcaption\n1.jpg\ta cup, and a hat\n\n2.jpg\ta dog\n"),
+        ("a.json", '[\n {"image": "1.jpg", "caption": "a cup, and a hat"},\n {"image": "2.jpg", "caption": "a dog"}]'),
+        ("b.json", '[{"image": "1.jpg", "caption": "a cup, and a hat"}, {"image": "2.jpg", "caption": "a dog"}]'),
+        ("a.jsonl", '{"image": "1.jpg", "caption": "a cup, and a hat"}\n{"image": "2.jpg", "caption": "a dog"}'),
+    ],
+)
+def test_captions_come_as_lines_a_list_or_a_table(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    read = read_inputs([tmp_path / name], ALL)
+    assert [(one.image, one.text) for one in read.inputs] == [("1.jpg", "a cup, and a hat"), ("2.jpg", "a dog")]
+    assert len({one.id for one in read.inputs}) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "has"),
+    [
+        ("a.jsonl", '{"photo": "1.jpg", "text": "a cup"}\n{"photo": "2.jpg", "text": "a dog"}', "'photo', 'text'"),
+        ("a.json", '[{"file_name": "1.jpg", "captions": ["a cup"]}]', "'captions', 'file_name'"),
+        ("a.csv", "photo,text\n1.jpg,a cup\n", "'photo', 'text'"),
+        ("a.csv", "photo,caption\n1.jpg,a cup\n", "'photo'"),
+    ],
+)
+def test_captions_under_other_names_are_told_theirs_and_the_wanted_ones(tmp_path, name, text, has):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError) as raised:
+        read_inputs([tmp_path / name], ALL)
+    assert has in str(raised.value)
+    assert "'image' and 'caption'" in str(raised.value)
+
+
+@pytest.mark.parametrize("image", ["/photos/1.jpg", "C:\\photos\\1.jpg"])
+@pytest.mark.parametrize(
+    "more", [{"caption": "a"}, {"question": "How?", "answer": "2"}, {"caption": "a", "dialog": [["q", "a"]]}]
+)
+def test_a_path_from_the_root_is_no_name_of_an_image(write, image, more):
+    file = write([{"image": "1.jpg", **more}, {"image": image, **more}])
+    with pytest.raises(DataError, match=r"record on line 2: .*1.jpg.*root.*; write it from the data folder on, or"):
+        read_inputs([file], ALL)
 
 
 def test_files_of_two_inputs_are_not_mixed(write):

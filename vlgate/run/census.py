@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from math import ceil
 
 from vlgate.asking.items import shows_all
-from vlgate.errors import MissingImageError, OptionError
+from vlgate.errors import MissingImageError, OptionError, short
 from vlgate.types import Ask, Compare, LazyImage, Request, Task, images_of
 
 ENOUGH = 0.95
 """The share of a task's cases that must have their images; with fewer, nearly every figure is about the rest."""
 
 LISTED = 10  # the most tasks that the refusal lists
+LOOKED = 1000  # the most missing images whose names are compared
+NAMED = 3  # the most of them that are named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,25 +24,33 @@ class Census:
     task: str
     cases: int
     found: int
-    missing: LazyImage | None = None
+    missing: tuple[LazyImage, ...] = ()  # the first ones
 
     @property
-    def short(self) -> bool:
+    def too_few(self) -> bool:
         return self.found < ENOUGH * self.cases
 
     def __str__(self) -> str:
         return f"{self.found:,} of {self.cases:,} cases have their image"
 
+    @property
+    def lacking(self) -> str:
+        number = self.cases - self.found
+        some = ", ".join(short(one.key) for one in self.missing[:NAMED]) + ", ..." * (len(self.missing) > NAMED)
+        lack = "lacks its image" if number == 1 else "lack their image"
+        return f"{number:,} of {self.cases:,} cases {lack} ({some})"
+
 
 def count(task: Task) -> Census:
     lacking = [case for case in task.cases if not shows_all(case)]
-    images = (image for case in lacking[:1] for request in case.requests for image in images_of(request))
-    missing = next((image for image in images if not image.is_there), None)
-    return Census(task=task.id, cases=len(task.cases), found=len(task.cases) - len(lacking), missing=missing)
+    images = (image for case in lacking for request in case.requests for image in images_of(request))
+    missing = {image.key: image for image in islice((one for one in images if not one.is_there), LOOKED)}
+    found = len(task.cases) - len(lacking)
+    return Census(task=task.id, cases=len(task.cases), found=found, missing=tuple(missing.values()))
 
 
 def refuse_missing(tasks: Iterable[Task]) -> None:
-    short = [census for census in map(count, tasks) if census.short]
+    short = [census for census in map(count, tasks) if census.too_few]
     if not short:
         return
     whole = Census(task="", cases=sum(one.cases for one in short), found=sum(one.found for one in short))
@@ -47,7 +58,7 @@ def refuse_missing(tasks: Iterable[Task]) -> None:
     lines += [f"{one.task}: {one}" for one in short[:LISTED]]
     if len(short) > LISTED:
         lines.append(f"and {len(short) - LISTED} more tasks; vlgate tasks lists them all")
-    example = next((one.missing for one in short if one.missing is not None), None)
+    example = next((one.missing[0] for one in short if one.missing), None)
     if example is not None:
         lines.append(f"for example {looked_for(example)}")
     raise OptionError(*lines)
@@ -56,7 +67,7 @@ def refuse_missing(tasks: Iterable[Task]) -> None:
 def partly_missing(tasks: Iterable[Task]) -> tuple[str, ...]:
     # A model that opens no image does not notice. A task without any image was read for its texts alone.
     partly = [census for census in map(count, tasks) if 0 < census.found < census.cases]
-    lines = [f"{one.task}: {one}; for example {looked_for(one.missing)}" for one in partly[:LISTED] if one.missing]
+    lines = [f"{one.task}: {one}; for example {looked_for(one.missing[0])}" for one in partly[:LISTED] if one.missing]
     rest = [f"and {len(partly) - LISTED} more tasks lack some images; vlgate tasks lists them all"]
     return (*lines, *rest[: len(partly) > LISTED])
 

@@ -15,7 +15,6 @@ from vlgate.sources.own.cases import SUFFIXES
 from vlgate.sources.reading.image_finder import EXTENSIONS
 from vlgate.sources.reading.records import noting
 from vlgate.sources.reading.source import ReadOptions
-from vlgate.sources.reading.text_files import FETCH_AGAIN
 from vlgate.sources.registry import SOURCES, readable_tasks, shapes_of
 from vlgate.types import Task
 
@@ -70,6 +69,7 @@ def _names(folder: Path) -> list[str]:
 
 
 ALIKE = 3  # the most errors of the same words in one file that have a line each
+MEND = "mend the first ones, and check again"
 MOST = 50  # the most errors of one file that are listed; a file with more has one mistake many times
 
 
@@ -100,7 +100,7 @@ def read_everything(options: ReadOptions) -> EveryError:
             kept[message] = error
     for file, number in numbers.items():
         if number > MOST:
-            more = DataError(file, None, f"{number - MOST:,} more records cannot be read", FETCH_AGAIN)
+            more = DataError(file, None, f"{number - MOST:,} more records cannot be read", MEND)
             kept[str(more)] = more
     return EveryError(tasks=sorted(every, key=lambda task: task.id), errors=kept)
 

@@ -201,8 +201,9 @@ def test_a_file_in_place_of_a_module_is_named(own, spec, says):
 
 @tabled
 def test_a_checkpoint_without_the_name_of_its_family_is_told_what_to_write(tmp_path, file, content, spec, says):
-    (tmp_path / "my-clip").mkdir()
-    (tmp_path / "my-clip" / file).write_text(content if isinstance(content, str) else json.dumps(content))
+    for name in ("my-clip", "my_clip"):  # the second could be a module
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).write_text(content if isinstance(content, str) else json.dumps(content))
     with pytest.raises(ModelLoadError, match=re.escape(says)):
         check(spec, folder=tmp_path)
 

@@ -14,6 +14,7 @@ from vlgate.making.inputs.records import (
     Interaction,
     Interactions,
     any_text,
+    image_name,
     lined_identity,
     listed,
     origin,
@@ -116,7 +117,7 @@ def _lined(file: Path, verbs: _Verbs) -> Iterator[Frame]:
         template, similar = verbs.get(verb, _UNKNOWN)
         yield Frame(
             id=lined_identity(record),
-            image=record.text("image"),
+            image=image_name(record),
             verb=verb,
             roles={role: roles.text(role) for role in roles.fields},
             origin=origin(record),

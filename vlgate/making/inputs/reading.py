@@ -24,7 +24,7 @@ from vlgate.making.kinds.kind import KINDS, InputName, kind
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.checks import Mode
 from vlgate.sources.reading.image_finder import is_plain, stem
-from vlgate.sources.reading.text_files import collector_paused
+from vlgate.sources.reading.text_files import collector_paused, read_cells
 
 Content = InputName | Literal["space", "list"]
 """An input, imSitu's file of verbs and nouns, which goes with role frames, or HICO's list, with interactions."""
@@ -35,6 +35,7 @@ FORMS = (
     'or lines of {"image", "verb", "roles"}), interactions (HAKE\'s) or scene graphs'
 )
 _HEAD = 2**20  # bytes at the beginning that are looked at
+_NAMED = 5  # the most fields of an unknown form that are named
 _REMEDY = f"name a file of {FORMS}"
 _PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ")  # gzip, zip, bzip2, xz
 _LIST = re.compile(rf"\A(?:[^\d\n]*\n)*{LINE.pattern}$".encode(), re.MULTILINE)
@@ -43,6 +44,9 @@ _BESIDE_IMAGES = {"file_name", "coco_url", "license"}
 
 def content_of(file: Path) -> Content:
     head = _head(file)
+    if file.suffix.lower() in records.TABLES and not head.startswith((b"{", b"[", *_PACKED)):
+        next(read_cells(file, "caption", records.CAPTION_TABLE), None)
+        return "captions"
     keys, broken = _keys(head)
     first, below, third = (keys.get(depth, set()) for depth in (1, 2, 3))
     tests: tuple[tuple[Content, bool], ...] = (
@@ -54,6 +58,7 @@ def content_of(file: Path) -> Content:
         ("interactions", "hoi_id" in below or {"labels", "dataset"} <= below),
         ("graphs", bool({"objects", "graphs"} & first) or "objects" in below),
         ("captions", "annotations" in first or ("images" in first and bool(_BESIDE_IMAGES & third))),
+        ("captions", head.lstrip().startswith(b"[") and {"image", "caption"} <= below and "dialog" not in below),
         ("list", _LIST.search(head) is not None),
     )
     content = next((content for content, holds in tests if holds), None)
@@ -61,8 +66,12 @@ def content_of(file: Path) -> Content:
         return content
     if head.startswith(_PACKED):
         raise DataError(file, None, "is compressed", "unpack it first")
-    problem = f"is not JSON or lines of JSON ({broken})" if broken else "has none of the known forms of input"
-    raise DataError(file, None, problem, _REMEDY)
+    if broken:
+        raise DataError(file, None, f"is not JSON or lines of JSON ({broken})", _REMEDY)
+    fields = sorted(first or below)
+    held = f"has {', '.join(map(repr, fields[:_NAMED]))}{', ...' * (len(fields) > _NAMED)}, " if fields else "has "
+    remedy = "for captions, name them 'image' and 'caption', one caption a line (vlgate make --list has other inputs)"
+    raise DataError(file, None, f"{held}none of the known forms of input", remedy if fields else _REMEDY)
 
 
 def _head(file: Path) -> bytes:
@@ -223,14 +232,15 @@ def _another(file: Path, content: Content, takes: Sequence[InputName]) -> DataEr
 
 
 def _is_lines(file: Path) -> bool:
-    """Whether the first line that is not blank is a JSON value of its own, and not a whole file's."""
+    """Whether the file is a table or a list, or its first line a JSON value of its own, and not a whole file's."""
     with file.open(encoding="utf-8-sig", errors="replace") as stream:
         first = next((line for line in stream if line.strip()), "")
-    try:
+    if file.suffix.lower() in records.TABLES or first.lstrip().startswith("["):
+        return True
+    with suppress(ValueError, RecursionError):
         value = json.loads(first)
-    except (ValueError, RecursionError):
-        return False
-    return type(value) is dict and "image" in value
+        return type(value) is dict and "image" in value
+    return False
 
 
 def distinct_graphs(

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from vlgate.errors import DataError
+from vlgate.errors import short
 from vlgate.perturb.foils import candidates
 from vlgate.perturb.foils.candidates import Turn
 from vlgate.perturb.foils.how_many import numeral
-from vlgate.sources.reading.records import Record, lined_records
-from vlgate.sources.reading.text_files import read_json
+from vlgate.sources.reading.records import Record, lined_records, listed_records, record_of
+from vlgate.sources.reading.text_files import read_cells, read_json, read_text
 
 # The records of the inputs. A scene graph is ``vlgate.perturb.scene_graph.SceneGraph``.
 
@@ -90,10 +90,7 @@ class Interactions:
 
 
 def whole(file: Path, remedy: str) -> Record:
-    content = read_json(file)
-    if type(content) is not dict:
-        raise DataError(file, None, "is not an object", remedy)
-    return Record(file, "(the whole file)", content, remedy)
+    return record_of(file, "(the whole file)", read_json(file), remedy)
 
 
 def listed(record: Record, field: str, name: str) -> Iterator[Record]:
@@ -101,10 +98,7 @@ def listed(record: Record, field: str, name: str) -> Iterator[Record]:
     if type(values) is not list:
         record.reject(field, "a list")
     for position, fields in enumerate(values):
-        place = f"{name} {position}"
-        if type(fields) is not dict:
-            raise DataError(record.file, place, "is not an object", record.remedy)
-        yield Record(record.file, place, fields, record.remedy)
+        yield record_of(record.file, f"{name} {position}", fields, record.remedy)
 
 
 def any_text(record: Record, field: str) -> str:
@@ -120,6 +114,14 @@ def identity(record: Record, field: str) -> str:
     return str(value) if type(value) is int else record.text(field)
 
 
+def image_name(record: Record) -> str:
+    name = record.text("image")
+    if _ROOTED.match(name):
+        problem = f"the image's name is {short(name)!r}, a path from the root of this machine"
+        raise record.error(problem, "write it from the data folder on, or from that of --images on")
+    return name
+
+
 def lined_identity(record: Record) -> str:
     return identity(record, "id") if "id" in record.fields else f"{record.file.stem} {record.id}"
 
@@ -131,6 +133,7 @@ def origin(record: Record) -> str:
 LONGEST = 2_000
 """The most characters of a text; longer ones are not captions, and are not parsed."""
 
+_ROOTED = re.compile(r"([A-Za-z]:)?[/\\]")
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|&(?:#\d+|#x[0-9a-fA-F]+|[a-z]{2,8});")
 
 
@@ -172,9 +175,12 @@ def screened(inputs: Sequence[Any], left_out: Counter[str]) -> list[Any]:
     return kept
 
 
-# Captions: COCO's ``captions_*.json``, or JSON lines of ``{"image", "caption"}``, perhaps with ``"id"``.
+# Captions: COCO's ``captions_*.json``, or ``{"image", "caption"}``, perhaps with ``"id"``, as JSON lines, a list or a
+# table with these columns.
 
 _COCO = "name a file of COCO's captions, with the lists images and annotations"
+TABLES = frozenset((".csv", ".tsv"))
+CAPTION_TABLE = "save the table as CSV in UTF-8, and name the columns 'image' and 'caption' in its first line"
 _CAPTION_LINES = 'write a line such as {"image": "1.jpg", "caption": "a dog left of a cat"}'
 
 
@@ -209,9 +215,15 @@ def coco(file: Path) -> Iterator[Caption]:
 
 
 def lined_captions(file: Path) -> Iterator[Caption]:
-    for record in lined_records(file, _CAPTION_LINES):
+    if file.suffix.lower() not in TABLES:
+        is_list = read_text(file, _CAPTION_LINES).lstrip().startswith("[")
+        rows = listed_records(file, _CAPTION_LINES) if is_list else lined_records(file, _CAPTION_LINES)
+    else:
+        cells = read_cells(file, "caption", CAPTION_TABLE)
+        rows = (Record(file, f"on line {line}", fields, CAPTION_TABLE) for line, fields in cells)
+    for record in rows:
         name = lined_identity(record)
-        yield Caption(id=name, image=record.text("image"), text=any_text(record, "caption"), origin=origin(record))
+        yield Caption(id=name, image=image_name(record), text=any_text(record, "caption"), origin=origin(record))
 
 
 # Answered questions: Visual7W's ``dataset*.json``, or JSON lines of ``{"image", "question", "answer"}``.
@@ -233,7 +245,7 @@ def visual7w(file: Path) -> Iterator[Answer]:
 def lined_answers(file: Path) -> Iterator[Answer]:
     for record in lined_records(file, _ANSWER_LINES):
         name = lined_identity(record)
-        yield _answer(record, image=record.text("image"), name=name, wrong=_texts(record, "wrong", []))
+        yield _answer(record, image=image_name(record), name=name, wrong=_texts(record, "wrong", []))
 
 
 def _answer(record: Record, *, image: str, name: str, wrong: tuple[str, ...]) -> Answer:
@@ -303,7 +315,7 @@ def lined_dialogs(file: Path) -> Iterator[Dialog]:
             record.reject("dialog", "a list of [question, answer], both strings")
         yield Dialog(
             id=lined_identity(record),
-            image=record.text("image"),
+            image=image_name(record),
             caption=any_text(record, "caption"),
             turns=tuple(Turn(question=question, answer=answer) for question, answer in turns),
             origin=origin(record),

@@ -61,6 +61,7 @@ def offered(name: str, *, builtin: bool) -> Offered | None:
 
 _WEIGHTS = (".safetensors", ".bin", ".pt")
 _REPOSITORY = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(@[\w.-]+)?")
+_SERVED = re.compile(r"(?P<openai>gpt-[345]|chatgpt|o[134](-|$))|claude-|gemini-")  # models without weights to fetch
 _WRITES = re.compile(r"instruct|flan|-opt-|llava|conditionalgeneration", re.IGNORECASE)  # models that write text
 
 
@@ -78,6 +79,9 @@ def meant(spec: str, folder: Path) -> str:
     """Return what to write for a file, a folder or a repository without the name of a model; empty if it is none."""
     plain = spec.partition("?")[0]
     path = folder / Path(plain).expanduser()
+    if not path.exists() and (served := _SERVED.match(plain)):
+        address = "https://api.openai.com/v1" if served["openai"] else "ADDRESS"
+        return f"is asked through a service with OpenAI's API; write --model='openai:{address}#{spec}'"
     if not path.exists() and not _REPOSITORY.fullmatch(plain):
         return f"is not there: {path}" if spec.startswith((".", "/", "~")) else ""
     name = family_of(plain) if not path.exists() else "replay" if path.suffix in {".jsonl", ".parquet"} else ""

@@ -279,10 +279,15 @@ def _parse(spec: str, folder: Path | None = None) -> _Spec:
         return _Spec(name=target, target=target, weights=weights, own=True)
     module = name.removesuffix(".py")
     is_module = all(part.isidentifier() for part in module.split("."))
-    if not rest and folder is not None and is_module and can_be_found(module, folder):
+    no_code = folder is not None and (folder / name).is_dir() and not (folder / name / "__init__.py").is_file()
+    if not rest and folder is not None and is_module and not no_code and can_be_found(module, folder):
+        parts = module.split(".")
+        ends = (end for end in range(1, len(parts)) if folder.joinpath(*parts[:end]).with_suffix(".py").is_file())
+        end = next(ends, len(parts))
+        target = f"{'.'.join(parts[:end])}:{'.'.join(parts[end:]) or 'build'}"
         raise ModelLoadError(
-            f"model={spec!r}: {name!r} is a module; write the callable that returns the model after a colon, "
-            f"did you mean '{module}:build'?"
+            f"model={spec!r}: a module is not yet a model; write the callable that returns the model after a colon, "
+            f"did you mean {target!r}?"
         )
     plain, mark, options = spec.partition("?")
     if mark and plain in registered():
@@ -290,6 +295,7 @@ def _parse(spec: str, folder: Path | None = None) -> _Spec:
     if folder is not None and (remedy := meant(spec, folder)):
         raise ModelLoadError(f"model={spec!r} {remedy}")
     known = nearest(name, sorted({*registered(), *(one.name for one in all_offered())}))
-    raise ModelLoadError(
-        f"model={spec!r}: unknown model {name!r} ({known}); write a model of your own as package.module:callable"
-    )
+    remedy = f"({known}); write a model of your own as package.module:callable"
+    if folder is not None and rest and not known.startswith("did you mean") and (named := meant(rest, folder)):
+        remedy = f"before {rest!r}, which {named}"
+    raise ModelLoadError(f"model={spec!r}: unknown model {name!r} {remedy}")

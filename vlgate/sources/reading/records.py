@@ -116,7 +116,7 @@ class Record:
 
 
 def keyed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
-    yield from each(lambda member: _record(file, *member, remedy), read_members(file, remedy))
+    yield from each(lambda member: record_of(file, *member, remedy), read_members(file, remedy))
 
 
 def listed_records(file: Path, remedy: str = FETCH_AGAIN, fields: Sequence[str] = ()) -> Iterator[Record]:
@@ -128,7 +128,7 @@ def listed_records(file: Path, remedy: str = FETCH_AGAIN, fields: Sequence[str] 
     def record(member: tuple[int, Any]) -> Record:
         name, value = str(member[0]), member[1]
         if not fields:
-            return _record(file, name, value, remedy)
+            return record_of(file, name, value, remedy)
         if type(value) is not list or len(value) != len(fields):
             raise DataError(file, name, f"is {shown(value)}, expected a list of {', '.join(fields)}", remedy)
         return Record(file, name, dict(zip(fields, value, strict=True)), remedy)
@@ -147,7 +147,7 @@ def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
             continue
         name = f"on line {number}"
         try:
-            record = _record(file, name, parsed(file, text, slice(start, end), remedy), remedy)
+            record = record_of(file, name, parsed(file, text, slice(start, end), remedy), remedy)
         except DataError as error:
             is_json, error.record = error.record is not None, name  # if not, its message names the column, too
             if not is_json and remedy == FETCH_AGAIN and not text[end:].strip():  # a cut download lacks more
@@ -157,7 +157,7 @@ def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
             yield record
 
 
-def _record(file: Path, name: str, fields: Any, remedy: str = FETCH_AGAIN) -> Record:
+def record_of(file: Path, name: str, fields: Any, remedy: str = FETCH_AGAIN) -> Record:
     if type(fields) is not dict:
         raise DataError(file, name, f"is {shown(fields)}, expected an object", remedy)
     if not name.isascii() and _UNPAIRED.search(name):
