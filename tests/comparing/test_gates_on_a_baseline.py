@@ -63,7 +63,7 @@ def test_what_is_newly_broken_is_counted_named_written_and_judged(before):
     result = run(before, [1, 5, 9], ret=1)
     result.stdout.re_match_lines(
         [
-            r"fail +valse/existence +acc_r +2 newly broken +- +40 +max_broken = 1 +- +- +unclear",
+            r"fail +valse/existence +acc_r +2 broken +- +40 +max_broken = 1 +- +- +unclear",
             r"pass +valse/existence +acc_r +-0.025 +-\S+ to \S+ +40 +max_drop = 0.5 +- +- +unclear",
             r"pass +valse/existence +acc_r +3 changed +- +40 +max_churn = 0.9 +- +- +unclear",
         ]

@@ -230,7 +230,7 @@ def threshold_words(kind: GateKind, least: float | None, most: float | None, bas
 
 
 def count_words(kind: GateKind, counted: int) -> str:
-    return f"{counted:,} {'newly broken' if kind == 'max_broken' else 'changed'}"
+    return f"{counted:,} {'broken' if kind == 'max_broken' else 'changed'}"
 
 
 def threshold(decision: Decision) -> str:
