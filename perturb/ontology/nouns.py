@@ -112,11 +112,8 @@ def _wrong_numbers(noun: Noun, nouns: Mapping[str, Noun]) -> Iterator[str]:
 
 def _circles(nouns: Mapping[str, Noun]) -> Iterator[tuple[Noun, str]]:
     above = {name: {up for one in (name, *noun.same) for up in nouns[one].parents} for name, noun in nouns.items()}
-    left = above
-    while free := {name for name, ups in left.items() if left.keys().isdisjoint(ups)}:
-        left = {name: ups for name, ups in left.items() if name not in free}
     try:
-        TopologicalSorter(left).prepare()  # slow, and left with nothing if there is no circle
+        TopologicalSorter(above).prepare()
     except CycleError as error:
         names = error.args[1]
         yield nouns[names[-1]], f"is above itself: {' > '.join(reversed(names))}"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gzip
 import re
+import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from vlgate.perturb.bare_modules import bare_module
 from vlgate.perturb.word_lists import words
 
 # Articles, capital letters, and writing one phrase over another.
@@ -182,11 +184,23 @@ class Entries(Mapping[str, Any]):
 @cache
 def _reader(name: str) -> Any:
     attribute, file, codec = _ENTRIES[name]
-    reader = getattr(bare_module(_LIBRARY, f"core.{name}"), name)()
+    reader = getattr(_module(f"core.{name}"), name)()
     if not hasattr(reader, attribute):  # there is one reader in a process, which may have read all of them
-        load = getattr(bare_module(_LIBRARY, f"codecs.{codec}"), codec).load
+        load = getattr(_module(f"codecs.{codec}"), codec).load
         setattr(reader, attribute, Entries(Path(getattr(reader, file)), load))
     return reader
+
+
+def _module(name: str) -> Any:
+    module = f"{_LIBRARY}.{name}"
+    spec = find_spec(_LIBRARY)
+    if _LIBRARY in sys.modules or spec is None:
+        return import_module(module)
+    sys.modules[_LIBRARY] = module_from_spec(spec)
+    try:
+        return import_module(module)
+    finally:
+        del sys.modules[_LIBRARY]  # a later import of the library runs its own code, and finds these modules
 
 
 # Plurals and singulars of nouns, looked up: a noun that neither a table nor a dictionary has is left alone.
