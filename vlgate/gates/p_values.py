@@ -62,7 +62,11 @@ def beyond(gate: Gate, found: Metric | Difference) -> bool:
 
 
 def at_most(k: float, n: float, share: float) -> float:
-    """The probability of at most ``k`` right cases of ``n``, by the incomplete beta function between whole numbers."""
+    """The probability of at most ``k`` right cases of ``n``, by the incomplete beta function between whole numbers.
+
+    >>> round(at_most(46, 50, 0.98), 4)
+    0.0178
+    """
     if k >= n - _ROUNDING:
         return 1.0
     wrong = 1.0 - share  # 1.0 for a share that rounding cannot tell from 0
@@ -119,7 +123,12 @@ def corrected(decisions: Sequence[Decision], correction: Correction) -> tuple[De
 
 
 def stays(scaled: FloatArray, correction: Correction) -> NDArray[np.bool_]:
-    """Which of m gates fail after the correction; ``scaled``: p-values by half of 1 - confidence, shape (rows, m)."""
+    """Which of m gates fail after the correction; ``scaled``: p-values by half of 1 - confidence, shape (rows, m).
+
+    >>> p = np.array([[0.3, 0.6, 2.0]])
+    >>> [stays(p, name).tolist() for name in ("none", "holm", "bh")]
+    [[[True, True, False]], [[True, False, False]], [[True, True, False]]]
+    """
     rows, m = scaled.shape
     if correction == "none" or not m:
         return scaled <= 1.0

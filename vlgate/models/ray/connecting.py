@@ -106,7 +106,11 @@ class Seat:
 
 
 def seats(living: Sequence[Node], device: str, environment: Mapping[str, str] | None = None) -> tuple[Seat, ...]:
-    """Return a seat for an actor on each GPU or, without GPUs, on each node that has CPUs."""
+    """Return a seat for an actor on each GPU or, without GPUs, on each node that has CPUs.
+
+    >>> [seat.threads for seat in seats([Node(id="a", name="a", cpus=16, gpus=4)], "auto", {})]
+    [4, 4, 4, 4]
+    """
     gpus = sum(node.gpus for node in living)
     if device not in {"auto", "cpu", "cuda"}:
         raise OptionError(

@@ -42,13 +42,23 @@ def image_name(key: str) -> str:
 
 
 def bare_name(key: str) -> str:
-    """Return a key without its folders and extension: ``1#blur6`` of ``VG_100K/1.jpg#blur6`` and of ``1#blur6.PNG``."""
+    """Return a key without its folders and extension.
+
+    >>> bare_name("VG_100K/1.jpg#blur6"), bare_name("1#blur6.PNG"), bare_name("a.b.jpeg"), bare_name(".png")
+    ('1#blur6', '1#blur6', 'a.b', '.png')
+    """
     name, mark, perturbation = _nfc(key).partition("#")
     return _EXTENSION.sub("", name.rpartition("/")[2]) + mark + _EXTENSION.sub("", perturbation)
 
 
 def collection(key: str) -> str:
-    """Return the collection whose number a key holds, or "": COCO's and Visual Genome's numbers overlap."""
+    """Return the collection whose number a key holds, or "": COCO's and Visual Genome's numbers overlap.
+
+    >>> collection("COCO_val2014_000000165831.jpg"), collection("000000165831.jpg"), collection("v7w_165831.jpg")
+    ('coco', 'coco', 'vg')
+    >>> collection("165831"), collection("images/vg/165831.jpg"), collection("vg/me.jpg")
+    ('', 'vg', '')
+    """
     name = bare_name(key).partition("#")[0]
     if _COCO.fullmatch(name) or _COCO_2017.fullmatch(name):
         return "coco"

@@ -60,7 +60,14 @@ class Rate(Hit):
 
 
 def hit(parts: Sequence[Box], effects: FloatArray, objects: Sequence[Box], decides: Sequence[bool]) -> Hit:
-    """Compare the part with the largest effect with the objects that decide; an effect of 0 or less hits nothing."""
+    """Compare the part with the largest effect with the objects that decide; without an effect above 0, nothing is hit.
+
+    ``effects``, shape (n,), are those of the n parts; at least one of the m objects decides.
+
+    >>> one = hit([(0, 0, 0.5, 1), (0.5, 0, 1, 1)], np.array([1.0, 0.0]), [(0.1, 0, 0.2, 1)], [True])
+    >>> one.touches, one.points, one.chance_touches
+    (True, False, 0.5)
+    """
     # ``effects``, shape (n,), are those of the n parts; at least one of the m objects decides.
     own = [box for box, decide in zip(objects, decides, strict=True) if decide]
     touching = np.array([any(overlap(part, box) > 0 for box in own) for part in parts])

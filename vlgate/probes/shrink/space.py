@@ -56,7 +56,15 @@ _NAMES = ("picture", "image")
 
 
 def restated(text: str) -> Iterator[str]:
-    """Yield texts that are true of an image exactly if ``text`` is."""
+    """Yield texts that are true of an image exactly if ``text`` is.
+
+    >>> list(restated("The red cup is above the ball."))
+    ['The ball is below the red cup.']
+    >>> list(restated("There is no cup."))[:2]
+    ['There is no cup in the picture.', 'In the picture, there is no cup.']
+    >>> list(restated("A picture of a cup."))
+    ['An image of a cup.']
+    """
     placed = _PLACED.fullmatch(text)
     if placed is not None:
         one, relation, other, end = placed.groups()

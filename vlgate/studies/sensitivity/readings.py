@@ -56,7 +56,11 @@ def raw(text: str) -> list[str]:
 
 
 def named(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the words of a text, and whether each names a thing; the words of one name are one."""
+    """Yield the words of a text, and whether each names a thing; the words of one name are one.
+
+    >>> list(named("A brown teddy bear sleeps."))
+    [('brown', False), ('teddy bear', True), ('sleep', False)]
+    """
     ontology = default_ontology()
     # What an article stands before is a noun if it can be; an attribute before a noun ("metal bowl") is none.
     both = [(before in _ARTICLES, word) for before, word in pairwise(("", *raw(text))) if word not in _ARTICLES]
