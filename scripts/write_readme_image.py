@@ -55,7 +55,8 @@ def environment() -> dict[str, str]:
     """Return this process's environment without what changes the run or its colours."""
     changes = ("PYTEST", "VLGATE", "COV", "NO_COLOR", "FORCE_COLOR")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(changes) and name != "CI"}
-    return kept | {"COLUMNS": str(COLUMNS), "HF_HUB_OFFLINE": "1", "VLGATE_CACHE": "off"}
+    path = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])  # as in an activated environment
+    return kept | {"PATH": path, "COLUMNS": str(COLUMNS), "HF_HUB_OFFLINE": "1", "VLGATE_CACHE": "off"}
 
 
 def drawing(shown: str) -> str:

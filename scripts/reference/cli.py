@@ -34,7 +34,7 @@ def _command(name: str, module: str) -> str:
 
 
 def _called(action: argparse.Action) -> str:
-    return code(action.option_strings[-1] if action.option_strings else action.metavar or action.dest)
+    return ", ".join(map(code, action.option_strings)) or code(action.metavar or action.dest)
 
 
 def _values(action: argparse.Action) -> str:

@@ -205,7 +205,7 @@ def test_a_fault_names_the_file_the_record_and_the_remedy(write, content, says):
         *((text, "") for text in (b"", b"   ", b"{", b"[", b'"x"', b"no json", b'{"image": "1", "caption": "a"}\n{')),
         (b'{"image": 1, }', "is not JSON or lines of JSON"),
         (b"\x00\x01\x02", "is not JSON or lines of JSON"),
-        (b"\x1f\x8b\x08\x00", "is compressed; unpack it first"),
+        (b"\x1f\x8b\x08\x00", "is compressed, or a spreadsheet; unpack it, or save it as CSV in UTF-8"),
         (b'{"a": 1}', "has 'a', none of the known forms of input; for captions"),
     ],
 )

@@ -159,7 +159,7 @@ def _refuse(
         ]
         if other:
             raise OptionError(
-                f"{where}: {task} asks something else in {_named(other)}: images, texts or truths differ; {_REMEDY}"
+                f"{where}: {task} asks something else in {_named(other)}: image names, texts or truths; {_REMEDY}"
             )
 
 

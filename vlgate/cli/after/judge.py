@@ -1,8 +1,8 @@
 """Decide the gates of a thresholds file about a finished run, from its files.
 
 It needs neither the model nor torch. The decisions and the exit status are those that the run itself would give with
-this file: cases that were deselected, skipped or not scored, a test that failed and is not a gate, and a run that did
-not come to its end, cannot pass. Nothing is written unless --results names a folder.
+this file: cases that were deselected, not scored or skipped beyond max_skipped, a test that failed and is not a gate,
+and a run that did not come to its end, cannot pass. Nothing is written unless --results names a folder.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def content_of(file: Path) -> Content:
     if content is not None:
         return content
     if head.startswith(_PACKED):
-        raise DataError(file, None, "is compressed", "unpack it first")
+        raise DataError(file, None, "is compressed, or a spreadsheet", "unpack it, or save it as CSV in UTF-8")
     if broken:
         raise DataError(file, None, f"is not JSON or lines of JSON ({broken})", _REMEDY)
     fields = sorted(first or below)

@@ -185,11 +185,11 @@ def choose(
         else:
             choosing.dropped[reason] += 1
     every = score(left)
-    left = choosing.selected(every)
-    share = choosing.gated(every, least=ENOUGH / len(left)) if len(left) >= ENOUGH else None
-    before = blind(left, kind.shape) if left else None
-    probes = reached(left, kind.shape) if balance == "pruned" and left else None
-    left, enough = choosing.filtered(left), False
+    selected = choosing.selected(every)
+    before = blind(selected, kind.shape) if selected else None
+    probes = reached(selected, kind.shape) if balance == "pruned" and selected else None
+    left, enough = choosing.filtered(selected), False
+    share = choosing.gated(every, left=len(left) / len(selected), cases=len(left)) if len(left) >= ENOUGH else None
     if limit is not None and len(left) > limit:
         fewer = choosing.limited(left, limit)
         choosing.dropped[BEYOND] += len(left) - len(fewer)
@@ -234,8 +234,9 @@ class _Choosing:
                 items = self.selected(left)
         return items
 
-    def gated(self, items: Sequence[Item], *, least: float) -> float:
+    def gated(self, items: Sequence[Item], *, left: float, cases: int) -> float:
         """Return about which share of the images gives the cases of a gate: a balanced set grows faster than they."""
+        # ``left`` is the share of a balanced set that the filters leave, ``cases`` how many all images give.
         order = sorted({name for item in items for name in images(item)})
         quick_generator(f"{self._seed}:gate:{self._kind.name}").shuffle(order)
 
@@ -247,8 +248,8 @@ class _Choosing:
             found = self._kind.select(some, self._seed)
             return 0 if found.note else len(found.items)  # a set that is not balanced counts for none
 
-        share = least
-        while share < 1 and number(share) < ENOUGH:
+        share = ENOUGH / cases
+        while share < 1 and left * number(share) < ENOUGH:
             share = min(1.0, _GROWTH * share)
         return share
 
