@@ -51,7 +51,8 @@ def _taking_part(noun: str, things: WordRelations) -> str:
     lower = noun.lower()
     if lower in _CHILDREN or things.is_kind(lower, "child", 1):
         return "child"
-    person = lower in _ANYBODY or (things.is_kind(lower, "person", 1) and not things.is_kind(lower, "animal", 3))
+    other = things.is_kind(lower, "animal", 3) or things.is_kind(lower, "artifact", 2)  # "plunger", "cultivator"
+    person = lower in _ANYBODY or (things.is_kind(lower, "person", 1) and not other)
     return "person" if person else noun
 
 

@@ -8,7 +8,7 @@ roles in the active voice: "A man drinks water."
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -24,7 +24,6 @@ NO_PART = "the words before the role say no part in the action"  # why a frame i
 _ROLE = re.compile(r"[A-Z][A-Z0-9-]+\b")
 _DETERMINERS = words("determiner of a role")
 _BEFORE = words("before a role")
-_OF = re.compile(r"\b(?<!out )(?<!front )(?<!top )(?<!inside )of\b")  # "some of the", but "out of the"
 # A photograph has one of each of these: "the ground", not "a ground".
 _ONLY = frozenset("ground floor sky sun moon air sea ocean earth horizon wind outdoors opposition".split())
 _SAME_IN_BOTH = frozenset(("sheep", "deer", "fish", "aircraft", "moose", "bison", "trout", "salmon", "swine"))
@@ -67,13 +66,21 @@ def role_verb(name: str, abstract: str, similar: str = "") -> RoleVerb | None:
     between[0] = between[0][1:]  # without the verb itself
     before: dict[str, str] = {}
     for match, some in zip(matches[1:], between, strict=True):
-        link = re.sub(_OF, "", " ".join(word for word in some if word not in _DETERMINERS)).split()
+        role, link = match[0].lower(), [word for index, word in enumerate(some) if not _counts(some, index)]
         if _BEFORE.issuperset(link):
-            before[match[0].lower()] = " ".join(link)
+            before[role] = " ".join(link)
+        elif not before and role != PLACE:
+            return None  # what cannot be said is the object, without which the next role says something else
     agent, base = matches[0][0].lower(), predicate.verb.base
     if not before:
         return None
     return RoleVerb(name=name, base=base, agent=agent, roles=tuple(before), before=before, similar=similar)
+
+
+def _counts(words: Sequence[str], index: int) -> bool:
+    """Whether a word is a determiner, or its "of": "some of the"; that of "out of the" is not."""
+    behind = words[index] == "of" and index > 0 and words[index - 1] in _DETERMINERS
+    return behind or words[index] in _DETERMINERS
 
 
 def frame_of(verb: RoleVerb, roles: Mapping[str, str]) -> Frame | None:
@@ -107,6 +114,8 @@ def is_participant(frame: Frame) -> bool:
         return False
     if word == ["for"]:
         return frame.verb.base in _SEEKING
+    if frame.verb.before[frame.role] == "of":  # "robs of a purse", "speaks of a dog"
+        return False
     return word not in (["as"], ["about"]) and (word != ["by"] or frame.verb.base in _PLACED_BY | _TRAVEL)
 
 

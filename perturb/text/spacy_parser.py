@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ModelLoadError
+from vlgate.perturb.text.grammar import lemmas
 from vlgate.perturb.text.parsed import Parsed, Span, Token
 
 DEFAULT = "en_core_web_sm"
@@ -99,7 +100,7 @@ def _parsed(text: str, document: Any) -> Parsed:
         Token(
             text=one.text,
             space=one.whitespace_,
-            lemma=one.lemma_,
+            lemma=_lemma(one),
             tag=one.tag_,
             pos=one.pos_,
             dep=one.dep_,
@@ -109,3 +110,9 @@ def _parsed(text: str, document: Any) -> Parsed:
     )
     chunks: tuple[Span, ...] = tuple((chunk.start, chunk.end) for chunk in document.noun_chunks)
     return Parsed(text=text, tokens=tokens, chunks=chunks, sentences=tuple((s.start, s.end) for s in document.sents))
+
+
+def _lemma(token: Any) -> str:
+    # Small pipelines derive lemmas by rules: "rid" of "riding", "star" of "staring", "vas" of "vases".
+    known = lemmas(token.lower_, token.pos_) if token.pos_ in {"NOUN", "VERB"} else ()
+    return token.lemma_ if token.lemma_.lower() in known or not known else known[0]

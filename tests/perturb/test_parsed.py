@@ -74,6 +74,11 @@ def test_a_caption_has_its_parts_of_speech_relations_and_noun_phrases(parser):
     assert parser.name.startswith("en_core_web_sm 3.")
 
 
+def test_the_lemma_of_a_verb_or_noun_is_one_of_the_dictionary(parser):
+    (text,) = parser.parse(("A man riding a horse is staring at vases.",))
+    assert {"ride", "stare", "vase"} <= {token.lemma for token in text.tokens}
+
+
 def test_the_tokens_of_any_text_join_to_the_text(parser):
     for text, parsed in zip(HARD, parser.parse(HARD), strict=True):
         assert parsed.text == text

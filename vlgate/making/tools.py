@@ -128,7 +128,7 @@ FILE = "parses.sqlite"
 
 _AT_ONCE = 1_000  # texts that are looked up, parsed and stored together
 _WAIT = 60.0  # seconds for another process to finish its transaction
-_FORM = 1  # of the rows; a change of Parsed or Token needs another number
+_FORM = 2  # of the rows; a change of Parsed or Token needs another number
 _TABLE = "CREATE TABLE IF NOT EXISTS parses (pipeline TEXT, text TEXT, parse TEXT, PRIMARY KEY (pipeline, text))"
 
 

@@ -244,7 +244,7 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
         helped = form.tag in {"VB", "VBP"} and form.dep == "ccomp" and tokens[form.head].lemma in _CAUSES
         if (number is not None and number != several) or (helped and subject == phrase.head):
             yield UNSURE_VERB
-        if tokens[verb].lemma == "be" and subject == phrase.head and {*reading.dependents(verb, "attr")} - {subject}:
+        if subject == phrase.head and (_predicates(reading, verb) - {subject}):
             yield "a predicate noun would have to change too"
         if phrase.head == subject and _in_relative_clause(reading, verb):
             between = [one for n, one in reading.phrases.items() if phrase.head < n < verb]
@@ -254,6 +254,15 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
             phrase.head in _nouns_above(reading, subject) or subject < phrase.head < verb
         ):
             yield UNSURE_CLAUSE
+
+
+def _predicates(reading: Reading, verb: int) -> set[int]:
+    """Return the nouns behind "be", and behind the "as" of a verb: "umbrellas are used as parasols"."""
+    tokens = reading.parsed.tokens
+    main = tokens[verb].head if tokens[verb].dep in {"aux", "auxpass"} else verb
+    behind = [one for one in reading.dependents(main, "prep") if tokens[one].lower == "as"]
+    nouns = {noun for one in behind for noun in reading.dependents(one, "pobj")}
+    return nouns | ({*reading.dependents(verb, "attr")} if tokens[verb].lemma == "be" else set())
 
 
 def _is_bare(reading: Reading, index: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 
 from vlgate.perturb.foils.captions.agreement import is_person
 from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_same, say_one, say_several
@@ -44,12 +44,19 @@ def shared_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
     yield from holding(
         ("the noun is not known as the name of an object", lambda: not all(map(ontology.knows, both))),
         ("the noun phrase has a name in it", lambda: any(one.tag in _NAMES for one in tokens[slice(*phrase.span)])),
+        ("other words tell the number, too", lambda: _tells_a_number(reading, phrase)),
         ("the noun is in the caption twice", lambda: sum(token.lower in both for token in tokens) > 1),
         ("the determiner belongs to two nouns", lambda: _shares_a_determiner(reading, phrase)),
         ("the noun phrase says what a group consists of", lambda: phrase.plural and stands_behind_of(reading, phrase)),
         (IMAGE, lambda: reason_of(noun) == IMAGE),
         ("the noun names a part of a body", lambda: owned and (is_body_part(noun) or noun in _LIMBS)),
     )
+
+
+def _tells_a_number(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether a numeral of no noun stands outside the phrase, or a word such as "trio": "two of which", "the first"."""
+    outside = (one for index, one in enumerate(reading.parsed.tokens) if not phrase.span[0] <= index < phrase.span[1])
+    return any(one.lower in _NUMBERS or (one.tag == "CD" and one.dep not in {"nummod", "compound"}) for one in outside)
 
 
 @lru_cache(maxsize=1)
@@ -147,6 +154,8 @@ _VIEWS = words("view")
 _PLACING = frozenset(("in", "on", "at", "inside", "into", "onto", "upon", "atop", "through", "under", "outside"))
 _SIDES = frozenset(("top", "inside", "outside", "front"))  # "on top of a bed"
 _HAVING = frozenset(("with", "in"))
+_RIDING = frozenset("ride drive mount straddle sail row paddle steer pedal".split())
+_NUMBERS = frozenset("duo trio quartet quintet foursome threesome".split())
 _HIS = frozenset(("his", "her", "its"))
 _WORN = words("worn")
 _OWN_THINGS = ("clothing", "footwear", "seat", "vehicle", "sports equipment", "board", "accessory", "costume", "horse")
@@ -163,12 +172,15 @@ def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Ment
     yield from _by_kind(noun)
     tokens = reading.parsed.tokens
     viewed = tokens[max(phrase.span[0] - 2, 0)].lower in _VIEWS
+    inside = tokens[slice(*phrase.span)]
+    joined = any(one.tag == "CC" and before.tag in {"NN", "NNS"} for before, one in pairwise(inside))
     yield from holding(
+        ("the noun is joined with another one", lambda: joined),
         (SUBSTANCE, lambda: has_kind(noun, SUBSTANCE) and phrase.kind not in {"a", "number"}),
         (MORE, lambda: has_kind(noun, MORE)),
         ("the singular noun has no article", lambda: phrase.kind == "none"),
         ("the noun phrase says what a part belongs to", lambda: not viewed and stands_behind_of(reading, phrase)),
-        ("the caption says that it is one", lambda: any(one.lower in _ALONE for one in tokens[slice(*phrase.span)])),
+        ("the caption says that it is one", lambda: any(one.lower in _ALONE for one in inside)),
         ("the caption says that it is one", lambda: any(one.lower == "alone" for one in tokens)),
         ("each of several things may have one", lambda: _within_several(reading, phrase)),
         ("one thing is not in several places", lambda: _is_place_of_one(reading, phrase)),
@@ -220,7 +232,7 @@ def _is_place_of_one(reading: Reading, phrase: NounPhrase) -> bool:
     over = tokens[phrase.head].head
     if tokens[over].lower == "of" and tokens[tokens[over].head].lower in _SIDES:
         over = tokens[tokens[over].head].head
-    ridden = tokens[phrase.head].dep == "dobj" and tokens[over].lemma == "ride"
+    ridden = tokens[phrase.head].dep == "dobj" and tokens[over].lemma in _RIDING
     if not ridden and (tokens[phrase.head].dep != "pobj" or tokens[over].lower not in _PLACING):
         return False
     above = over if ridden else tokens[over].head

@@ -158,8 +158,8 @@ def _kind(parsed: Parsed, index: int, head: int) -> Lead | None:
         return "quantity"
     if token.tag == "PRP$":
         return "possessive"
-    if token.tag == "CD" and token.head == head:
-        return "number"
+    if token.tag == "CD":
+        return "number" if token.head == head else "other"  # "two way signs", and "two motorcycle riders" misread
     if token.tag in {"DT", "PDT", "WDT", "WP$"} or token.lower in _VAGUE or token.lower == "another":
         return "other"
     return None

@@ -58,9 +58,25 @@ def _foils(reading: Reading, phrase: NounPhrase, table: ObjectNames, seen: _Seen
         return ["the noun is not the name of a category"]
     if doubt := _doubt(reading, phrase, name, known):
         return [doubt]
-    absent = [sibling for sibling in table.siblings[known.supercategory] if seen.lacks(sibling, known)]
+    siblings, before = table.siblings[known.supercategory], _before(reading, phrase)
+    bound = any(before in one.after for one in siblings)
+    if bound and before not in known.after:
+        return ["the word before the noun goes with other objects"]
+    fitting = [one for one in siblings if before in one.after or not bound]
+    absent = [one for one in fitting if seen.lacks(one, known)]
     foils = [_foil(reading, phrase, (name, known), one) for one in absent]
-    return foils or ["every related object may be in the image"]
+    if foils:
+        return foils
+    return [
+        "every related object may be in the image" if fitting != [known] else "no related object goes with the verb"
+    ]
+
+
+def _before(reading: Reading, phrase: NounPhrase) -> str:
+    """Return the preposition or the verb that the phrase is the object of; of a passive, the verb."""
+    token = reading.parsed.tokens[phrase.head]
+    over = reading.parsed.tokens[token.head]
+    return {"pobj": over.lower, "dobj": over.lemma, "nsubjpass": over.lemma}.get(token.dep, "")
 
 
 def _name(reading: Reading, phrase: NounPhrase, table: ObjectNames) -> tuple[str, ObjectClass | None]:

@@ -19,6 +19,7 @@ class ObjectClass:
     word: str  # what a foil says for it; empty if it has no singular or no plural
     names: frozenset[str]  # all its names, in the singular
     beside: frozenset[str] = field(default_factory=frozenset)  # categories that are often in the same image unmentioned
+    after: frozenset[str] = field(default_factory=frozenset)  # verbs and prepositions that some siblings do not follow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ def object_names(classes: Iterable[ObjectClass]) -> ObjectNames:
 
 @cache
 def coco_names() -> ObjectNames:
-    columns = ("category", "supercategory", "word", "names", "beside")
+    columns = ("category", "supercategory", "word", "names", "beside", "after")
     rows = rows_in(_FILE, *columns)
     return object_names(
         ObjectClass(
@@ -47,6 +48,7 @@ def coco_names() -> ObjectNames:
             word=row["word"],
             names=frozenset({row["category"], row["word"], *row.names("names")} - {""}),
             beside=frozenset(row.names("beside")),
+            after=frozenset(row.names("after")),
         )
         for row in rows
     )

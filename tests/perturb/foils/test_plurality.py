@@ -55,6 +55,25 @@ def test_what_each_of_several_has_and_what_may_be_a_verb_give_no_foil(foils, cap
     assert not foils(caption, noun)
 
 
+@pytest.mark.parametrize("verb", ["rides", "is riding", "mounts", "sails", "paddles"])
+def test_one_rides_one_thing(foils, verb):
+    assert foils("A man holds a canoe.", "canoe", "There is a canoe outside.")
+    assert not foils(f"A man {verb} a canoe.", "canoe", "There is a canoe outside.")
+
+
+@pytest.mark.parametrize(
+    ("caption", "noun"),
+    [
+        ("Three birds, two of which fly.", "birds"),
+        ("Two zebras, a duo", "zebras"),
+        ("A laptop and computer monitor with a screen.", "monitor"),
+        ("Some umbrellas are used as parasols.", "umbrellas"),
+    ],
+)
+def test_other_words_that_tell_the_number_give_no_foil(foils, caption, noun):
+    assert not foils(caption, noun, *[f"There is a {noun}."] * (noun == "monitor"))
+
+
 @tabled
 def test_verbs_and_pronouns_agree_with_a_plural(foils, caption, noun, foil):
     assert foils(caption, noun, f"The {noun} is seen.", doubtful=True)["exactly one", "some"][1] == foil

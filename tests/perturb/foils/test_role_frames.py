@@ -90,6 +90,10 @@ def test_no_word_of_one_image_stands_before_a_role(name, template, said):
     assert realised(frame_of(role_verb(name, template), roles)) == said
 
 
+def test_a_verb_does_not_lose_the_object_that_cannot_be_said():
+    assert role_verb("bothering", "an AGENT bothers a middle-aged a ITEM with their TOOL") is None
+
+
 @tabled
 def test_only_what_takes_part_in_an_action_is_said(name, template, said):
     one = frame_of(role_verb(name, template), {"agent": "man", "thing": "horse"})
