@@ -15,12 +15,11 @@ import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from vlgate.errors import ModelLoadError
+from vlgate.errors import ModelLoadError, no_folder
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.specs import Options, registered
@@ -73,11 +72,7 @@ def pretrained(weights: str, folder: Path, *, default: str = "") -> Pretrained:
         raise ModelLoadError(f"weights={asked!r} is a file; {remedy}")
     repository, _, revision = asked.partition("@")
     if asked.startswith(("/", ".", "~")) or not _REPOSITORY.fullmatch(repository):
-        hint = f"its parent {path.parent} does not exist either; "
-        if path.parent.is_dir():
-            close = get_close_matches(path.name, sorted(one.name for one in path.parent.iterdir() if one.is_dir()), n=1)
-            hint = f"did you mean {close[0]!r}?; " if close else ""
-        raise ModelLoadError(f"weights={asked!r}: there is no folder {path}; {hint}{_FORMS}")
+        raise ModelLoadError(f"weights={asked!r}: {no_folder(path)}; {_FORMS}")
     return Pretrained(asked=asked, location=repository, revision=revision or None, local=False)
 
 
