@@ -19,7 +19,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models import LoadedModel, check, load
 from vlgate.models.loading.catalogue import all_offered
 from vlgate.models.loading.compiled import blocks, compiled
-from vlgate.models.loading.registry import takes
+from vlgate.models.loading.registry import fetch, takes
 from vlgate.types import LazyImage, Match
 
 GOOD = """
@@ -189,6 +189,23 @@ def test_missing_region_features_are_reported_before_any_worker_starts(name, tmp
     (tmp_path / "uniter.bin").write_bytes(b"x")
     with pytest.raises(ModelLoadError, match=r"regions='none\.tsv'.*none\.tsv"):
         check(f"{name.format(tmp_path)}?regions=none.tsv", folder=tmp_path)
+
+
+BERT, DETECTOR = "hf download google-bert/bert-base-uncased", "hf download unc-nlp/frcnn-vg-finetuned"
+
+
+@tabled
+def test_all_parts_of_a_model_on_regions_are_fetched_before_any_worker_starts(tmp_path, spec, files, missing):
+    for name, content in {"model.safetensors": {}, "config.json": {}, **files}.items():
+        (tmp_path / "saved" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "saved" / name).write_text(json.dumps(content))
+    (tmp_path / "features.tsv").write_text("")
+    named = {"BERT": BERT, "DETECTOR": DETECTOR}
+    with pytest.raises(ModelLoadError) as caught:
+        fetch(spec, folder=tmp_path)
+    said = str(caught.value)
+    assert all(named.get(words, words) in said for words in missing)
+    assert [key for key, command in named.items() if command in said] == [key for key in named if key in missing]
 
 
 @tabled

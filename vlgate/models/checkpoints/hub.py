@@ -13,7 +13,8 @@ import functools
 import glob
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -93,6 +94,26 @@ def folder_of(source: Pretrained) -> Path:
             f"{constants.HF_HUB_CACHE}, and {why} ({' '.join(str(error).split())}); download it on a machine with a "
             f"network (hf download {source.location}{revision}) or name a local folder{hint}"
         ) from error
+
+
+def here(source: Pretrained) -> Path | None:
+    """Return the folder of a checkpoint; None for a repository that is not in the cache. Downloads nothing."""
+    if source.local:
+        return Path(source.location)
+    with suppress(OSError, ValueError, ModelLoadError):
+        cache = str(library("huggingface_hub.constants").HF_HUB_CACHE)
+        return _in_cache(source.location, _whole_commit(source), cache)
+    return None
+
+
+Downloads = Iterator[Callable[[], object]]
+"""Functions that each fetch one part of a model, or raise ModelLoadError."""
+
+
+def downloads(weights: str, folder: Path, *, name: str) -> Downloads:
+    """Yield what fetches a checkpoint: the function ``fetch`` of models that need nothing else."""
+    source, _ = requested(name, weights, folder)
+    yield lambda: weights_form(folder_of(source))
 
 
 def _whole_commit(source: Pretrained) -> str | None:

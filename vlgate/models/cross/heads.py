@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from vlgate.models.checkpoints.hub import requested
+from vlgate.models.checkpoints.hub import downloads, requested
 from vlgate.models.checkpoints.load_errors import tried
 from vlgate.models.cross import blip, vilt
 from vlgate.models.cross.answer_lists import check_answers
@@ -199,6 +199,9 @@ def check(weights: str, folder: Path, *, name: str) -> None:
     _check_options(HEADS[name], options, folder)
     if source.local:
         check_files(source, HEADS[name].architecture)
+
+
+fetch = downloads
 
 
 def build(

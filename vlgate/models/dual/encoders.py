@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from vlgate.asking.image_prefetch import InputsAhead
 from vlgate.errors import ModelLoadError, NoReplyError, nearest
 from vlgate.models import attention
+from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
 from vlgate.models.checkpoints.inputs import cut_off, moved, prepared, rows_as_keys
 from vlgate.models.checkpoints.load_errors import library
@@ -241,6 +242,9 @@ def check(weights: str, folder: Path, *, name: str = "dual") -> None:
     if source.local:
         _family(name, source)
         weights_form(folder_of(source))
+
+
+fetch = hub.downloads
 
 
 def build(

@@ -15,6 +15,7 @@ import numpy as np
 
 from vlgate.asking.batching import OVERFLOW, out_of_memory
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
+from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
 from vlgate.models.checkpoints.load_errors import DAMAGED, library, one_line
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
@@ -175,6 +176,9 @@ def _check_kind(source: Pretrained) -> None:
             f"{source.asked} is a checkpoint of model_type {kind!r}, a dual encoder, which writes no text; write "
             f"--model=dual:{source.asked}"
         )
+
+
+fetch = hub.downloads
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Vlm:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.hub import pretrained, requested
+from vlgate.models.checkpoints.hub import downloads, pretrained, requested
 from vlgate.models.text import text_only
 from vlgate.types import FloatArray
 
@@ -79,6 +79,9 @@ def valse_perplexity(surprisals: Sequence[float]) -> float:
 
 def check(weights: str, folder: Path, *, name: str) -> None:
     requested(name, weights, folder)
+
+
+fetch = fetch_masked = downloads
 
 
 def build(
