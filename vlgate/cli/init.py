@@ -50,7 +50,6 @@ CI: Mapping[str, Mapping[str, str]] = {
     "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
     "none": {},
 }
-_EXTRAS = {"open_clip": "clip", "transformers": "hf"}  # that bring the packages of a model
 OPTIONS = {"ci": {"choices": sorted(CI)}}
 
 
@@ -59,7 +58,7 @@ def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[s
     changes = {args: " ".join([args, *options])}
     changes |= {": my_model:build": f": {json.dumps(model, ensure_ascii=False)}"} if model else {}
     spec = registered().get(re.split("[:?]", model)[0])
-    extras = [extra for package, extra in _EXTRAS.items() if spec is not None and package in spec.packages]
+    extras = spec.extra.split(",") if spec is not None and spec.extra else ()
     needed = " ".join(f"vlgate[{extra}]" for extra in extras) or "vlgate"  # a cache of GitHub takes no comma in its key
     changes |= {f"{name}: vlgate": f"{name}: {needed}" for name in ("install", "INSTALL")}
     old = re.compile("|".join(map(re.escape, changes)))
