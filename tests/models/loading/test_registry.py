@@ -225,6 +225,21 @@ def test_a_checkpoint_without_the_name_of_its_family_is_told_what_to_write(tmp_p
         check(spec, folder=tmp_path)
 
 
+MISLEADING = """individual-7b residual-attention alignment-v2 eclipse-vl causality-llm unmasked-teacher gpt-1.5b
+flavanol-3b instructblip-vicuna-7b MobileCLIP-S1 blip3-phi3 anvilt""".split()
+
+
+@pytest.mark.parametrize("name", MISLEADING)
+def test_a_part_of_a_word_does_not_tell_a_checkpoints_kind_and_its_cached_configuration_does(name, tmp_path):
+    said = f"names no model; write --model=vlm:org/{name} if it writes text about images, or another name in its place"
+    assert said in refused(check, f"org/{name}", tmp_path)
+    cached = tmp_path / "cache" / f"models--org--{name}"
+    for file, content in {"refs/main": "0" * 40, f"snapshots/{'0' * 40}/config.json": '{"model_type": "vilt"}'}.items():
+        (cached / file).parent.mkdir(parents=True)
+        (cached / file).write_text(content)
+    assert f"write --model=vilt:org/{name} or --model=vilt-vqa:org/{name} (" in refused(check, f"org/{name}", tmp_path)
+
+
 @pytest.mark.parametrize("name", ["tiny-lxmert", "lxmert"])
 def test_options_without_a_colon_are_named(name, tmp_path):
     with pytest.raises(ModelLoadError, match=rf"options stand after a colon; write {name}:\?mode=open$"):

@@ -26,6 +26,7 @@ from vlgate.models.generative.reading import Asked
 from vlgate.types import TIED, Ask, Compare, FloatArray, Match, images_of
 
 MOST_NEW_TOKENS = 32
+fetch = hub.downloads
 _WRITTEN = "in upper or lower case, with or without a space before it"
 _CUT = f"of at most {MOST_NEW_TOKENS} tokens"
 _MATCHES = {
@@ -176,9 +177,6 @@ def _check_kind(source: Pretrained) -> None:
             f"{source.asked} is a checkpoint of model_type {kind!r}, a dual encoder, which writes no text; write "
             f"--model=dual:{source.asked}"
         )
-
-
-fetch = hub.downloads
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Vlm:

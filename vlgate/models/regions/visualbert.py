@@ -14,7 +14,7 @@ from vlgate.models.cross.answer_lists import answer_list, answers_file
 from vlgate.models.regions.inputs import RegionInputs, SeenRegions, load_tokenizer, parts, region_source, text_length
 from vlgate.models.regions.region_models import HeadedAnswerer, HeadedMatcher, HeadedModel, checked, rank_of
 from vlgate.models.regions.regions import COUNT, WIDTH
-from vlgate.models.specs import Options
+from vlgate.models.specs import Options, registered
 from vlgate.types import FloatArray
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class VisualBertAnswerer(HeadedAnswerer, VisualBert):
         return logits
 
 
-_CLASSES = ("VisualBertForPreTraining", "VisualBertForQuestionAnswering")
+_CLASSES = tuple(registered()["visualbert"].classes)  # one that matches, and one that answers
 _ANSWERS = ("label2ans.json", "answers_vqa.txt")
 _WHERE = (
     "answers_vqa.txt of Pythia's (now MMF's) VQA data, 3,129 lines, for uclanlp/visualbert-vqa (LXMERT's list of the "

@@ -15,6 +15,7 @@ from vlgate.models.text import text_only
 from vlgate.types import FloatArray
 
 STRIDE = 3  # tokens per window in VALSE's released script
+fetch = fetch_masked = downloads
 
 
 class Causal(text_only.TextModel):
@@ -79,9 +80,6 @@ def valse_perplexity(surprisals: Sequence[float]) -> float:
 
 def check(weights: str, folder: Path, *, name: str) -> None:
     requested(name, weights, folder)
-
-
-fetch = fetch_masked = downloads
 
 
 def build(
