@@ -38,6 +38,7 @@ EXAMPLES = [
     (errors.described(ValueError("no weights")), "ValueError: no weights"),
     (errors.instead_of("caption", ["captain", "foil"]), "did you mean 'captain'?"),
     (errors.instead_of("caption", ["image", "foil"]), "given are 'image', 'foil'"),
+    (errors.did_you_mean("caption", ["image", "foil"]), ""),
     (errors.nearest("valse/existance", ["valse/existence", "valse/plurals"]), "did you mean 'valse/existence'?"),
     (seeds.seed_of("0:limit:valse/existence"), 15501234389643715180),
     (seeds.generator("0/a").random(), seeds.generator("0/a").random()),

@@ -154,21 +154,29 @@ def described(error: BaseException) -> str:
 
 def instead_of(missing: str, given: Collection[str]) -> str:
     """Say which of the names that are ``given`` was probably meant as the ``missing`` one; if none, list them."""
-    close = get_close_matches(missing, given, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {close[0]!r}?"
     some = ", ".join(map(repr, list(given)[:_LISTED])) or "none"
-    return f"given are {some}" + (f" and {len(given) - _LISTED:,} more" if len(given) > _LISTED else "")
+    more = f" and {len(given) - _LISTED:,} more" if len(given) > _LISTED else ""
+    return did_you_mean(missing, given) or f"given are {some}{more}"
 
 
 def nearest(name: str, known: Collection[str]) -> str:
     """Say which of ``known`` is nearest to ``name``; if none is near and they are few, list them all."""
-    close = get_close_matches(name, known, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    if len(known) > _LISTED:
-        return f"none of the {len(known):,} known names is near it"
-    return "known are " + (", ".join(map(repr, known)) if known else "none")
+    many = f"none of the {len(known):,} known names is near it" if len(known) > _LISTED else ""
+    return did_you_mean(name, known) or many or "known are " + (", ".join(map(repr, known)) or "none")
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """Ask whether the one of ``known`` that is nearest to ``name`` was meant; return an empty text if none is near."""
+    close = get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else ""
+
+
+def no_folder(path: Path) -> str:
+    """Say that there is no such folder, and which folder beside it was probably meant."""
+    if not path.parent.is_dir():
+        return f"there is no folder {path} (its parent {path.parent} does not exist either)"
+    hint = did_you_mean(path.name, sorted(folder.name for folder in path.parent.iterdir() if folder.is_dir()))
+    return f"there is no folder {path}{hint and f' ({hint})'}"
 
 
 def as_run_here(text: str) -> str:

@@ -21,7 +21,7 @@ from vlgate.metrics.shapes import SHAPES
 from vlgate.models import load
 from vlgate.models.loading.catalogue import ModelEntry, Offered, cached_weights, catalogue
 from vlgate.models.loading.registry import METHODS
-from vlgate.models.specs import registered
+from vlgate.models.specs import ModelSpec, registered
 from vlgate.sources.registry import measures, sentences, shapes
 
 ROOT = Path(__file__).parents[2]
@@ -300,6 +300,7 @@ def test_the_table_lists_only_what_can_be_loaded(capsys, cache):
     assert note in listed_(capsys, "--notes").splitlines()
     listed = [entry["name"] for entry in json.loads(listed_(capsys, "--json")) if not entry["offered_by"]]
     assert listed == sorted(registered())
+    assert "vlgate." not in listed_(capsys, "--json")  # where a model is built is of no use to a user
 
 
 @pytest.mark.usefixtures("cache")
@@ -362,10 +363,12 @@ def test_models_of_other_packages_are_listed_and_not_loaded(monkeypatch, capsys)
     theirs = [Offered(name=name, target="no_such_module:build", by=by) for name, by in offers]
     monkeypatch.setattr("vlgate.models.loading.catalogue.all_offered", lambda: theirs)
     found = [entry for entry in catalogue({}) if entry.offered_by]
-    assert found[1] == ModelEntry(name="their-model", offered_by="one 1.0", target="no_such_module:build")
+    assert found[1] == ModelEntry(
+        spec=ModelSpec(name="their-model", build="no_such_module:build"), offered_by="one 1.0"
+    )
     text = listed_(capsys, "--notes")
     assert "oracle: cannot be used: its name is vlgate's own" in text
-    assert text.count("twice: cannot be used: two packages offer it") == 2
+    assert text.count("twice: cannot be used: two packages offer it; write --model=no_such_module:build") == 2
     assert "from one 1.0" in text
 
 

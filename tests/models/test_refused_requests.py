@@ -20,9 +20,9 @@ from vlgate.models.text.text_only import ControlTokens
 from vlgate.types import Ask, LazyImage, Match
 
 STRIP = LazyImage(key="strip", load=lambda: Image.new("RGB", (3, 900)))
-VLMS = ("llava", "qwen3_vl", "gemma3", "paligemma", "internvl")
+VLMS = ("llava", "qwen3_vl", "gemma3", "gemma3n", "paligemma", "internvl")
 HELD = {
-    "llava": "<image>", "qwen3_vl": "<|image_pad|>", "gemma3": "<boi>", "paligemma": "<image>",
+    "llava": "<image>", "qwen3_vl": "<|image_pad|>", "gemma3": "<boi>", "gemma3n": "<boi>", "paligemma": "<image>",
     "internvl": "<IMG_CONTEXT>", "clip": "<|endoftext|>", "siglip": "</s>", "siglip2": "<eos>", "align": "[SEP]",
     "altclip": "</s>", "vilt": "[MASK]", "blip": "[PAD]", "blip2": "[CLS]", "bridgetower": "</s>", "flava": "[MASK]",
     "open_clip": "<end_of_text>", "blip-vqa": "[SEP]", "vilt-vqa": "[SEP]",

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from vlgate.errors import nearest
+from vlgate.errors import did_you_mean, nearest
 from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.reading.records import Record, lined_records
 from vlgate.types import Ask, Case, Compare, Task, images_of, text_of
@@ -184,11 +184,10 @@ def _disputes(record: Record) -> Iterator[Dispute]:
 def _nearest_cases(named: str, ids: Sequence[str]) -> str:
     if len(ids) <= _SHOWN:
         return nearest(named, ids)
-    first, *others = get_close_matches(named, ids, n=_SHOWN) or [""]
-    if not first:
-        return f"none of its {len(ids):,} cases is near it, such as {ids[0]!r}"
+    others = get_close_matches(named, ids, n=_SHOWN)[1:]
     near = f" (of its {len(ids):,} cases, {', '.join(map(repr, others))} are near, too)" if others else ""
-    return f"did you mean {first!r}?{near}"
+    hint = did_you_mean(named, ids)
+    return hint + near if hint else f"none of its {len(ids):,} cases is near it, such as {ids[0]!r}"
 
 
 def _applied(task: Task, disputes: Mapping[str, Dispute]) -> Task:

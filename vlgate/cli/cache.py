@@ -12,7 +12,7 @@ from pathlib import Path
 from vlgate.asking.cache.folder import default_folder, shown_size
 from vlgate.asking.cache.store import NAME, cleared, is_cache, listed, unread_files
 from vlgate.cli import note, say, say_json
-from vlgate.errors import OptionError
+from vlgate.errors import OptionError, no_folder
 from vlgate.report.table import Table
 
 _UNITS = {"h": 3600, "d": 86_400, "w": 604_800}
@@ -61,7 +61,7 @@ def _folder(given: Path | None) -> Path:
     if folder.is_file():
         raise OptionError(f"{option}: is a file, not a folder; name the folder of a cache")
     if given is not None and not folder.is_dir():
-        raise OptionError(f"{option}: there is no such folder; name the folder of a cache")
+        raise OptionError(f"{option}: {no_folder(folder)}; name the folder of a cache")
     if given is not None and not is_cache(folder):
         raise OptionError(f"{option}: is not a cache, because it holds no {NAME}; name the folder of a cache")
     return folder

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from importlib.resources import files
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,8 @@ from vlgate.types import FloatArray, Metric, Task
 
 MIN_CASES = 30
 MISSES = 0.05  # the share of new samples in which the same model may miss one of the gates of ``thresholds_of_run``
-_MOST = 1_000  # the most cases that are proposed
-_ENOUGH = " a gate needs about "
+_MOST = 1_000  # the most cases that are tried; a task that has more is not tried with more
+_ENOUGH = " a gate needs "
 _STARTER = files("vlgate.cli") / "starter"
 THRESHOLDS = (_STARTER / "thresholds.toml").read_text(encoding="utf-8")
 HEAD = THRESHOLDS.partition("\n[gate.")[0]
@@ -50,7 +51,6 @@ CI: Mapping[str, Mapping[str, str]] = {
     "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
     "none": {},
 }
-_EXTRAS = {"open_clip": "clip", "transformers": "hf"}  # that bring the packages of a model
 OPTIONS = {"ci": {"choices": sorted(CI)}}
 
 
@@ -59,7 +59,7 @@ def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[s
     changes = {args: " ".join([args, *options])}
     changes |= {": my_model:build": f": {json.dumps(model, ensure_ascii=False)}"} if model else {}
     spec = registered().get(re.split("[:?]", model)[0])
-    extras = [extra for package, extra in _EXTRAS.items() if spec is not None and package in spec.packages]
+    extras = spec.extra.split(",") if spec is not None and spec.extra else ()
     needed = " ".join(f"vlgate[{extra}]" for extra in extras) or "vlgate"  # a cache of GitHub takes no comma in its key
     changes |= {f"{name}: vlgate": f"{name}: {needed}" for name in ("install", "INSTALL")}
     old = re.compile("|".join(map(re.escape, changes)))
@@ -162,10 +162,12 @@ def _needed(values: FloatArray, groups: Clusters, misses: float, name: str, bar:
         return threshold_with_margin(values[case], more, misses, name)[0] > bar
 
     share = values.mean()
-    if share <= bar or not holds(_MOST):  # which spares the search in most tasks
+    if floor(bar * 100 + 1e-9) + 1 >= share * 100 - 1e-9:  # no threshold of two decimals is above one, below the other
         return ""
-    enough = bisect_left(range(_MOST), True, max(MIN_CASES, len(values)), key=holds)
-    return f"; at {share:.3f}{_ENOUGH}{enough:,} cases"
+    fewest = max(MIN_CASES, len(values))
+    if fewest >= _MOST or not holds(_MOST):
+        return f"; at {share:.3f}{_ENOUGH}more than {max(fewest, _MOST):,} cases"
+    return f"; at {share:.3f}{_ENOUGH}about {bisect_left(range(_MOST), True, fewest, key=holds):,} cases"
 
 
 def _cases(one: _Measured, metric: Metric, judged: Judged | None) -> tuple[FloatArray, Clusters]:

@@ -38,8 +38,9 @@ class Options(dict[str, str]):
 class ModelSpec:
     name: str
     build: str
-    can: tuple[str, ...]
+    can: tuple[str, ...] = ()
     files: str = ""
+    classes: Mapping[str, str] = field(default_factory=dict)
     weights: str = ""
     form: str = ""
     options: Mapping[str, Option] = field(default_factory=dict)

@@ -80,8 +80,9 @@ def test_neither_folder_nor_repository(tmp_path, saved, written):
         shutil.rmtree(saved)
     with pytest.raises(ModelLoadError, match="there is no folder") as caught:
         pretrained(written, tmp_path)
-    assert "expected a hub repository ORG/NAME" in str(caught.value)
-    assert ("did you mean 'bert'" in str(caught.value)) == (written == "./brt")
+    assert "; expected a hub repository ORG/NAME" in str(caught.value)
+    assert (f"{tmp_path}/brt (did you mean 'bert'?); " in str(caught.value)) == (written == "./brt")
+    assert ("(its parent /nowhere/at does not exist either); " in str(caught.value)) == written.startswith("/nowhere")
     assert "known are" not in str(caught.value)  # folders of other names say nothing
 
 

@@ -158,7 +158,7 @@ def test_a_question_without_an_image_is_continued_from_its_text_alone(name):
     assert len(asked(engine).answer_without_image(ASKS)) == len(ASKS)
 
 
-TAKES_SEVERAL = ("idefics3", "qwen3_vl", "internvl", "llava_next", "gemma3")
+TAKES_SEVERAL = ("idefics3", "qwen3_vl", "internvl", "llava_next", "gemma3", "gemma3n")
 AROUND = {
     "llava": "USER: <image>\n<image>\n{} ASSISTANT:",
     "idefics3": "<s>User:<image><image>{}<end_of_utterance>\nAssistant:",

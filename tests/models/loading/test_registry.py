@@ -19,7 +19,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models import LoadedModel, check, load
 from vlgate.models.loading.catalogue import all_offered
 from vlgate.models.loading.compiled import blocks, compiled
-from vlgate.models.loading.registry import takes
+from vlgate.models.loading.registry import fetch, takes
 from vlgate.types import LazyImage, Match
 
 GOOD = """
@@ -191,6 +191,23 @@ def test_missing_region_features_are_reported_before_any_worker_starts(name, tmp
         check(f"{name.format(tmp_path)}?regions=none.tsv", folder=tmp_path)
 
 
+BERT, DETECTOR = "hf download google-bert/bert-base-uncased", "hf download unc-nlp/frcnn-vg-finetuned"
+
+
+@tabled
+def test_all_parts_of_a_model_on_regions_are_fetched_before_any_worker_starts(tmp_path, spec, files, missing):
+    for name, content in {"model.safetensors": {}, "config.json": {}, **files}.items():
+        (tmp_path / "saved" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "saved" / name).write_text(json.dumps(content))
+    (tmp_path / "features.tsv").write_text("")
+    named = {"BERT": BERT, "DETECTOR": DETECTOR}
+    with pytest.raises(ModelLoadError) as caught:
+        fetch(spec, folder=tmp_path)
+    said = str(caught.value)
+    assert all(named.get(words, words) in said for words in missing)
+    assert [key for key, command in named.items() if command in said] == [key for key in named if key in missing]
+
+
 @tabled
 def test_a_file_in_place_of_a_module_is_named(own, spec, says):
     folder = own("own_m", "def build(): ...")
@@ -206,6 +223,21 @@ def test_a_checkpoint_without_the_name_of_its_family_is_told_what_to_write(tmp_p
         (tmp_path / name / file).write_text(content if isinstance(content, str) else json.dumps(content))
     with pytest.raises(ModelLoadError, match=re.escape(says)):
         check(spec, folder=tmp_path)
+
+
+MISLEADING = """individual-7b residual-attention alignment-v2 eclipse-vl causality-llm unmasked-teacher gpt-1.5b
+flavanol-3b instructblip-vicuna-7b MobileCLIP-S1 blip3-phi3 anvilt""".split()
+
+
+@pytest.mark.parametrize("name", MISLEADING)
+def test_a_part_of_a_word_does_not_tell_a_checkpoints_kind_and_its_cached_configuration_does(name, tmp_path):
+    said = f"names no model; write --model=vlm:org/{name} if it writes text about images, or another name in its place"
+    assert said in refused(check, f"org/{name}", tmp_path)
+    cached = tmp_path / "cache" / f"models--org--{name}"
+    for file, content in {"refs/main": "0" * 40, f"snapshots/{'0' * 40}/config.json": '{"model_type": "vilt"}'}.items():
+        (cached / file).parent.mkdir(parents=True)
+        (cached / file).write_text(content)
+    assert f"write --model=vilt:org/{name} or --model=vilt-vqa:org/{name} (" in refused(check, f"org/{name}", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["tiny-lxmert", "lxmert"])

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import ijson
 
-from vlgate.errors import DataError, OptionError
+from vlgate.errors import DataError, OptionError, no_folder
 from vlgate.images.files import image_size, plain_path
 from vlgate.making.inputs import records
 from vlgate.making.inputs.frames import LINE
@@ -107,7 +107,7 @@ def _keys(head: bytes) -> tuple[dict[int, set[str]], str]:
 class ImageFolder:
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
-            raise OptionError(f"--images {folder}: there is no such folder; name the folder of the images")
+            raise OptionError(f"--images: {no_folder(folder)}; name the folder of the images")
         self._folder = folder
 
     def name(self, image: str) -> str:

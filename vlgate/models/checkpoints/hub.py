@@ -13,14 +13,14 @@ import functools
 import glob
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from vlgate.errors import ModelLoadError
+from vlgate.errors import ModelLoadError, no_folder
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.specs import Options, registered
@@ -73,11 +73,7 @@ def pretrained(weights: str, folder: Path, *, default: str = "") -> Pretrained:
         raise ModelLoadError(f"weights={asked!r} is a file; {remedy}")
     repository, _, revision = asked.partition("@")
     if asked.startswith(("/", ".", "~")) or not _REPOSITORY.fullmatch(repository):
-        hint = f"its parent {path.parent} does not exist either; "
-        if path.parent.is_dir():
-            close = get_close_matches(path.name, sorted(one.name for one in path.parent.iterdir() if one.is_dir()), n=1)
-            hint = f"did you mean {close[0]!r}?; " if close else ""
-        raise ModelLoadError(f"weights={asked!r}: there is no folder {path}; {hint}{_FORMS}")
+        raise ModelLoadError(f"weights={asked!r}: {no_folder(path)}; {_FORMS}")
     return Pretrained(asked=asked, location=repository, revision=revision or None, local=False)
 
 
@@ -98,6 +94,26 @@ def folder_of(source: Pretrained) -> Path:
             f"{constants.HF_HUB_CACHE}, and {why} ({' '.join(str(error).split())}); download it on a machine with a "
             f"network (hf download {source.location}{revision}) or name a local folder{hint}"
         ) from error
+
+
+def here(source: Pretrained) -> Path | None:
+    """Return the folder of a checkpoint; None for a repository that is not in the cache. Downloads nothing."""
+    if source.local:
+        return Path(source.location)
+    with suppress(OSError, ValueError, ModelLoadError):
+        cache = str(library("huggingface_hub.constants").HF_HUB_CACHE)
+        return _in_cache(source.location, _whole_commit(source), cache)
+    return None
+
+
+Downloads = Iterator[Callable[[], object]]
+"""Functions that each fetch one part of a model, or raise ModelLoadError."""
+
+
+def downloads(weights: str, folder: Path, *, name: str) -> Downloads:
+    """Yield what fetches a checkpoint: the function ``fetch`` of models that need nothing else."""
+    source, _ = requested(name, weights, folder)
+    yield lambda: weights_form(folder_of(source))
 
 
 def _whole_commit(source: Pretrained) -> str | None:

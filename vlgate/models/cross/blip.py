@@ -11,14 +11,7 @@ import numpy as np
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.cross.answer_lists import best, restricted
-from vlgate.models.cross.cross_encoder import (
-    AnsweringHead,
-    Architecture,
-    Inputs,
-    MatchingHead,
-    Preparation,
-    QuestionAnswerer,
-)
+from vlgate.models.cross.cross_encoder import AnsweringHead, Inputs, MatchingHead, Preparation, QuestionAnswerer
 from vlgate.models.specs import Options
 from vlgate.types import Ask, FloatArray
 
@@ -71,12 +64,8 @@ def _logits(model: Any, inputs: Inputs, first: int | None = None) -> torch.Tenso
 
 
 ITM = MatchingHead(
-    architecture=Architecture(
-        kind="blip",
-        model="BlipForImageTextRetrieval",
-        processor="BlipProcessor",
-        may_miss=(r"(vision|text)_proj\..*",),  # only the contrastive score uses them
-    ),
+    processor="BlipProcessor",
+    may_miss=(r"(vision|text)_proj\..*",),  # only the contrastive score uses them
     logits=_logits,
     places=lambda config: config.text_config.max_position_embeddings,
     match=MATCH,
@@ -171,7 +160,7 @@ class WrittenAnswerer(QuestionAnswerer):
 
 
 VQA = AnsweringHead(
-    architecture=Architecture(kind="blip", model="BlipForQuestionAnswering", processor="BlipProcessor"),
+    processor="BlipProcessor",
     places=lambda config: config.text_config.max_position_embeddings,
     answerer=WrittenAnswerer,
 )

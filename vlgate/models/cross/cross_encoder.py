@@ -15,7 +15,7 @@ from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, parts
 from vlgate.models.checkpoints.inputs import check_prepared, cut_texts, moved, rgb_images, rows_as_keys
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
-from vlgate.models.specs import Options
+from vlgate.models.specs import ModelSpec, Options
 from vlgate.models.text.text_only import ControlTokens
 from vlgate.types import Ask, Attended, FloatArray, LazyImage, Match
 
@@ -32,20 +32,12 @@ _PARTS = {
 _LEAST_KNOWN = 0.9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Architecture:
-    kind: str  # the ``model_type`` in its ``config.json``
-    model: str  # the class of transformers
-    processor: str
-    may_miss: tuple[str, ...] = ()  # regular expressions of weights that no reply depends on
-
-
-def check_files(source: Pretrained, architecture: Architecture) -> None:
+def check_files(source: Pretrained, spec: ModelSpec) -> None:
     """Check the files of a checkpoint, except the content of its weights. Imports no torch."""
-    kind = read_config(source).get("model_type")
-    if kind != architecture.kind:
+    kind, [expected] = read_config(source).get("model_type"), spec.classes.values()
+    if kind != expected:
         raise ModelLoadError(
-            f"{source.asked} is a checkpoint of model_type {kind!r}; expected {architecture.kind!r}; "
+            f"{source.asked} is a checkpoint of model_type {kind!r}; expected {expected!r}; "
             "name a checkpoint of that architecture, or another --model"
         )
     weights_form(folder_of(source))
@@ -59,16 +51,17 @@ def check_files(source: Pretrained, architecture: Architecture) -> None:
             )
 
 
-def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype: str) -> tuple[Any, Any, str]:
-    transformers = library("transformers")
-    check_files(source, architecture)
-    processor = load_processor(getattr(transformers, architecture.processor), source)
+def loaded(
+    spec: ModelSpec, head: MatchingHead | AnsweringHead, source: Pretrained, *, device: str, dtype: str
+) -> tuple[Any, Any, str]:
+    transformers, [name] = library("transformers"), spec.classes
+    check_files(source, spec)
+    processor = load_processor(getattr(transformers, head.processor), source)
     if processor.tokenizer.pad_token_id is None:
         raise ModelLoadError(
             f"{source.asked}: its tokenizer has no padding token; save it with the one that the model was trained with"
         )
-    cls = getattr(transformers, architecture.model)
-    model = load_model(cls, source, device=device, dtype=dtype, may_miss=architecture.may_miss)
+    model = load_model(getattr(transformers, name), source, device=device, dtype=dtype, may_miss=head.may_miss)
     # A tokenizer of another model would read texts as other words, or as words that the model does not have.
     # <image>, which BLIP-2's processor adds, does not count: no text contains it, and the text embeddings lack it.
     words = 1 + max(place for word, place in processor.tokenizer.get_vocab().items() if word != "<image>")
@@ -79,7 +72,7 @@ def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype
             "tokenizer that the model was trained with into the folder of the weights"
         )
     parts = classes_of(processor)
-    return model, processor, f"{architecture.model} {identity(source)} {transformers.__version__} {dtype} {parts}"
+    return model, processor, f"{name} {identity(source)} {transformers.__version__} {dtype} {parts}"
 
 
 # A matching head is ranked by ``?score=probability``, the default, or ``?score=logit``. VALSE's paper
@@ -222,10 +215,11 @@ Logits = Callable[[Any, Inputs], "torch.Tensor"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchingHead:
-    architecture: Architecture
+    processor: str
     logits: Logits
     places: Callable[[Any], int]  # the number of token positions in a configuration
     match: int | None  # the column of a match; None for a ranking score
+    may_miss: tuple[str, ...] = ()  # regular expressions of weights that no reply depends on
     align: Maps | None = None  # how words align with patches
     roll: Maps | None = None  # the attention through all layers
     begins: Callable[[Any, str], tuple[Logits, str]] | None = None  # ``logits`` and a note for the option ``first``
@@ -294,6 +288,7 @@ class QuestionAnswerer(PixelModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweringHead:
-    architecture: Architecture
+    processor: str
     places: Callable[[Any], int]
     answerer: Callable[[Any, Preparation, Options, Path, str], QuestionAnswerer]
+    may_miss: tuple[str, ...] = ()

@@ -8,13 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from vlgate.models.checkpoints.hub import requested
+from vlgate.models.checkpoints.hub import downloads, requested
 from vlgate.models.checkpoints.load_errors import tried
 from vlgate.models.cross import blip, vilt
 from vlgate.models.cross.answer_lists import check_answers
 from vlgate.models.cross.cross_encoder import (
     AnsweringHead,
-    Architecture,
     CrossEncoder,
     Inputs,
     MatchingHead,
@@ -24,7 +23,7 @@ from vlgate.models.cross.cross_encoder import (
     loaded,
     rank_score,
 )
-from vlgate.models.specs import Options
+from vlgate.models.specs import Options, registered
 
 if TYPE_CHECKING:
     import torch
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 # The score of ``blip2``, ``bridgetower`` and ``flava`` is the logit of a match minus the logit of no match. A match is
 # index 1 of the logits, of shape (n, 2). Texts are not changed and not shortened.
 MATCH = 1
+fetch = downloads
 
 
 def _blip2_logits(model: Any, inputs: Inputs) -> torch.Tensor:
@@ -55,12 +55,8 @@ def _blip2_logits(model: Any, inputs: Inputs) -> torch.Tensor:
 # ``softmax(...)[:, 1]`` (salesforce/LAVIS), as does the example of ``Blip2ForImageTextRetrieval``. LAVIS removes
 # ``.!"()*#:;~`` from texts and cuts them at 32 tokens.
 BLIP2 = MatchingHead(
-    architecture=Architecture(
-        kind="blip-2",
-        model="Blip2ForImageTextRetrieval",
-        processor="Blip2Processor",
-        may_miss=(r"(vision|text)_projection\..*",),  # only the contrastive score uses them
-    ),
+    processor="Blip2Processor",
+    may_miss=(r"(vision|text)_projection\..*",),  # only the contrastive score uses them
     logits=_blip2_logits,
     places=lambda config: config.qformer_config.max_position_embeddings,
     match=MATCH,
@@ -77,13 +73,9 @@ def _bridgetower_logits(model: Any, inputs: Inputs) -> torch.Tensor:
 
 # BridgeTower's head (Xu et al. 2023): the labels of ``BridgeTowerForImageAndTextRetrieval`` are 1 for pairs that match.
 BRIDGETOWER = MatchingHead(
-    architecture=Architecture(
-        kind="bridgetower",
-        model="BridgeTowerForImageAndTextRetrieval",
-        processor="BridgeTowerProcessor",
-        # Parts of the two encoders that are used only if an encoder is used alone.
-        may_miss=(r"bridgetower\.text_model\.pooler\..*", r"bridgetower\.vision_model\.visual\.ln_separate\..*"),
-    ),
+    processor="BridgeTowerProcessor",
+    # Parts of the two encoders that are used only if an encoder is used alone.
+    may_miss=(r"bridgetower\.text_model\.pooler\..*", r"bridgetower\.vision_model\.visual\.ln_separate\..*"),
     logits=_bridgetower_logits,
     # As in RoBERTa, positions are numbered from the padding token's id + 1.
     places=lambda config: config.text_config.max_position_embeddings - config.text_config.pad_token_id - 1,
@@ -117,16 +109,12 @@ def _flava_logits(model: Any, inputs: Inputs) -> torch.Tensor:
 # FLAVA's head (Singh et al. 2022, section 3.2): ``FlavaForPreTraining`` treats pairs with ``itm_labels`` other than 0
 # as matching. The head was trained on partly masked texts and images; here nothing is masked.
 FLAVA = MatchingHead(
-    architecture=Architecture(
-        kind="flava",
-        model="FlavaForPreTraining",
-        processor="FlavaProcessor",
-        # The codebook and the heads of the other losses, which the matching score does not use.
-        may_miss=(
-            r"image_codebook\..*", r"(mim|mlm|mmm_image|mmm_text)_head\..*", r"flava\.(image|text)_projection\..*",
-            r"flava\.logit_scale", r"flava\.(image_model|text_model|multimodal_model)\.pooler\..*",
-            r"flava\.image_model\.embeddings\.mask_token",
-        ),
+    processor="FlavaProcessor",
+    # The codebook and the heads of the other losses, which the matching score does not use.
+    may_miss=(
+        r"image_codebook\..*", r"(mim|mlm|mmm_image|mmm_text)_head\..*", r"flava\.(image|text)_projection\..*",
+        r"flava\.logit_scale", r"flava\.(image_model|text_model|multimodal_model)\.pooler\..*",
+        r"flava\.image_model\.embeddings\.mask_token",
     ),
     logits=_flava_logits,
     places=lambda config: config.text_config.max_position_embeddings,
@@ -168,16 +156,8 @@ def _largest_cosine(images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
     return cosines.amax(dim=1, keepdim=True)
 
 
-BLIP_ITC = replace(
-    blip.ITM,
-    architecture=replace(blip.ITM.architecture, may_miss=(r"itm_head\..*",)),
-    logits=_blip_cosines,
-    match=None,
-    begins=None,
-)
-BLIP2_ITC = replace(
-    BLIP2, architecture=replace(BLIP2.architecture, may_miss=(r"itm_head\..*",)), logits=_blip2_cosines, match=None
-)
+BLIP_ITC = replace(blip.ITM, may_miss=(r"itm_head\..*",), logits=_blip_cosines, match=None, begins=None)
+BLIP2_ITC = replace(BLIP2, may_miss=(r"itm_head\..*",), logits=_blip2_cosines, match=None)
 
 HEADS: Mapping[str, MatchingHead | AnsweringHead] = MappingProxyType(
     {
@@ -198,7 +178,7 @@ def check(weights: str, folder: Path, *, name: str) -> None:
     source, options = requested(name, weights, folder)
     _check_options(HEADS[name], options, folder)
     if source.local:
-        check_files(source, HEADS[name].architecture)
+        check_files(source, registered()[name])
 
 
 def build(
@@ -207,7 +187,7 @@ def build(
     source, options = requested(name, weights, folder)
     head = HEADS[name]
     _check_options(head, options, folder)
-    model, processor, what = loaded(head.architecture, source, device=device, dtype=dtype)
+    model, processor, what = loaded(registered()[name], head, source, device=device, dtype=dtype)
     prepare = Preparation(processor, head.places(model.config), model)
     if isinstance(head, MatchingHead):
         return tried(CrossEncoder(head, model, prepare, options, what), source.asked)

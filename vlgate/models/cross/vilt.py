@@ -10,14 +10,7 @@ import numpy as np
 
 from vlgate.models.attention import ROLLOUT, attention, cells, mean_of_heads, rolled_out
 from vlgate.models.cross.answer_lists import answer_list, answers_file
-from vlgate.models.cross.cross_encoder import (
-    AnsweringHead,
-    Architecture,
-    Inputs,
-    MatchingHead,
-    Preparation,
-    QuestionAnswerer,
-)
+from vlgate.models.cross.cross_encoder import AnsweringHead, Inputs, MatchingHead, Preparation, QuestionAnswerer
 from vlgate.models.specs import Options
 from vlgate.types import Ask, Attended, FloatArray
 
@@ -142,7 +135,7 @@ def _positions(embeddings: Any, size: tuple[int, int], padded: tuple[int, int]) 
 # there is no threshold. transformers has no class with the two-class head, and the checkpoints on the hub do not
 # contain it.
 RANKING = MatchingHead(
-    architecture=Architecture(kind="vilt", model="ViltForImageAndTextRetrieval", processor="ViltProcessor"),
+    processor="ViltProcessor",
     logits=lambda model, inputs: model.rank_output(_reply(model.vilt, inputs)[0].pooler_output),
     places=lambda config: config.max_position_embeddings,  # 40 in published checkpoints
     match=None,
@@ -178,7 +171,7 @@ class LabelAnswerer(QuestionAnswerer):
 
 
 VQA = AnsweringHead(
-    architecture=Architecture(kind="vilt", model="ViltForQuestionAnswering", processor="ViltProcessor"),
+    processor="ViltProcessor",
     places=lambda config: config.max_position_embeddings,
     answerer=LabelAnswerer,
 )

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from vlgate.asking.image_prefetch import InputsAhead
 from vlgate.errors import ModelLoadError, NoReplyError, nearest
 from vlgate.models import attention
+from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
 from vlgate.models.checkpoints.inputs import cut_off, moved, prepared, rows_as_keys
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.dual.features import TRIED, CosineModel, apart, in_groups, told, unit_rows
+from vlgate.models.specs import registered
 from vlgate.types import Attended, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -27,41 +29,34 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     name: str
-    model_types: Mapping[str, str]  # from the ``model_type`` of a configuration to the class of transformers
     padding: Literal["longest", "max_length"] = "longest"
     length: int | None = None  # the context in tokens, if it was shorter in training than the number of positions
     mask: bool = True
     lowercase: bool = False
     may_miss: tuple[str, ...] = ()
 
+    @property
+    def model_types(self) -> dict[str, str]:
+        """From the ``model_type`` of a configuration to the class of transformers."""
+        return {kind: cls for cls, kind in registered()[self.name].classes.items()}
+
 
 FAMILIES = (
-    Family(name="clip", model_types={"clip": "CLIPModel"}),
+    Family(name="clip"),
     # The SigLIP encoders read the last position, which is padding for nearly every text, and get no mask. So padding
     # other than that of training changes the features (Zhai et al. 2023; transformers' pages on both models).
-    Family(name="siglip", model_types={"siglip": "SiglipModel"}, padding="max_length", mask=False),
+    Family(name="siglip", padding="max_length", mask=False),
     # Checkpoints of a fixed resolution are SiglipModels with Gemma's tokenizer, NaFlex checkpoints are Siglip2Models.
-    Family(
-        name="siglip2",
-        model_types={"siglip": "SiglipModel", "siglip2": "Siglip2Model"},
-        padding="max_length",
-        mask=False,
-        lowercase=True,
-    ),
+    Family(name="siglip2", padding="max_length", mask=False, lowercase=True),
     # Training used 64 of the 512 positions. The feature is the state of the first token; BERT's pooler is not used.
-    Family(name="align", model_types={"align": "AlignModel"}, length=64, may_miss=(r"text_model\.pooler\..*",)),
+    Family(name="align", length=64, may_miss=(r"text_model\.pooler\..*",)),
     # The authors use 77 of the 512 positions (FlagAI, examples/AltCLIP).
-    Family(name="altclip", model_types={"altclip": "AltCLIPModel"}, length=77),
-    Family(name="metaclip2", model_types={"metaclip_2": "MetaClip2Model"}),
+    Family(name="altclip", length=77),
+    Family(name="metaclip2"),
     # The authors use 52 of the 512 positions (OFA-Sys/Chinese-CLIP, cn_clip/clip/utils.py), and no pooler of BERT.
-    Family(
-        name="chinese-clip",
-        model_types={"chinese_clip": "ChineseCLIPModel"},
-        length=52,
-        may_miss=(r"text_model\.pooler\..*",),
-    ),
+    Family(name="chinese-clip", length=52, may_miss=(r"text_model\.pooler\..*",)),
     # The feature of a text is the mean over its tokens; the logit scale is in no published checkpoint.
-    Family(name="tipsv2", model_types={"tipsv2": "Tipsv2Model"}, length=64, may_miss=(r"temperature",)),
+    Family(name="tipsv2", length=64, may_miss=(r"temperature",)),
 )
 # Architectures that resemble a dual encoder, and what to do with them.
 _ELSEWHERE: Mapping[str, str] = {
@@ -74,6 +69,7 @@ _ELSEWHERE: Mapping[str, str] = {
 }
 _GEMMA = ("GemmaTokenizer", "Siglip2Tokenizer")
 _GEMMA_WORDS = 256_000
+fetch = hub.downloads
 
 
 def _family(name: str, source: Pretrained) -> Family:

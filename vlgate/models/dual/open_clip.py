@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vlgate.asking.image_prefetch import InputsAhead
 from vlgate.models.attention import FRAMES, Encoders, grad_cams, last_grid
 from vlgate.models.checkpoints.device import pick_dtype
+from vlgate.models.checkpoints.hub import Downloads
 from vlgate.models.checkpoints.inputs import moved, prepared, rows_as_keys
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.dual import open_clip_weights as parts
@@ -169,6 +170,12 @@ def _differ(wide: torch.Tensor, tokens: torch.Tensor, length: int) -> list[bool]
 
 def check(weights: str, folder: Path) -> None:
     parts.parse(weights, folder)
+
+
+def fetch(weights: str, folder: Path) -> Downloads:
+    source = parts.parse(weights, folder)
+    if source.kind in {"tag", "hub"}:
+        yield lambda: parts.weights_file(source)
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> OpenClip:

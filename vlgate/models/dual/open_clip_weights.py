@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from zipfile import is_zipfile
 
-from vlgate.errors import ModelLoadError, nearest
+from vlgate.errors import ModelLoadError, did_you_mean, nearest, no_folder
 from vlgate.models.checkpoints.fingerprint import digest_path
 from vlgate.models.checkpoints.inputs import knows_words
 from vlgate.models.checkpoints.load_errors import DAMAGED, damaged, library, one_line
@@ -49,7 +49,7 @@ def parse(weights: str, folder: Path) -> OpenClipName:
     path = folder / Path(weights.removeprefix(LOCAL)).expanduser()
     if weights.startswith((LOCAL, "/", ".", "~")) or (weights and path.is_dir()):
         if not path.is_dir():
-            raise ModelLoadError(f"open_clip: there is no folder {path}; expected {_FORMS}")
+            raise ModelLoadError(f"open_clip: {no_folder(path)}; expected {_FORMS}")
         if not (path / CONFIG).is_file() or not any((path / name).is_file() for name in IN_FOLDER):
             has = ", ".join(sorted(file.name for file in path.iterdir())) or "nothing"
             raise ModelLoadError(
@@ -87,8 +87,7 @@ def check_names(source: OpenClipName) -> None:
         return
     known = open_clip.list_models()
     if source.name not in known:
-        hint = nearest(source.name, known)
-        hint = hint if hint.startswith("did you mean") else "open_clip.list_models() lists them"
+        hint = did_you_mean(source.name, known) or "open_clip.list_models() lists them"
         raise ModelLoadError(f"open_clip: unknown architecture {source.name!r}; {hint}")
     if source.kind == "tag" and not open_clip.get_pretrained_cfg(source.name, source.tag):
         tags = open_clip.list_pretrained_tags_by_model(source.name)

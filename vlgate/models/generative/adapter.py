@@ -15,6 +15,7 @@ import numpy as np
 
 from vlgate.asking.batching import OVERFLOW, out_of_memory
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
+from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
 from vlgate.models.checkpoints.load_errors import DAMAGED, library, one_line
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
@@ -25,6 +26,7 @@ from vlgate.models.generative.reading import Asked
 from vlgate.types import TIED, Ask, Compare, FloatArray, Match, images_of
 
 MOST_NEW_TOKENS = 32
+fetch = hub.downloads
 _WRITTEN = "in upper or lower case, with or without a space before it"
 _CUT = f"of at most {MOST_NEW_TOKENS} tokens"
 _MATCHES = {

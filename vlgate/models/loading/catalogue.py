@@ -8,18 +8,21 @@ Nothing is imported. A package offers a model by two lines in its ``pyproject.to
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.specs import registered
+from vlgate.models.checkpoints import hub
+from vlgate.models.specs import ModelSpec, registered
 
 GROUP = "vlgate.models"
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -62,17 +65,30 @@ def offered(name: str, *, builtin: bool) -> Offered | None:
 _WEIGHTS = (".safetensors", ".bin", ".pt")
 _REPOSITORY = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(@[\w.-]+)?")
 _SERVED = re.compile(r"(?P<openai>gpt-[345]|chatgpt|o[134](-|$))|claude-|gemini-")  # models without weights to fetch
-_WRITES = re.compile(r"instruct|flan|-opt-|llava|conditionalgeneration", re.IGNORECASE)  # models that write text
 
 
-def family_of(text: str) -> str:
-    """Return the registered name that is nearest to a repository, or to the type and classes of a checkpoint."""
-    of_hub = {name: spec.weights for name, spec in registered().items() if "transformers" in spec.packages}
-    plain = re.sub("[-_.]", "", text.lower())
-    near = [] if _WRITES.search(text) else [name for name in of_hub if name.replace("-", "") in plain]
-    rest = "masked" if "formaskedlm" in plain else "causal" if re.search("forcausallm|lmhead", plain) else "vlm"
-    name = next((name for name, weights in of_hub.items() if weights == text), max(near, key=len, default=rest))
-    return f"{name}-vqa" if "forquestionanswering" in plain and f"{name}-vqa" in of_hub else name
+def readers(config: Mapping[str, Any]) -> list[str]:
+    """Return the names of the models that read a checkpoint, by its ``config.json``."""
+    kind, made = config.get("model_type"), config.get("architectures") or []
+    sees = any("vision" in key.split("_") for key in config)
+
+    def named(spec: ModelSpec) -> bool:
+        return any(of == kind and (cls in made or not made) for cls, of in spec.classes.items())
+
+    def one_of_many(spec: ModelSpec) -> bool:
+        alike = any(of == "*" and fnmatch.filter(made, cls) for cls, of in spec.classes.items())
+        return alike and sees == ("match" in spec.can)
+
+    specs = registered().values()
+    return [spec.name for spec in specs if named(spec)] or [spec.name for spec in specs if one_of_many(spec)]
+
+
+def _named_like(repository: str) -> str:
+    # The model whose name is in that of a repository as a whole word, or as several: metaclip-2 is metaclip2
+    words = re.split("[-_]", repository.rpartition("/")[2].lower())
+    runs = {"".join(words[start:end]) for end in range(len(words) + 1) for start in range(end)}
+    near = [name for name, spec in registered().items() if spec.weights and name.replace("-", "") in runs]
+    return max(near, key=len, default="")
 
 
 def meant(spec: str, folder: Path) -> str:
@@ -84,57 +100,67 @@ def meant(spec: str, folder: Path) -> str:
         return f"is asked through a service with OpenAI's API; write --model='openai:{address}#{spec}'"
     if not path.exists() and not _REPOSITORY.fullmatch(plain):
         return f"is not there: {path}" if spec.startswith((".", "/", "~")) else ""
-    name = family_of(plain) if not path.exists() else "replay" if path.suffix in {".jsonl", ".parquet"} else ""
     if path.suffix in _WEIGHTS:
         return f"names no architecture; write --model={shlex.quote(f'open_clip:ARCH/{spec}')}"
-    if plain and path.is_dir():
-        name = "open_clip" if (path / "open_clip_config.json").is_file() else ""
-        with suppress(OSError, ValueError, AttributeError):
-            content = json.loads((path / "config.json").read_text(encoding="utf-8"))
-            name = name or family_of(" ".join(map(str, (content.get("model_type"), content.get("architectures")))))
+    if path.is_file():
+        return _to_write(spec, ["replay"]) if path.suffix in {".jsonl", ".parquet"} else ""
+    return _meant_checkpoint(spec, plain, folder) if plain else ""
+
+
+def _meant_checkpoint(spec: str, plain: str, folder: Path) -> str:
+    path = folder / Path(plain).expanduser()
+    if (path / "open_clip_config.json").is_file():
+        return _to_write(spec, ["open_clip"])
+    with suppress(OSError, ValueError, AttributeError, TypeError, ModelLoadError):
+        if (here := hub.here(hub.pretrained(plain, folder))) is not None:
+            return _to_write(spec, readers(json.loads((here / hub.CONFIG).read_text(encoding="utf-8"))))
+    if path.is_dir():
         modules = [module.stem for module in sorted(path.glob("[!_]*.py"))]
-        if not name and modules:
-            return f"is a folder of Python files; start in it, and write --model={modules[0]}:build"
-    return name and f"names no model; write --model={shlex.quote(f'{name}:{spec}')} (vlgate models lists the names)"
+        return f"is a folder of Python files; start in it, and write --model={modules[0]}:build" if modules else ""
+    repository = plain.partition("@")[0]
+    return _to_write(
+        spec, [name for name, known in registered().items() if known.weights == repository], _named_like(repository)
+    )
+
+
+def _to_write(spec: str, names: Sequence[str], near: str = "") -> str:
+    def command(name: str) -> str:
+        return f"--model={shlex.quote(f'{name}:{spec}')}"
+
+    vlm = f"{command('vlm')} if it writes text about images"
+    unsure = f"{vlm}, or another name in its place: nothing here tells its kind"
+    unsure = f"{command(near)} if it is what its name says, or {vlm}" if near else unsure
+    return f"names no model; write {' or '.join(map(command, names)) or unsure} (vlgate models lists the names)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEntry:
-    name: str
+    spec: ModelSpec
     offered_by: str = ""  # the package that offers the model, with its version; empty for vlgate itself
-    target: str = ""
-    can: tuple[str, ...] = ()
-    weights: str = ""
-    form: str = ""
-    licence: str = ""
-    millions: int | None = None
-    source: str = ""  # the address of the model card
-    extra: str = ""
     lacking: tuple[str, ...] = ()  # the needed packages that are not installed
     cached: int | None = None  # bytes of the default weights in the hub's cache; None if that cannot be read
-    note: str = ""
+
+    @property
+    def card(self) -> str:
+        return f"https://huggingface.co/{self.spec.weights}" if self.spec.weights else ""
 
 
 def catalogue(here: Mapping[str, int] | None) -> list[ModelEntry]:
     """Return all models that can be named, vlgate's own first. Imports none of them and uses no network."""
-    copied = ("can", "weights", "form", "licence", "millions", "extra", "note")
     entries = [
         ModelEntry(
-            name=name,
-            target=spec.build,
-            source=f"https://huggingface.co/{spec.weights}" if spec.weights else "",
+            spec=spec,
             lacking=tuple(package for package in spec.packages if find_spec(package) is None),
             cached=here.get(spec.weights, 0) if spec.weights and here is not None else None,
-            **{field: getattr(spec, field) for field in copied},
         )
-        for name, spec in sorted(registered().items())
+        for _, spec in sorted(registered().items())
     ]
     offers = all_offered()
     for offer in offers:
         clash = "" if sum(other.name == offer.name for other in offers) == 1 else "two packages offer it"
         clash = "its name is vlgate's own" if offer.name in registered() else clash
-        note = clash and f"cannot be used: {clash}"
-        entries.append(ModelEntry(name=offer.name, offered_by=offer.by, target=offer.target, note=note))
+        note = clash and f"cannot be used: {clash}; write --model={offer.target}"
+        entries.append(ModelEntry(spec=ModelSpec(name=offer.name, build=offer.target, note=note), offered_by=offer.by))
     return entries
 
 

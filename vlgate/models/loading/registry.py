@@ -6,14 +6,14 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
+from typing import Any
 
 from vlgate import __version__
 from vlgate.errors import ModelLoadError, described, nearest
-from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.device import check_dtype, pick_device
 from vlgate.models.checkpoints.fingerprint import digest, digest_path, digest_source
 from vlgate.models.loading.catalogue import all_offered, meant, offered
@@ -156,12 +156,7 @@ def check(spec: str, *, folder: Path | None = None) -> None:
     if (model_spec := parsed.registered) is not None:
         made_by = import_target(parsed.target, parsed.what)
         named_arguments(made_by, parsed.weights, parsed.what, model_spec)
-        # Call the function ``check`` beside the model's ``build``, if there is one.
-        module, _, builder = model_spec.build.partition(":")
-        check_of = getattr(importlib.import_module(module), builder.replace("build", "check", 1), None)
-        if builder.startswith("build") and check_of is not None:
-            by_name = {"name": model_spec.name} if "name" in _parameters(check_of) else {}
-            check_of(parsed.weights, folder, **by_name)
+        _beside(model_spec, "check", parsed.weights, folder)
         return
     module = parsed.target.partition(":")[0]
     if not can_be_found(module, folder):
@@ -177,7 +172,8 @@ def check(spec: str, *, folder: Path | None = None) -> None:
 def fetch(spec: str, *, folder: Path) -> None:
     """Fetch the files of a published model before any worker starts; the error names all that are missing."""
     parsed, missing = _parse(spec, folder), []
-    for part in () if parsed.registered is None else _downloads(parsed.registered, parsed.weights, folder):
+    own = parsed.registered
+    for part in () if own is None else _beside(own, "fetch", parsed.weights, folder) or ():
         try:
             part()
         except ModelLoadError as error:
@@ -186,21 +182,14 @@ def fetch(spec: str, *, folder: Path) -> None:
         raise ModelLoadError(*(missing if len(missing) == 1 else (f"{parsed.what}: files are missing", *missing)))
 
 
-def _downloads(spec: ModelSpec, weights: str, folder: Path) -> Iterator[Callable[[], object]]:
-    if spec.name == "open_clip":
-        from vlgate.models.dual.open_clip_weights import parse, weights_file
-
-        source = parse(weights, folder)
-        if source.kind in {"tag", "hub"}:
-            yield lambda: weights_file(source)
-    elif "transformers" in spec.packages and (spec.weights or spec.form.startswith("ORG/NAME")):
-        checkpoint, options = hub.requested(spec.name, weights, folder)
-        yield lambda: hub.weights_form(hub.folder_of(checkpoint))
-        own = checkpoint.local and (Path(checkpoint.location) / "region_network.json").is_file()
-        if spec.name.startswith("lxmert") and not options["regions"] and not own:
-            from vlgate.models.regions.detector import detector_folder
-
-            yield lambda: detector_folder("", folder)
+def _beside(spec: ModelSpec, action: str, weights: str, folder: Path) -> Any:
+    # Call the function ``check`` or ``fetch`` beside the model's ``build``, if there is one.
+    module, _, builder = spec.build.partition(":")
+    function = getattr(importlib.import_module(module), builder.replace("build", action, 1), None)
+    if not builder.startswith("build") or function is None:
+        return None
+    by_name = {"name": spec.name} if "name" in _parameters(function) else {}
+    return function(weights, folder, **by_name)
 
 
 def needs_images(spec: str) -> bool:

@@ -95,9 +95,7 @@ _COUNTER = "num_batches_tracked"  # used in training only; some checkpoints have
 
 
 def load_detector(folder: Path, device: str) -> tuple[nn.Module, Config, str]:
-    file = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
-    if file is None or not (folder / CONFIG).is_file():
-        raise ModelLoadError(f"{holdings(folder)}; a detector is {CONFIG} with {' or '.join(WEIGHTS)}")
+    file = next(folder / name for name in WEIGHTS if (folder / name).is_file())
     config = read_config(folder / CONFIG)
     built = network(config)
     _fill(built, read_tensors(file, "the weights of a detector"), file)
@@ -158,12 +156,12 @@ def detector_source(
 
 
 def detector_folder(spec: str, folder: Path) -> Path:
-    """Return the local folder of a detector ("": the published one), which is downloaded if it is not cached yet."""
+    """Return the folder of a detector ("": the published one) with its files, downloaded if they are not cached."""
     hub, constants = library("huggingface_hub"), library("huggingface_hub.constants")
     source, offline = pretrained(spec, folder, default=PUBLISHED), bool(constants.HF_HUB_OFFLINE)
     place, wanted = source.location, {"revision": source.revision, "allow_patterns": [CONFIG, *WEIGHTS]}
     try:
-        return Path(place if source.local else hub.snapshot_download(place, local_files_only=offline, **wanted))
+        here = Path(place if source.local else hub.snapshot_download(place, local_files_only=offline, **wanted))
     except (OSError, ValueError, RuntimeError) as error:
         why = "HF_HUB_OFFLINE is set" if offline else f"the hub did not provide them ({error})"
         raise ModelLoadError(
@@ -171,6 +169,9 @@ def detector_folder(spec: str, folder: Path) -> Path:
             f"{constants.HF_HUB_CACHE}, and {why}; download them on a machine with a network (hf download "
             f"{place}), name their folder, or name a file of features"
         ) from error
+    if not (here / CONFIG).is_file() or not any((here / name).is_file() for name in WEIGHTS):
+        raise ModelLoadError(f"{holdings(here)}; a detector is {CONFIG} with {' or '.join(WEIGHTS)}")
+    return here
 
 
 def _look(network: Any, config: Config, device: str, at_once: int, images: Sequence[LazyImage]) -> list[Regions | None]:

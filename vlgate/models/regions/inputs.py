@@ -14,6 +14,7 @@ from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.fingerprint import digest
 from vlgate.models.checkpoints.transformers_loading import load_processor
 from vlgate.models.regions.regions import COUNT, WIDTH, Float32, RegionSource
+from vlgate.models.specs import Options
 from vlgate.models.text.text_only import ControlTokens, padded
 from vlgate.types import FloatArray, LazyImage
 
@@ -44,6 +45,19 @@ def region_source(
     from vlgate.models.regions.detector import detector_source
 
     return detector_source(spec, folder, device, width=width, count=count)
+
+
+def parts(source: hub.Pretrained, options: Options, folder: Path, *, detector: bool = True) -> hub.Downloads:
+    """Yield what fetches the tokenizer of a checkpoint that is here, and the detector unless features are named."""
+    from vlgate.models.regions.feature_file import is_features
+
+    regions = options["regions"]
+    if hub.here(source) is not None:
+        yield lambda: tokenizer_source(source, folder, options["tokenizer"])
+    if detector and not (regions and is_features(folder / Path(regions).expanduser())):
+        from vlgate.models.regions.detector import detector_folder
+
+        yield lambda: detector_folder(regions, folder)
 
 
 BERT = "google-bert/bert-base-uncased"
@@ -129,15 +143,8 @@ class RegionInputs:
 def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary: int) -> Any:
     import transformers
 
-    place = hub.pretrained(asked, folder, default=BERT) if asked or not _has_tokenizer(source) else source
-    try:
-        # Without a vocabulary the library silently makes a tokenizer to which all words are unknown.
-        if not _has_tokenizer(place):
-            raise ModelLoadError(f"{hub.folder_of(place)} holds none of {', '.join(_VOCABULARIES)}")  # noqa: TRY301
-        tokenizer = load_processor(transformers.AutoTokenizer, place)
-    except ModelLoadError as error:
-        remedy = "save a tokenizer beside the weights, or name one with tokenizer=FOLDER"
-        raise ModelLoadError(f"no tokenizer for {source.asked}: {error}; {remedy}") from error
+    place = tokenizer_source(source, folder, asked)
+    tokenizer = load_processor(transformers.AutoTokenizer, place)
     ends = tokenizer("")["input_ids"]
     special = (tokenizer.pad_token_id, tokenizer.mask_token_id)
     if len(ends) != 2 or None in (*ends, *special) or not hasattr(tokenizer, "backend_tokenizer"):
@@ -151,6 +158,19 @@ def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary:
             "name the one that it was trained with: tokenizer=FOLDER"
         )
     return tokenizer
+
+
+def tokenizer_source(source: hub.Pretrained, folder: Path, asked: str) -> hub.Pretrained:
+    place = hub.pretrained(asked, folder, default=BERT) if asked or not _has_tokenizer(source) else source
+    try:
+        # Without a vocabulary the library silently makes a tokenizer to which all words are unknown.
+        why = "" if _has_tokenizer(place) else f"{hub.folder_of(place)} holds none of {', '.join(_VOCABULARIES)}"
+    except ModelLoadError as error:
+        why = str(error)
+    if why:
+        remedy = "save a tokenizer beside the weights, or name one with tokenizer=FOLDER"
+        raise ModelLoadError(f"no tokenizer for {source.asked}: {why}; {remedy}")
+    return place
 
 
 def _has_tokenizer(source: hub.Pretrained) -> bool:

@@ -12,7 +12,7 @@ from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import load_model
 from vlgate.models.cross.answer_lists import answer_list, answers_file
-from vlgate.models.regions.inputs import RegionInputs, SeenRegions, load_tokenizer, region_source, text_length
+from vlgate.models.regions.inputs import RegionInputs, SeenRegions, load_tokenizer, parts, region_source, text_length
 from vlgate.models.regions.region_models import MATCH, HeadedAnswerer, HeadedMatcher, HeadedModel, checked, rank_of
 from vlgate.models.regions.region_network import has_network, network_source
 from vlgate.types import Attended, FloatArray, Match
@@ -103,6 +103,13 @@ _ANSWER_HEAD = r"answer_head\..*"
 
 def check(weights: str, folder: Path, *, name: str = "lxmert") -> None:
     checked(name, weights, folder)
+
+
+def fetch(weights: str, folder: Path, *, name: str = "lxmert") -> hub.Downloads:
+    source, options = checked(name, weights, folder)
+    yield lambda: hub.weights_form(hub.folder_of(source))
+    here = hub.here(source)
+    yield from parts(source, options, folder, detector=here is None or not has_network(here))
 
 
 def build(

@@ -11,9 +11,10 @@ from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import load_model
 from vlgate.models.cross.answer_lists import answer_list, answers_file
-from vlgate.models.regions.inputs import RegionInputs, SeenRegions, load_tokenizer, region_source, text_length
+from vlgate.models.regions.inputs import RegionInputs, SeenRegions, load_tokenizer, parts, region_source, text_length
 from vlgate.models.regions.region_models import HeadedAnswerer, HeadedMatcher, HeadedModel, checked, rank_of
 from vlgate.models.regions.regions import COUNT, WIDTH
+from vlgate.models.specs import Options, registered
 from vlgate.types import FloatArray
 
 if TYPE_CHECKING:
@@ -86,18 +87,36 @@ class VisualBertAnswerer(HeadedAnswerer, VisualBert):
         return logits
 
 
-_CLASSES = ("VisualBertForPreTraining", "VisualBertForQuestionAnswering")
+_CLASSES = tuple(registered()["visualbert"].classes)  # one that matches, and one that answers
 _ANSWERS = ("label2ans.json", "answers_vqa.txt")
 _WHERE = (
     "answers_vqa.txt of Pythia's (now MMF's) VQA data, 3,129 lines, for uclanlp/visualbert-vqa (LXMERT's list of the "
     f"same length has another order); it may also be beside the weights, as {_ANSWERS[1]} or {_ANSWERS[0]}"
 )
+_WIDTH = 512  # numbers per box in transformers, if the configuration does not say
 # Heads of the pretraining that matching does not use.
 _UNUSED = (r"cls\.predictions\..*",)
 
 
 def check(weights: str, folder: Path) -> None:
     checked("visualbert", weights, folder)
+
+
+def fetch(weights: str, folder: Path) -> hub.Downloads:
+    source, options = checked("visualbert", weights, folder)
+    yield lambda: hub.weights_form(hub.folder_of(source))
+    here = hub.here(source)
+    if here is not None:
+        _check_width(hub.read_config(source).get("visual_embedding_dim", _WIDTH), options)
+    yield from parts(source, options, folder, detector=here is not None)
+
+
+def _check_width(width: int, options: Options) -> None:
+    if not options["regions"] and width != WIDTH:
+        raise ModelLoadError(
+            f"the model takes {width} numbers per box, the built-in detector gives {WIDTH}: {DETECTORS}; name features "
+            "of the model's own detector with regions=FILE"
+        )
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> VisualBert:
@@ -118,11 +137,7 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
         answers = answer_list(file, config.id2label, config.num_labels, mode=options["mode"], where=_WHERE)
     tokenizer = load_tokenizer(source, folder, options["tokenizer"], config.vocab_size)
     regions, width = options["regions"], config.visual_embedding_dim
-    if not regions and width != WIDTH:
-        raise ModelLoadError(
-            f"the model takes {width} numbers per box, the built-in detector gives {WIDTH}: {DETECTORS}; name features "
-            "of the model's own detector with regions=FILE"
-        )
+    _check_width(width, options)
     inputs = RegionInputs(
         tokenizer=tokenizer,
         # Any width is read here: RegionInputs checks it, whose message can name the detector of the features.

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.hub import pretrained, requested
+from vlgate.models.checkpoints.hub import downloads, pretrained, requested
 from vlgate.models.text import text_only
 from vlgate.types import FloatArray
 
 STRIDE = 3  # tokens per window in VALSE's released script
+fetch = fetch_masked = downloads
 
 
 class Causal(text_only.TextModel):

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Literal
 
 import ijson
 
-from vlgate.errors import DataError, nearest
+from vlgate.errors import DataError, did_you_mean
 
 MOST_BYTES = 8 * 2**20  # of the JSON of one graph, so that a file without graphs is not read into memory as a whole
 MOST_DEPTH = 32  # levels of nesting that are allowed; the formats need seven
@@ -206,7 +206,7 @@ def _keyed(events: _Events, pieces: _Pieces, layout: Layout, key: str) -> Iterat
     event = "map_key"
     while event == "map_key":
         opening, start = next(events)
-        if layout == "keyed" and opening != "start_map" and (hint := nearest(key, OWN_KEYS)).startswith("did you"):
+        if layout == "keyed" and opening != "start_map" and (hint := did_you_mean(key, OWN_KEYS)):
             raise DataError(pieces.file, "(the whole file)", f"has the unknown field {key!r}; {hint}", "rename it")
         if layout == "own" and key in seen:
             raise DataError(pieces.file, None, f"repeats the key {key!r}", AGAIN)

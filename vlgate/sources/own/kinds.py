@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property, lru_cache
 
-from vlgate.errors import nearest, short
+from vlgate.errors import did_you_mean, short
 from vlgate.judging.normal import normal_answer
 from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.reading.records import Record
@@ -216,8 +215,8 @@ def kind_of(record: Record) -> CaseKind:
         return _TWINS
     if len(marks) != 1 or "prior" in record.fields:
         known = dict.fromkeys(field for kind in _EVERY for field in kind.fields)
-        misspelled = (field for field in record.fields if field not in known and get_close_matches(field, known))
-        hint = next((f"field {field!r} is unknown ({nearest(field, known)}); " for field in misspelled), "")
+        unknown = {field: did_you_mean(field, known) for field in record.fields if field not in known}
+        hint = next((f"field {field!r} is unknown ({hint}); " for field, hint in unknown.items() if hint), "")
         kinds = "; ".join(dict.fromkeys(", ".join(kind.needed) for kind in _EVERY))
         raise record.error(f"{hint}expected the fields of one kind of case ({kinds}), not {', '.join(record.fields)}")
     if marks == ["true"] and type(record.fields.get("false")) is str:

@@ -14,7 +14,7 @@ from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.whole import read_tensors
-from vlgate.models.regions.inputs import RegionInputs, check_regions, load_tokenizer, region_source, text_length
+from vlgate.models.regions.inputs import RegionInputs, check_regions, load_tokenizer, parts, region_source, text_length
 from vlgate.models.regions.region_models import RegionModel
 from vlgate.models.regions.volta.config import ANSWERS, ORIGINAL, UNUSED, Config, aliases, shapes
 from vlgate.models.regions.volta.encoder import Seen, Weights, logits, with_overall
@@ -113,6 +113,11 @@ def check(weights: str, folder: Path, *, name: str) -> None:
     _ = source.rank
 
 
+def fetch(weights: str, folder: Path, *, name: str) -> hub.Downloads:
+    source = find(name, weights, folder)
+    yield from parts(source.beside, source.options, folder)
+
+
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", *, name: str) -> Volta:
     source = find(name, weights, folder)
     torch, transformers = library("torch"), library("transformers")
@@ -128,8 +133,7 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
         raise ModelLoadError(
             f"the weights cannot be moved to device={device!r} ({error}); try another device"
         ) from error
-    beside = hub.Pretrained(asked=where, location=str(source.file.parent), revision=None, local=True)
-    tokenizer = load_tokenizer(beside, folder, options["tokenizer"], config.vocabulary)
+    tokenizer = load_tokenizer(source.beside, folder, options["tokenizer"], config.vocabulary)
     # A multilingual model would accept the 30,522 tokens of the default English BERT, but with other meanings.
     if len(tokenizer) != config.vocabulary:
         raise ModelLoadError(

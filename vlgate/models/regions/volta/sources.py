@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.hub import holdings
+from vlgate.models.checkpoints.hub import Pretrained, holdings
 from vlgate.models.cross.cross_encoder import RankScore, rank_score
 from vlgate.models.regions.feature_file import is_features
 from vlgate.models.regions.regions import COUNT
@@ -51,6 +51,10 @@ class WeightsFile:
     @property
     def rank(self) -> RankScore:
         return rank_score(self.options, MATCH if self.config.head == ALIGNMENT else None)
+
+    @property
+    def beside(self) -> Pretrained:  # where a tokenizer may lie
+        return Pretrained(asked=str(self.file), location=str(self.file.parent), revision=None, local=True)
 
     def in_words_of_volta(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         if self.renamed is None:
