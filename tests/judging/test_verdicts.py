@@ -358,6 +358,13 @@ def test_parts_are_joined_in_the_order_of_the_cases_and_the_later_one_counts():
         (sentences.pair, (0.815, 0.4), "the caption scores 0.815, above the foil's 0.4"),
         (sentences.pair, (0.71234, 0.71229), "the caption scores 0.71234, above the foil's 0.71229"),
         (sentences.pair, (0.5, 0.5), "the caption scores 0.5, level with the foil's 0.5"),
+        (sentences.pair, (1234.4, -1e-05), "the caption scores 1230, above the foil's -1e-05"),
+        (sentences.pair, (0.8145, 0.8144999999999999), "the caption scores 0.8145, by 1e-16 above the foil's 0.8145"),
+        (
+            sentences.choice,
+            (1230.0, 1230.5, 0.8144999999999999, 0.8145000000000001),
+            "the true candidate scores 1230, by 0.5 below the best of 3 false ones with 1230",
+        ),
         (
             sentences.choice,
             (0.8150000000000001, 0.1, 0.815),
