@@ -27,10 +27,10 @@ from vlgate.sources.reading.records import (
     listed_records,
     noted,
 )
-from vlgate.sources.reading.source import NOTHING, Find, ReadOptions, Source
+from vlgate.sources.reading.source import Find, ReadOptions, Source
 from vlgate.sources.reading.text_files import collector_paused, read_cells, read_text
 from vlgate.sources.registry import SOURCES, is_made_set
-from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of
+from vlgate.types import NOTHING, Case, LazyImage, Request, Shape, Task, images_of
 
 REMEDY = (  # of an error in a line whose kind of case is not known
     'write a line such as {"task": "mine/spatial", "image": "1.jpg", "caption": "a dog left of a cat", '
@@ -147,8 +147,10 @@ def boxed(record: Record, find: Find) -> Find:
     return region
 
 
-def named_boxes(record: Record, requests: Sequence[Request]) -> dict[str, tuple[Pixels, ...]]:
+def named_boxes(record: Record, requests: Sequence[Request]) -> Mapping[str, tuple[Pixels, ...]]:
     """Return the boxes of all that the texts of a record name, by the key of its one image."""
+    if "named" not in record.fields:
+        return NOTHING
     if "box" in record.fields:
         raise record.error("has both 'box' and 'named', but named boxes are those of a whole image")
     boxes = record.fields["named"]
@@ -311,7 +313,7 @@ def _case(record: Record, kind: CaseKind, find: Find, shared: dict[str, Mapping[
         truths=truths,
         tags=shared[said],
         origin=f"{record.file.name}, record {short(record.id)}",
-        named=named_boxes(record, requests) if "named" in record.fields else NOTHING,
+        named=named_boxes(record, requests),
     )
 
 

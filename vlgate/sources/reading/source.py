@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.records import Record, each
-from vlgate.types import Capability, Case, LazyImage, Match, Request, Shape, Task
+from vlgate.types import NOTHING, Capability, Case, LazyImage, Match, Request, Shape, Task
 
 
 class WithRecord(Protocol):
@@ -123,24 +123,20 @@ def of_files(rows: Collection[TaskRow], cases: Callable[[TaskRow, Path, Find], I
     return Source(read=read, shapes=shapes_of(rows), take=take)
 
 
-NOTHING: Mapping[str, Any] = {}  # shared by the cases without tags or named boxes
-
-
 def case_of(
     record: Record,
     requests: Iterable[Request],
     truths: tuple[bool | str, ...],
     *,
     name: str | None = None,
-    tags: Mapping[str, str] | None = None,
+    tags: Mapping[str, str] = NOTHING,
 ) -> Case:
     return Case(
         id=record.id if name is None else name,
         requests=tuple(requests),
         truths=truths,
-        tags=tags or NOTHING,
+        tags=tags,
         origin=f"{record.file.name}, record {record.id}",
-        named=NOTHING,
     )
 
 
@@ -148,7 +144,7 @@ def texts_about(image: LazyImage, texts: Iterable[str]) -> tuple[Match, ...]:
     return tuple(Match(image=image, text=text) for text in texts)
 
 
-def pair_of(record: Record, image: LazyImage, fields: tuple[str, str], tags: Mapping[str, str] | None = None) -> Case:
+def pair_of(record: Record, image: LazyImage, fields: tuple[str, str], tags: Mapping[str, str] = NOTHING) -> Case:
     return case_of(record, texts_about(image, map(record.text, fields)), (True, False), tags=tags)
 
 
@@ -181,6 +177,6 @@ class Pictured:
     record: Record
     images: tuple[LazyImage, ...]
 
-    def quad(self, captions: tuple[str, str], name: str | None = None, tags: Mapping[str, str] | None = None) -> Case:
+    def quad(self, captions: tuple[str, str], name: str | None = None, tags: Mapping[str, str] = NOTHING) -> Case:
         requests = quad_requests(self.images, [self.record.text(field) for field in captions])
         return case_of(self.record, requests, QUAD_TRUTHS, name=name, tags=tags)
