@@ -141,7 +141,7 @@ def text_of(request: Request) -> str:
     return request.text if isinstance(request, Read) else request.question
 
 
-NOTHING: Mapping[str, Any] = {}  # shared by all cases without tags or named boxes
+_NOTHING: Mapping[str, Any] = {}  # shared by all cases without tags or named boxes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +162,9 @@ class Case:
     id: str
     requests: tuple[Request, ...]
     truths: tuple[bool | str, ...]
-    tags: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    tags: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     origin: str = ""
-    named: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=lambda: NOTHING)
+    named: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=lambda: _NOTHING)
 
 
 UNREADABLE = "record that cannot be read"

@@ -27,10 +27,10 @@ from vlgate.sources.reading.records import (
     listed_records,
     noted,
 )
-from vlgate.sources.reading.source import Find, ReadOptions, Source
+from vlgate.sources.reading.source import NOTHING, Find, ReadOptions, Source
 from vlgate.sources.reading.text_files import collector_paused, read_cells, read_text
 from vlgate.sources.registry import SOURCES, is_made_set
-from vlgate.types import NOTHING, Case, LazyImage, Request, Shape, Task, images_of
+from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of
 
 REMEDY = (  # of an error in a line whose kind of case is not known
     'write a line such as {"task": "mine/spatial", "image": "1.jpg", "caption": "a dog left of a cat", '

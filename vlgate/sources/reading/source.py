@@ -12,7 +12,7 @@ from typing import Literal, Protocol, TypeVar
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.records import Record, each
-from vlgate.types import NOTHING, Capability, Case, LazyImage, Match, Request, Shape, Task
+from vlgate.types import Capability, Case, LazyImage, Match, Request, Shape, Task
 
 
 class WithRecord(Protocol):
@@ -121,6 +121,9 @@ def of_files(rows: Collection[TaskRow], cases: Callable[[TaskRow, Path, Find], I
             yield row.task(cases(row, file, options.find(row.images)))
 
     return Source(read=read, shapes=shapes_of(rows), take=take)
+
+
+NOTHING = Case(id="", requests=(), truths=()).tags  # one object for all cases
 
 
 def case_of(
