@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +141,9 @@ def text_of(request: Request) -> str:
     return request.text if isinstance(request, Read) else request.question
 
 
+_NOTHING: Mapping[str, Any] = {}  # shared by all cases without tags or named boxes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """The requests that are judged together.
@@ -159,9 +162,9 @@ class Case:
     id: str
     requests: tuple[Request, ...]
     truths: tuple[bool | str, ...]
-    tags: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     origin: str = ""
-    named: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
+    named: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=lambda: _NOTHING)
 
 
 UNREADABLE = "record that cannot be read"

@@ -148,7 +148,7 @@ def _field(field: dataclasses.Field[object]) -> tuple[str, str, str]:
     if field.default is not dataclasses.MISSING:
         default = code(repr(field.default))
     elif field.default_factory is not dataclasses.MISSING:
-        default = code(repr(field.default_factory())) if field.default_factory is dict else "an empty value"
+        default = code("{}") if field.default_factory() == {} else "an empty value"
     else:
         default = "required"
     return code(field.name), code(field.type), default

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 from hashlib import sha256
+from types import SimpleNamespace
 
 import pytest
 from builders import image, model, noise, pair_case, predictor, task_of
@@ -41,6 +42,10 @@ class Asked:
         asked = list(dict.fromkeys(requests))
         self.requests.update(asked)
         return {request: self._prediction(request, index) for index, request in enumerate(asked)}
+
+    def one_at_a_time(self):
+        alone = lambda requests: {request: self.predict([request])[request] for request in requests}  # noqa: E731
+        return SimpleNamespace(predict=alone)
 
     def _prediction(self, request, place):
         said = self.reply(request, place)

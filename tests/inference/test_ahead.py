@@ -5,7 +5,9 @@ import pickle
 import signal
 import threading
 import weakref
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from PIL import Image
 
 from vlgate.asking import image_prefetch
 from vlgate.asking.batching import Call, Caller, Problem
-from vlgate.asking.image_prefetch import Ahead, Decoded, threads
+from vlgate.asking.image_prefetch import Ahead, Decoded, InputsAhead, threads
 from vlgate.errors import ImageError
 from vlgate.types import Ask, LazyImage, Match
 
@@ -163,6 +165,47 @@ def test_an_image_can_be_loaded_again_and_changed():
         return numbers(some)
 
     assert caller().ask(match(method), Counted().images(20)) == list(range(20))
+
+
+class Prepares:
+    """A model on a GPU, beside which the inputs of its next batch are made; memory runs out in one of its calls."""
+
+    def __init__(self, short=0):
+        self.short, self.calls, self.made = short, 0, []
+        self.inputs_ahead = InputsAhead(make=self.inputs, device=SimpleNamespace(type="cuda"))
+
+    def inputs(self, images):
+        self.made.append(int(images[0].key))
+        return numbers(images)
+
+    def match(self, some):
+        found = self.inputs_ahead.of(tuple(pair.image for pair in some))
+        self.calls += 1
+        if self.calls == self.short:
+            raise MemoryError
+        return found
+
+
+@pytest.mark.parametrize("loads", [True, False])
+def test_each_image_is_decoded_once_for_a_model_that_prepares_its_inputs_ahead(loads):
+    counted, model = Counted(), Prepares()
+    images = [image for image in counted.images(50) for _ in range(2)][1:]  # of neighbours, in other batches at times
+    assert caller(loads=loads).ask(match(model.match), pairs(images)) == [n // 2 for n in range(1, 100)]
+    assert sorted(counted.loaded) == list(range(50))
+
+
+def test_inputs_that_are_made_ahead_are_dropped_if_memory_runs_out():
+    model = Prepares(short=2)
+    assert caller().ask(match(model.match), pairs(Counted().images(32))) == list(range(32))
+    assert model.made[:2] == [0, 8]
+    assert model.made[-6:] == [8, 12, 16, 20, 24, 28]  # in the order of the smaller batches
+
+
+def test_the_time_limit_covers_a_call_that_only_tells_its_inputs():
+    limited = []
+    watched = replace(caller(), watch=lambda called, n: limited.append((called, n)) or nullcontext())
+    watched.ask(match(Prepares().match), pairs(Counted().images(20)))
+    assert limited == [("match", n) for n in (16, 8, 12, 8, 4, 4)]
 
 
 def test_memory_that_runs_out_halves_the_batch_and_loses_nothing():

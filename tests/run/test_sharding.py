@@ -257,6 +257,14 @@ def test_a_case_counts_if_all_of_its_images_have_a_file():
     assert (found.cases, found.found, found.missing[0]) == (5, 3, gone)
 
 
+def test_missing_images_are_named_however_many_cases_share_the_first_one():
+    asked = [("a", 1500), ("b", 1), ("c", 1), ("d", 1)]
+    missing = [missing_image(f"{key}.jpg", ["/data"]) for key, number in asked for _ in range(number)]
+    cases = (Case(id=str(n), requests=(Match(image=one, text="a"),), truths=(True,)) for n, one in enumerate(missing))
+    found = count(Task(id="mine/pairs", capability="foil", shape="pair", cases=tuple(cases)))
+    assert found.lacking == "1,503 of 1,503 cases lack their image (a.jpg, b.jpg, c.jpg, ...)"
+
+
 @pytest.mark.parametrize(("here", "cases", "refused"), [(95, 100, False), (94, 100, True), (0, 1, True), (3, 3, False)])
 def test_a_run_needs_the_images_of_95_percent_of_each_task(here, cases, refused):
     tasks = [task(here, cases), task(2000, 2000, "mine/whole")]

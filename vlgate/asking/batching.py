@@ -21,7 +21,7 @@ from typing import IO, Any, Literal
 
 import numpy as np
 
-from vlgate.asking.image_prefetch import Ahead, inputs_ahead
+from vlgate.asking.image_prefetch import Ahead, InputsAhead, inputs_ahead
 from vlgate.asking.items import Copies, copied, hashed_order, images_in
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError, OptionError, halved, printable
 from vlgate.types import FloatArray, Match, TextKeys
@@ -160,15 +160,18 @@ Step = Callable[["Caller", Asking, Call, Sequence[Any]], list[Any]]
 def in_batches(caller: Caller, then: Asking, call: Call, items: Sequence[Any]) -> list[Any]:
     """The step that asks at most ``caller.size`` items at once, and half of that after memory has run out."""
     replies: list[Any] = []
-    several = len(items) > caller.size and call.called in ("match", "answer", "encode_images")
+    several = len(items) > caller.size and call.called in InputsAhead.CALLED
     made = inputs_ahead(getattr(call.method, "__self__", None)) if several else None
+    caller.ahead.loads |= made is not None
+    coming: Sequence[Any] = ()
     with caller.ahead.through(items) as given, nullcontext() if made is None else made.running():
         while len(replies) < len(items):
             stop = len(replies) + caller.size
-            chunk = given(len(replies), stop)
+            chunk, coming = coming or given(len(replies), stop), ()
             if made is not None:
                 coming = given(stop, stop + caller.size) if stop < len(items) else ()
-                made.begin(call.method, caller.copies.of(chunk), caller.copies.of(coming))
+                with caller.watch(call.called, len(chunk) + len(coming)):
+                    made.begin(call.method, caller.copies.of(chunk), caller.copies.of(coming))
             try:
                 replies += then(call, chunk)
             except (MemoryError, RuntimeError) as error:
@@ -179,6 +182,9 @@ def in_batches(caller: Caller, then: Asking, call: Call, items: Sequence[Any]) -
                     raise ModelReplyError("; ".join(filter(None, (message, caller.room())))) from error
                 caller.size = len(chunk) // 2
                 caller.sizes.halved(caller.size)
+                coming = ()
+                if made is not None:
+                    made.drop()
     return replies
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 from vlgate.asking.items import images_in, with_images_in
 from vlgate.types import LazyImage
@@ -228,8 +228,6 @@ def _with(item: Item, load: Callable[[LazyImage], Callable[[], Image]]) -> Item:
     return cast("Item", with_images_in(item, lambda image: replace(image, load=load(image))))
 
 
-# A GPU waits while the pixels of its next batch are decoded, resized and normalised, so a thread makes these beside it.
-
 Made = TypeVar("Made")
 BESIDE = frozenset({"cuda"})  # on the CPU, the thread would compete with the model
 
@@ -240,17 +238,21 @@ class _Begun(BaseException):
 
 @dataclass(slots=True, kw_only=True)
 class InputsAhead(Generic[Made]):
-    """A model's attribute ``inputs_ahead``: makes the inputs of the next batch in a thread while it works on one."""
+    """A model's attribute ``inputs_ahead``: makes the inputs of the next batch in a thread while it works on one.
 
-    # ``make`` makes the inputs of parts of a batch, such as images; in the thread, if there is one, as two must not use
-    # one processor. A model asks for inputs by ``of``; it is called until it does, to learn what it asks for first.
+    A GPU would wait while pixels are decoded, resized and normalised. The model's methods ``CALLED`` get their inputs
+    from ``of``, which passes parts of a batch, such as its images, to ``make``. ``begin`` calls such a method with the
+    next batch until it asks for inputs, and ends that call there. ``--call-timeout`` limits ``begin``, and each call of
+    the model with its wait for the thread; what the thread makes for the next batch counts in that batch's call.
+    """
 
-    make: Callable[[tuple[Any, ...]], Made]
+    CALLED: ClassVar[frozenset[str]] = frozenset({"match", "answer", "encode_images"})
+    make: Callable[[tuple[Any, ...]], Made]  # called in the thread, if there is one: two must not use one processor
     device: Any  # of torch
     _thread: ThreadPoolExecutor | None = None
-    _now: tuple[tuple[Any, ...], Future[Made]] | None = None
+    _now: tuple[tuple[Any, ...], Future[Made]] | None = None  # the parts of the batch that the model works on
     _next: tuple[tuple[Any, ...], Future[Made]] | None = None
-    _learns: bool = False
+    _learns: bool = False  # whether the model is called to tell its parts
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -262,6 +264,7 @@ class InputsAhead(Generic[Made]):
             self._thread, self._now, self._next, self._learns = None, None, None, False
 
     def of(self, parts: tuple[Any, ...]) -> Made:
+        """Return the inputs of some parts of a batch: those that were begun, if they are of these parts."""
         if self._thread is None:
             return self.make(parts)
         if self._learns:
@@ -273,12 +276,24 @@ class InputsAhead(Generic[Made]):
         return self._thread.submit(self.make, parts).result()  # what failed fails again, in the call that needs it
 
     def begin(self, method: Any, items: Sequence[object], coming: Sequence[object]) -> None:
-        for some in [coming] if self._next else [items, coming]:
-            self._now, self._next, self._learns = self._next, None, True
-            with suppress(_Begun, Exception):  # the model raises it again when it is asked
-                if some:
-                    method(some)
-            self._learns = False
+        """Begin the inputs of the ``coming`` batch, after those of the items before it if these are not begun."""
+        if self._next is None:
+            self._learn(method, items)
+        self._now, self._next = self._next, None
+        self._learn(method, coming)
+
+    def _learn(self, method: Any, items: Sequence[object]) -> None:
+        self._learns = True
+        with suppress(_Begun, Exception):  # the model raises it again when it is asked
+            if items:
+                method(items)
+        self._learns = False
+
+    def drop(self) -> None:
+        """Forget what was begun, because the batches change."""
+        if self._next is not None:
+            self._next[1].cancel()
+        self._now, self._next = None, None
 
 
 def inputs_ahead(model: object) -> InputsAhead[Any] | None:

@@ -70,6 +70,10 @@ class ModelPredictor:
         """The same predictor, with the same memory; what it asks is not counted as asked for the run."""
         return replace(self, cache=self.cache and self.cache.uncounted)
 
+    def one_at_a_time(self) -> ModelPredictor:
+        """The same predictor with calls of one request; a dual encoder still encodes each image and text once."""
+        return replace(self, caller=replace(self.caller, size=1))
+
     def adapters(self) -> dict[str, str]:
         return adapters.adapters(self.model, together=self.together)
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from vlgate.metrics.shape_rules import YES
 
+_DIGITS = tuple(f".{digits}g" for digits in range(3, 10))
+
 
 def figure(value: float, *bounds: float | None, sign: str = "") -> str:
     """Return a number with three decimals, or up to six to keep it on its side of the bounds.
@@ -24,13 +26,17 @@ def figure(value: float, *bounds: float | None, sign: str = "") -> str:
 
 
 def told_apart(*scores: float | None) -> list[Any]:
-    """Round scores to three significant digits, or as many, up to nine, as tell different ones apart.
+    """Return scores with three significant digits, or as many, up to nine, as tell different ones apart.
 
     >>> told_apart(0.71234, 0.64), told_apart(0.71234, 0.71229, None), told_apart(0.815, 0.8149999999999999)
-    ([0.712, 0.64], [0.71234, 0.71229, None], [0.815, 0.815])
+    (['0.712', '0.64'], ['0.71234', '0.71229', None], ['0.815', '0.815'])
     """
-    every = [[score if score is None else float(f"{score:.{digits}g}") for score in scores] for digits in range(3, 10)]
-    return next(rounded for rounded in every if len(set(rounded)) == len(set(every[-1])))
+    kinds = len({score if score is None else f"{score:.9g}" for score in scores})
+    for digits in _DIGITS:
+        texts = [score if score is None else format(score, digits) for score in scores]
+        if len(set(texts)) == kinds:
+            break
+    return [f"{float(text):.9g}" if text and "e" in text else text for text in texts]  # 1230, not 1.23e+03
 
 
 class CaseReplies(NamedTuple):
@@ -52,13 +58,13 @@ class CaseReplies(NamedTuple):
 
 def pair(case: CaseReplies) -> str:
     caption, foil = told_apart(*case.scores)
-    return f"the caption scores {caption:.9g}, {_order(*case.scores)} the foil's {foil:.9g}"
+    return f"the caption scores {caption}, {_order(*case.scores, alike=caption == foil)} the foil's {foil}"
 
 
 def quad(case: CaseReplies) -> str:
     i0c0, i0c1, i1c0, i1c1 = told_apart(*case.scores)
     held = sum(case.scores[high] > case.scores[low] for high, low in ((0, 1), (3, 2), (0, 2), (3, 1)))
-    return f"{held} of 4 comparisons hold (image 0: {i0c0:.9g}, {i0c1:.9g}; image 1: {i1c0:.9g}, {i1c1:.9g})"
+    return f"{held} of 4 comparisons hold (image 0: {i0c0}, {i0c1}; image 1: {i1c0}, {i1c1})"
 
 
 def twin_captions(case: CaseReplies) -> str:
@@ -70,21 +76,23 @@ def twin_captions(case: CaseReplies) -> str:
 def sentence_set(case: CaseReplies) -> str:
     true_1, true_2, false_1, false_2 = told_apart(*case.scores)
     held = sum(true > false for true in case.scores[:2] for false in case.scores[2:])
-    listed = f"true: {true_1:.9g}, {true_2:.9g}; false: {false_1:.9g}, {false_2:.9g}"
+    listed = f"true: {true_1}, {true_2}; false: {false_1}, {false_2}"
     return f"{held} of 4 comparisons of a true with a false sentence hold ({listed})"
 
 
 def choice(case: CaseReplies) -> str:
     true, *others = told_apart(*case.scores)
-    best, order = max(others), _order(case.scores[0], max(case.scores[1:]))
+    rival = max(case.scores[1:])
+    best = others[case.scores.index(rival, 1) - 1]
+    order = _order(case.scores[0], rival, alike=true == best)
     what = f"the best of {len(others)} false ones" if len(others) > 1 else "the false one"
-    return f"the true candidate scores {true:.9g}, {order} {what} with {best:.9g}"
+    return f"the true candidate scores {true}, {order} {what} with {best}"
 
 
 def two_true(case: CaseReplies) -> str:
     first, second, false = told_apart(*case.scores)
     held = sum(true > case.scores[2] for true in case.scores[:2])
-    return f"{held} of 2 true captions score above the false one ({first:.9g}, {second:.9g}; false: {false:.9g})"
+    return f"{held} of 2 true captions score above the false one ({first}, {second}; false: {false})"
 
 
 def questions(case: CaseReplies) -> str:
@@ -105,8 +113,8 @@ def single(case: CaseReplies) -> str:
         return f"answered {_shown(said)}; right is {truth!r}{case.unread}"
     [score], [accepted] = told_apart(*case.scores), case.accepted
     if isnan(accepted):
-        return f"the model gives a score, {score:.9g}, but neither yes nor no; right is {truth}"
-    return f"said {said}, with a score of {score:.9g}; right is {truth}"
+        return f"the model gives a score, {score}, but neither yes nor no; right is {truth}"
+    return f"said {said}, with a score of {score}; right is {truth}"
 
 
 def question_quad(case: CaseReplies) -> str:
@@ -121,10 +129,10 @@ def together(case: CaseReplies, labels: Sequence[str]) -> str:
     return f"{right} of {len(case.outcomes)} right in both orders ({each}){case.unread}"
 
 
-def _order(true: float, false: float) -> str:
+def _order(true: float, false: float, *, alike: bool) -> str:
+    """How a score stands to another one, and by how much if they are ``alike`` in the digits that are shown."""
     order = "above" if true > false else "level with" if true == false else "below"
-    same = true != false and len(set(told_apart(true, false))) == 1  # as far as the digits go that are shown
-    return f"by {abs(true - false):.1g} {order}" if same else order
+    return f"by {abs(true - false):.1g} {order}" if alike and true != false else order
 
 
 def _shown(said: str | None) -> str:

@@ -146,7 +146,7 @@ def _asked(line: Line, *, colour: bool) -> str:
     where = f"{line.picture} " if line.picture else ""
     if line.answer is None and line.score is None:
         return f"{where}{line.truth}: {text} -> no reply"
-    reply = f"{line.score:.9g}" if line.answer is None else one_line(repr(line.answer))
+    reply = line.score if line.answer is None else one_line(repr(line.answer))
     verdict = "" if line.right is None else ", right" if line.right else ", wrong"
     return f"{where}{one_line(line.truth)}: {text} -> {reply}{verdict}"
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from vlgate.asking.items import images_of_case, saying, shows_all
-from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import described
 from vlgate.seeds import generator
 from vlgate.types import Case, LazyImage, Match, Prediction, Predictor, Request, Task, images_of, text_of, with_images
@@ -296,8 +295,14 @@ def check_determinism(
 _ADVICE = "check that the model is in evaluation mode and masks its padding"
 
 
+class AloneOrTogether(Predictor, Protocol):
+    """A predictor that can also ask its model each request in a call of its own."""
+
+    def one_at_a_time(self) -> Predictor: ...
+
+
 def check_batch_invariance(
-    model: Predictor,
+    model: AloneOrTogether,
     requests: Sequence[Request],
     tolerance: float = ROUNDING["float32"],
     cases: Sequence[Case] = (),
@@ -314,10 +319,7 @@ def check_batch_invariance(
     others = [request for request in dict.fromkeys(requests) if request not in first]
     change: Change = renamed if anew == "all" else lambda request: request
     crowded = model.predict([*asked[::-1], *others])
-    if isinstance(model, ModelPredictor):  # a dual encoder encodes each image once
-        alone = asked_as(replace(model, caller=replace(model.caller, size=1)), asked, change)
-    else:
-        alone = {request: asked_as(model, [request], change)[request] for request in asked}
+    alone = asked_as(model.one_at_a_time(), asked, change)
     how = "together, in reverse order and one at a time"
     check = compare("batch_invariance", (first, crowded, alone), (how, _ADVICE), tolerance, cases)
     if not anew or check.outcome != "ok":

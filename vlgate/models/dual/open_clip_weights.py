@@ -141,6 +141,7 @@ def shapes(file: Path) -> dict[str, tuple[int, ...]]:
         with warnings.catch_warnings():
             # torch warns of unknown pickle protocols; if it cannot read one, it also raises
             warnings.simplefilter("ignore")
+            # only shapes are read, so the tensors stay on disk; torch before 1.6 wrote no zip, which is read whole
             content = torch.load(file, map_location="cpu", weights_only=True, mmap=is_zipfile(file))
         states = content.get("state_dict", content)
         if not states:

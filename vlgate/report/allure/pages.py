@@ -161,7 +161,7 @@ def _figure(source: str, name: str) -> str:
     return f'<div style="display:inline-block;margin:0 12px 8px 0">{shown}<br><i>{text(name)}</i></div>'
 
 
-def _reply(reply: Prediction, right: bool | str, shown: float | None, images: list[LazyImage]) -> str:
+def _reply(reply: Prediction, right: bool | str, shown: str | None, images: list[LazyImage]) -> str:
     # What is true, and what the model said; with the letter of the image if the case has several
     request = reply.request
     own = "".join(_name(images.index(image)) for image in types.images_of(request)) if len(images) > 1 else ""
@@ -169,7 +169,7 @@ def _reply(reply: Prediction, right: bool | str, shown: float | None, images: li
     if isinstance(request, Ask | Compare):
         said = "no answer" if reply.answer is None else f"answered {reply.answer!r}"
         return f"{image}{said}, right is {right!r}"
-    score = "no score" if shown is None else f"score {shown:.9g}"
+    score = "no score" if shown is None else f"score {shown}"
     return f"{image}{'true' if right else 'false'}, {score}"
 
 

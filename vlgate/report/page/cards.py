@@ -37,7 +37,7 @@ class Line:
     picture: str
     pieces: tuple[Piece, ...]  # the parts of its text; those that the text beside it lacks are marked
     truth: str
-    score: float | None = None  # rounded
+    score: str | None = None
     place: float = 0.0  # of the score between the lowest and the highest one of the task, in 0..100
     answer: str | None = None
     right: bool | None = None  # None for a text, whose score is neither right nor wrong by itself
@@ -188,7 +188,7 @@ class CardMaker:
                 place=0.0 if score is None or span <= 0 else round(100 * (score - lowest) / span, 1),
                 answer=row["answers"][number],
                 right=None if fact is None else fact == 1.0,
-                before="" if before is None else _replied(shown[len(texts) + number], before["answers"][number]),
+                before="" if before is None else shown[len(texts) + number] or before["answers"][number] or "",
             )
             lines.append(line)
         return tuple(lines)
@@ -211,7 +211,3 @@ def command(task: str, case: str, capability: str, options: Mapping[str, Any]) -
     words += [f"--{name}={options[name]}" for name, default in _ASKED_BY if options.get(name, default) != default]
     words += [f"--protocol={name}" for name in options.get("protocols", ())]
     return shlex.join(words)
-
-
-def _replied(score: float | None, answer: str | None) -> str:
-    return f"{score:.9g}" if score is not None else answer or ""

@@ -61,7 +61,6 @@ def write_page(
         "answer": answer(figures, outcome or recorded_outcome(run)),
         "counts": _counts(known, made if shown.makers else None),
         "changes": changed,
-        "releases": next((one.history.releases for one in shown.makers.values()), ()),
         "abilities": {word: [one for one in sections if one.ability and one.ability.word == word] for word in WORDS},
         "charts": [(name, chart(group)) for name, group in _grouped(measured[:MOST_ROWS]).items()],
         "radar": radar(measured),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from vlgate.errors import OptionError
 from vlgate.metrics.shapes import headlines
@@ -25,8 +25,18 @@ from vlgate.types import Metric, Task
 
 CARDS = 600  # the most missed cases of a page
 CARDS_A_TASK = 12
+MOST_POINTS = 12  # of a trend, this run included
 TaskFigures = Mapping[str, Any]  # a task of ``metrics.json``
 _HEADLINES = headlines()
+
+
+class TrendPoint(NamedTuple):
+    """The value of a metric in one run, and its place in a figure of 240 x 56 pixels with 0 and 1 at its edges."""
+
+    name: str
+    value: float
+    x: float
+    y: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +54,7 @@ class Section:
     missed: int = 0
     example: Card | None = None
     cards: tuple[Card, ...] = ()  # the worst ones first; not all that are missed
+    trend: tuple[TrendPoint, ...] = ()  # of the headline metric, the oldest run first
 
     @property
     def anchor(self) -> str:
@@ -107,6 +118,19 @@ def section(name: str, figures: Mapping[str, Any], maker: CardMaker | None) -> S
         missed=0 if maker is None else maker.rows.all_missed,
         example=example,
         cards=tuple(cards),
+        trend=() if maker is None or not headline else _trend(maker.history, name, headline, task["metrics"][headline]),
+    )
+
+
+def _trend(history: History, task: str, metric: str, now: Mapping[str, Any]) -> tuple[TrendPoint, ...]:
+    recent = history.releases[1 - MOST_POINTS :]
+    before = [(one.name, one.tasks.get(task, {}).get("metrics", {}).get(metric)) for one in recent]
+    points = [(name, figure["value"]) for name, figure in (*before, ("this run", now)) if figure]
+    if len(points) < 3:  # the section says the change since one earlier run
+        return ()
+    last = len(points) - 1
+    return tuple(
+        TrendPoint(name, value, 8 + 224 * at / last, 52 - 48 * value) for at, (name, value) in enumerate(points)
     )
 
 

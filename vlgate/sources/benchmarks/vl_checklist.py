@@ -16,7 +16,7 @@ from typing import Any
 from vlgate.errors import DataError, nearest
 from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.records import Record, each
-from vlgate.sources.reading.source import NOTHING, Find, ReadOptions, Source, TaskRow, only_file, texts_about
+from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, only_file, texts_about
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json, read_text
 from vlgate.types import Case, Task, images_of
 
@@ -131,7 +131,7 @@ def _cases(file: Path, name: str, find: Find) -> Iterator[Case]:
         image, origin, truths = find(record, item[0]), f"{name}, item {number}", (True, False)
         asked = [texts_about(image, texts) for texts in zip(positive, negative, strict=True)]
         return [
-            Case(id=f"{number}-{index}", requests=requests, truths=truths, tags=NOTHING, origin=origin, named=NOTHING)
+            Case(id=f"{number}-{index}", requests=requests, truths=truths, origin=origin)
             for index, requests in enumerate(asked)
         ]
 

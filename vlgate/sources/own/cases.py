@@ -147,8 +147,10 @@ def boxed(record: Record, find: Find) -> Find:
     return region
 
 
-def named_boxes(record: Record, requests: Sequence[Request]) -> dict[str, tuple[Pixels, ...]]:
+def named_boxes(record: Record, requests: Sequence[Request]) -> Mapping[str, tuple[Pixels, ...]]:
     """Return the boxes of all that the texts of a record name, by the key of its one image."""
+    if "named" not in record.fields:
+        return NOTHING
     if "box" in record.fields:
         raise record.error("has both 'box' and 'named', but named boxes are those of a whole image")
     boxes = record.fields["named"]
@@ -311,7 +313,7 @@ def _case(record: Record, kind: CaseKind, find: Find, shared: dict[str, Mapping[
         truths=truths,
         tags=shared[said],
         origin=f"{record.file.name}, record {short(record.id)}",
-        named=named_boxes(record, requests) if "named" in record.fields else NOTHING,
+        named=named_boxes(record, requests),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
@@ -123,7 +123,7 @@ def of_files(rows: Collection[TaskRow], cases: Callable[[TaskRow, Path, Find], I
     return Source(read=read, shapes=shapes_of(rows), take=take)
 
 
-NOTHING: Mapping[str, Any] = {}  # shared by the cases without tags or named boxes
+NOTHING = Case(id="", requests=(), truths=()).tags  # one object for all cases
 
 
 def case_of(
@@ -132,15 +132,14 @@ def case_of(
     truths: tuple[bool | str, ...],
     *,
     name: str | None = None,
-    tags: Mapping[str, str] | None = None,
+    tags: Mapping[str, str] = NOTHING,
 ) -> Case:
     return Case(
         id=record.id if name is None else name,
         requests=tuple(requests),
         truths=truths,
-        tags=tags or NOTHING,
+        tags=tags,
         origin=f"{record.file.name}, record {record.id}",
-        named=NOTHING,
     )
 
 
@@ -148,7 +147,7 @@ def texts_about(image: LazyImage, texts: Iterable[str]) -> tuple[Match, ...]:
     return tuple(Match(image=image, text=text) for text in texts)
 
 
-def pair_of(record: Record, image: LazyImage, fields: tuple[str, str], tags: Mapping[str, str] | None = None) -> Case:
+def pair_of(record: Record, image: LazyImage, fields: tuple[str, str], tags: Mapping[str, str] = NOTHING) -> Case:
     return case_of(record, texts_about(image, map(record.text, fields)), (True, False), tags=tags)
 
 
@@ -181,6 +180,6 @@ class Pictured:
     record: Record
     images: tuple[LazyImage, ...]
 
-    def quad(self, captions: tuple[str, str], name: str | None = None, tags: Mapping[str, str] | None = None) -> Case:
+    def quad(self, captions: tuple[str, str], name: str | None = None, tags: Mapping[str, str] = NOTHING) -> Case:
         requests = quad_requests(self.images, [self.record.text(field) for field in captions])
         return case_of(self.record, requests, QUAD_TRUTHS, name=name, tags=tags)
