@@ -171,12 +171,10 @@ def nearest(name: str, known: Collection[str]) -> str:
     return "known are " + (", ".join(map(repr, known)) if known else "none")
 
 
-def as_run_here(text: str) -> str:
-    """Return a text with its commands as a shell runs them here: by a path, if one is not on the path."""
-    for name, next_word in (("vlgate", "[a-z]"), ("pytest", "-")):
-        if not shutil.which(name):
-            file = Path(sys.executable).with_name(name)
-            words = [str(file)] if file.is_file() else [sys.executable, "-m", name]
-            shown = shlex.join(word.removeprefix(f"{Path.cwd()}/") for word in words).replace("\\", r"\\")
-            text = re.sub(rf"(?<![\w./-]){name}(?= {next_word})", shown, text)
-    return text
+def program(name: str) -> str:
+    """Return the first words of a command as a shell runs it here: by a path, if it is not on the path."""
+    if shutil.which(name):
+        return name
+    file = Path(sys.executable).with_name(name)
+    words = [str(file)] if file.is_file() else [sys.executable, "-m", name]
+    return shlex.join(word.removeprefix(f"{Path.cwd()}/") for word in words)

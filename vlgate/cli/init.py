@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from vlgate.cli import options_of, say
-from vlgate.errors import OptionError, VlgateError, as_run_here, described
+from vlgate.errors import OptionError, VlgateError, described, program
 from vlgate.gates.decide import Coverage, Judged, decide
 from vlgate.gates.error_rates import threshold_with_margin
 from vlgate.gates.records import Gate
@@ -217,7 +217,7 @@ class _Start:
 
     @property
     def command(self) -> str:
-        return shlex.join(["pytest", "--pyargs", "tests_vl", f"--model={self.model}", *self.options])
+        return f"{program('pytest')} {shlex.join(['--pyargs', 'tests_vl', f'--model={self.model}', *self.options])}"
 
 
 def run(given: argparse.Namespace) -> int:
@@ -240,7 +240,7 @@ def run(given: argparse.Namespace) -> int:
     written = [_write(Path(name), content, overwrite=given.overwrite) for name, content in files.items()]
     few = [line.removeprefix("# ") for line in gates.splitlines() if _ENOUGH in line]
     steps = _first_steps(start) if folder is None else _later_steps(folder, start, gates, ours=_text(_GATES) == gates)
-    say(*few, "next:", *(as_run_here(f"  {number}. {step}") for number, step in enumerate(steps, 1)))
+    say(*few, "next:", *(f"  {number}. {step}" for number, step in enumerate(steps, 1)))
     return 0 if any(written) else 1
 
 
@@ -272,13 +272,14 @@ def _start_of(folder: Path) -> _Start:
 
 
 def _first_steps(start: _Start) -> list[str]:
+    vlgate = program("vlgate")
     first = ["put your own model into my_model.py"]
-    first += [shlex.join(["vlgate", "check", *start.options])] if start.options else []
-    own = "\n     (with data of your own: add --data=DIR, and look at vlgate check --data DIR first)"
+    first += [f"{vlgate} check {shlex.join(start.options)}"] if start.options else []
+    own = f"\n     (with data of your own: add --data=DIR, and look at {vlgate} check --data DIR first)"
     return [
         *first,
         f"{start.command} --results=results/first{'' if start.options else own}",
-        "vlgate init --from results/first\n     (writes the gates that this model passes, with a margin)",
+        f"{vlgate} init --from results/first\n     (writes the gates that this model passes, with a margin)",
         "commit the files; CI judges the gates on every push",
     ]
 
@@ -288,12 +289,14 @@ def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list
     if ours and "\n[gate." not in gates:
         remedy = "no task of that run allows a gate, and thresholds.toml says why for each: mend the data or the model"
         return [remedy, f"{start.command} --results=results/next", "start again from that run"]
+    vlgate = program("vlgate")
     looks = "look at the gates in thresholds.toml; max_broken = 2 in one allows two cases that a later run breaks"
-    how = f"vlgate init --from {folder} --overwrite\n     (writes the gates of that run, if you can spare those there)"
-    judged = f"vlgate judge {folder} --thresholds=thresholds.toml --baseline=first --results=results/judged"
+    how = f"{vlgate} init --from {folder} --overwrite"
+    how += "\n     (writes the gates of that run, if you can spare those there)"
+    judged = f"{vlgate} judge {folder} --thresholds=thresholds.toml --baseline=first --results=results/judged"
     return [
         looks if ours else how,
-        f"{judged}\n     vlgate baseline results/judged\n     (keeps that run as the baseline)",
+        f"{judged}\n     {vlgate} baseline results/judged\n     (keeps that run as the baseline)",
         f"{start.command} --baseline=baseline",
         f"commit the files; CI judges the gates on every push\n     ({_BASELINE})",
     ]

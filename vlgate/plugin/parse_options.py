@@ -17,7 +17,7 @@ import pytest
 
 from vlgate.asking.cache.folder import default_folder, file_in_the_way
 from vlgate.audit.label_fixes import place_of
-from vlgate.errors import UnknownNameError, VlgateError, as_run_here
+from vlgate.errors import UnknownNameError, VlgateError, program
 from vlgate.probes.controls.registry import BY_DEFAULT, DEFAULT_LIMIT, LIMIT, chosen
 from vlgate.probes.shrink import FAMILIES
 from vlgate.record.options import DEFAULT_MODEL, FIRST, SETTINGS, Options, Setting, baseline_of, in_ci, respelled
@@ -248,7 +248,7 @@ def suite_elsewhere(config: pytest.Config) -> str:
         return ""
     args = map(str, config.invocation_params.args)
     words = [re.sub(r"\.py\b|/$", "", arg).replace("/", ".") if arg in named else arg for arg in args]
-    return as_run_here(shlex.join(["pytest", "--pyargs", *words]))
+    return f"{program('pytest')} {shlex.join(['--pyargs', *words])}"
 
 
 def _names(value: Any) -> tuple[str, ...]:
