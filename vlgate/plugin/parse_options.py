@@ -58,6 +58,7 @@ LISTS = MappingProxyType(
 
 def spelled(parser: pytest.Parser, args: Sequence[str]) -> list[str]:
     known = [f"--{no}{one.name}" for one in SETTINGS.values() for no in (("", "no-") if one.flag else ("",))]
+    known += [] if parser.parse_known_and_unknown_args(["-n0"])[1] else ["-n"]  # xdist's
     try:
         return respelled(args, parser.parse_known_and_unknown_args(args)[1], known)
     except VlgateError as error:
