@@ -222,6 +222,10 @@ def unjudged_gates(
         return []
     none, remedy = f"no gate of {thresholds.file} is about a task of this run", "add a gate with min"
     remedy += ", or name another file with --thresholds"
+    if options.thresholds is None:
+        none, remedy = "there is no thresholds file", "write one with vlgate init, or name one with --thresholds"
+    elif all(rule.kind == "limit" for rule in (*thresholds.rules, *thresholds.changes)):
+        none = f"{thresholds.file} has no gate"
     if searched:
         none, remedy = "the session only searched for smallest changes (-m shrink)", "leave -m shrink out"
     elif any(decision.why == FIRST_RUN for decision in decisions):
