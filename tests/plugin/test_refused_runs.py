@@ -259,7 +259,7 @@ def test_what_is_nearly_right_is_told_how_to_write_it(place, options, says):
             "--ray=auto with -n 2: the actors of the cluster score in place of workers; leave -n 2 out",
         ),
         ("--ray=auto --model=oracle", "the model 'oracle' computes nothing that needs a cluster; leave --ray out"),
-        ("--ray=auto --device=cuda:1", "Ray chooses the GPU of each actor; expected auto, cpu or cuda"),
+        ("--ray=auto --device=cuda:1", "Ray chooses the GPU of each actor; expected auto, cpu, gpu or cuda"),
         ("--ray=127.0.0.1:1", "no cluster answers at 127.0.0.1:1 *; start one with ray start --head*")
         if importlib.util.find_spec("ray")
         else ("--ray=auto", "needs Ray, which is not installed; pip install 'vlgate[[]ray]'"),

@@ -76,7 +76,7 @@ class Run(SessionState):
             _, predictor = self.closing, self.loaded[1]
         except VlgateError as error:
             self.ending.no_model = printable(str(error))
-            session.shouldfail = f"no model: {self.ending.no_model}"
+            session.shouldfail = f"the model cannot be loaded: {self.ending.no_model}"
             pytest.fail(self.ending.no_model, pytrace=False)
         batches = list((self.collected.expected if self.worker is None else self.plan.batches).values())
         small = all(len(batch.positions) == 1 for batch in batches)
