@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -169,6 +170,18 @@ def nearest(name: str, known: Collection[str]) -> str:
     if len(known) > _LISTED:
         return f"none of the {len(known):,} known names is near it"
     return "known are " + (", ".join(map(repr, known)) if known else "none")
+
+
+def path_of(text: str | Path, folder: Path, named: str) -> Path:
+    """Return the path that the value of an option ``named`` gives; a text that can be none is an error."""
+    try:
+        path = folder / Path(text).expanduser()
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            path.lstat()
+    except (OSError, ValueError, RuntimeError) as error:  # too long, a null byte, the home folder of nobody
+        reason = getattr(error, "strerror", None) or error
+        raise OptionError(f"{named}={text}: cannot be a path ({reason}); name another") from None
+    return path
 
 
 def program(name: str) -> str:

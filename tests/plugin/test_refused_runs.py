@@ -58,6 +58,15 @@ def test_a_blank_value_among_others_is_refused(place, given):
     refused(place.run(*args, model=None), args[-1].partition("=")[0])
 
 
+@pytest.mark.parametrize("name", ["model", "data", "disputes", "thresholds", "baseline", "results", "cache"])
+def test_a_value_that_can_be_no_path_is_refused(place, name):
+    place.valse(n=2)
+    texts = ["x" * 5000, "a\0b", "a\ud800b", *(["~no-such-user/x"] if name == "model" else ["~no-such-user"])]
+    for text in texts:
+        place.run(f"--{name}={text}", ret=4, error=f"ERROR: *{name}=*" if name != "model" else "ERROR: model=*")
+    place.run(f"--{name}", "x" * 5000, ret=4)
+
+
 TOML = "[tool.pytest.ini_options]\n"
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vlgate.asking.cache.folder import DEFAULT_SIZE, LEAST_LIMIT, parsed_size, shown_size
-from vlgate.errors import OptionError
+from vlgate.errors import OptionError, path_of
 from vlgate.metrics.variants import VARIANTS
 from vlgate.models.checkpoints.device import dtype_of
 from vlgate.probes.controls.registry import DEFAULT_LIMIT, LIMIT, known_controls
@@ -211,7 +211,7 @@ def in_ci() -> bool:
 
 
 def baseline_of(given: str, folder: Path) -> Path | Literal["first"]:
-    return FIRST if given == FIRST else folder / given
+    return FIRST if given == FIRST else path_of(given, folder, "--baseline")
 
 
 def meant_folder(options: Options) -> str:

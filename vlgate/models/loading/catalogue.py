@@ -9,6 +9,7 @@ Nothing is imported. A package offers a model by two lines in its ``pyproject.to
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.fingerprint import path_named
 from vlgate.models.specs import registered
 
 GROUP = "vlgate.models"
@@ -78,16 +80,17 @@ def family_of(text: str) -> str:
 def meant(spec: str, folder: Path) -> str:
     """Return what to write for a file, a folder or a repository without the name of a model; empty if it is none."""
     plain = spec.partition("?")[0]
-    path = folder / Path(plain).expanduser()
-    if not path.exists() and (served := _SERVED.match(plain)):
+    path = path_named(plain, folder)
+    if path is None and (served := _SERVED.match(plain)):
         address = "https://api.openai.com/v1" if served["openai"] else "ADDRESS"
         return f"is asked through a service with OpenAI's API; write --model='openai:{address}#{spec}'"
-    if not path.exists() and not _REPOSITORY.fullmatch(plain):
-        return f"is not there: {path}" if spec.startswith((".", "/", "~")) else ""
-    name = family_of(plain) if not path.exists() else "replay" if path.suffix in {".jsonl", ".parquet"} else ""
-    if path.suffix in _WEIGHTS:
+    if path is None and not _REPOSITORY.fullmatch(plain):
+        file = folder / os.path.expanduser(plain)  # noqa: PTH111  # as in ``path_named``
+        return f"is not there: {file}" if spec.startswith((".", "/", "~")) else ""
+    name = family_of(plain) if path is None else "replay" if path.suffix in {".jsonl", ".parquet"} else ""
+    if plain.endswith(_WEIGHTS):
         return f"names no architecture; write --model={shlex.quote(f'open_clip:ARCH/{spec}')}"
-    if plain and path.is_dir():
+    if path is not None and path.is_dir():
         name = "open_clip" if (path / "open_clip_config.json").is_file() else ""
         with suppress(OSError, ValueError, AttributeError):
             content = json.loads((path / "config.json").read_text(encoding="utf-8"))
