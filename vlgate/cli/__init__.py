@@ -96,7 +96,7 @@ def note(line: str) -> None:
 
 
 def resolved(folders: Iterable[Path]) -> tuple[Path, ...]:
-    return tuple(folder.expanduser().resolve() for folder in folders)
+    return tuple(path_of(folder, Path(), "--data or VLGATE_DATA").resolve() for folder in folders)
 
 
 def chosen(entries: Sequence[str], known: Iterable[str], what: str) -> list[str]:

@@ -31,9 +31,13 @@ def digest_path(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def expanded(text: str, folder: Path) -> Path:
+    return folder / os.path.expanduser(text)  # noqa: PTH111  # Path.expanduser raises for the home of nobody
+
+
 def path_named(text: str, folder: Path) -> Path | None:
     """Return the file or folder that a part of ``--model`` names; None if there is none, whatever the text is."""
-    path = folder / os.path.expanduser(text)  # noqa: PTH111  # Path.expanduser raises for the home of nobody
+    path = expanded(text, folder)
     return path if text and os.path.exists(path) else None  # noqa: PTH110  # Path.exists raises for a long text
 
 

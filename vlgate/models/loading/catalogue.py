@@ -9,7 +9,6 @@ Nothing is imported. A package offers a model by two lines in its ``pyproject.to
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.fingerprint import path_named
+from vlgate.models.checkpoints.fingerprint import expanded, path_named
 from vlgate.models.specs import registered
 
 GROUP = "vlgate.models"
@@ -85,8 +84,7 @@ def meant(spec: str, folder: Path) -> str:
         address = "https://api.openai.com/v1" if served["openai"] else "ADDRESS"
         return f"is asked through a service with OpenAI's API; write --model='openai:{address}#{spec}'"
     if path is None and not _REPOSITORY.fullmatch(plain):
-        file = folder / os.path.expanduser(plain)  # noqa: PTH111  # as in ``path_named``
-        return f"is not there: {file}" if spec.startswith((".", "/", "~")) else ""
+        return f"is not there: {expanded(plain, folder)}" if spec.startswith((".", "/", "~")) else ""
     name = family_of(plain) if path is None else "replay" if path.suffix in {".jsonl", ".parquet"} else ""
     if plain.endswith(_WEIGHTS):
         return f"names no architecture; write --model={shlex.quote(f'open_clip:ARCH/{spec}')}"
