@@ -232,7 +232,7 @@ def test_paths_below_the_folder_are_relative_and_others_are_to_be_set_in_ci(fold
     (folder / "run/environment.json").write_text(json.dumps({"options": options}))
     vlgate(*arguments)
     text = (folder / file).read_text().replace("MODEL", "model")
-    to_set = "  # set: {} is outside this folder; name where the job finds it\n"
+    to_set = "  # set: {} is outside this folder; name its place in the job\n"
     assert "--data=my/data --data=/elsewhere/data" + to_set.format("/elsewhere/data") in text
     assert 'model: "clip:weights?pool=/elsewhere/pool"' + to_set.format("/elsewhere/pool") in text
     assert "#" not in str(yaml.safe_load(text))

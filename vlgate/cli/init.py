@@ -72,7 +72,7 @@ def _note(words: Iterable[str]) -> str:
     # In a file for CI, behind a path outside this folder, which the machines that run the jobs do not have
     paths = (word.removeprefix("--data=") for word in words)
     outside = [path for path in paths if Path(path).is_absolute() and not path.startswith("//")]  # or of an address
-    return f"  # set: {', '.join(outside)} is outside this folder; name where the job finds it" if outside else ""
+    return f"  # set: {', '.join(outside)} is outside this folder; name its place in the job" if outside else ""
 
 
 def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
