@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -179,12 +180,22 @@ def no_folder(path: Path) -> str:
     return f"there is no folder {path}{hint and f' ({hint})'}"
 
 
-def as_run_here(text: str) -> str:
-    """Return a text with its commands as a shell runs them here: by a path, if one is not on the path."""
-    for name, next_word in (("vlgate", "[a-z]"), ("pytest", "-")):
-        if not shutil.which(name):
-            file = Path(sys.executable).with_name(name)
-            words = [str(file)] if file.is_file() else [sys.executable, "-m", name]
-            shown = shlex.join(word.removeprefix(f"{Path.cwd()}/") for word in words).replace("\\", r"\\")
-            text = re.sub(rf"(?<![\w./-]){name}(?= {next_word})", shown, text)
-    return text
+def path_of(text: str | Path, folder: Path, named: str) -> Path:
+    """Return the path that the value of an option ``named`` gives; a text that can be none is an error."""
+    try:
+        path = folder / Path(text).expanduser()
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            path.lstat()
+    except (OSError, ValueError, RuntimeError) as error:  # too long, a null byte, the home folder of nobody
+        reason = getattr(error, "strerror", None) or error
+        raise OptionError(f"{named}={text}: cannot be a path ({reason}); name another") from None
+    return path
+
+
+def program(name: str) -> str:
+    """Return the first words of a command as a shell runs it here: by a path, if it is not on the path."""
+    if shutil.which(name):
+        return name
+    file = Path(sys.executable).with_name(name)
+    words = [str(file)] if file.is_file() else [sys.executable, "-m", name]
+    return shlex.join(word.removeprefix(f"{Path.cwd()}/") for word in words)

@@ -83,6 +83,12 @@ def test_what_cannot_be_used_ends_a_command_with_4(arguments, says, folder, tmp_
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("variable", "command"), [("VLGATE_DATA", "check"), ("VLGATE_CACHE", "cache")])
+def test_a_variable_that_can_be_no_path_ends_a_command_with_4(variable, command, monkeypatch, vlgate):
+    monkeypatch.setenv(variable, "~no-such-user/x")
+    assert f"{variable}=~no-such-user/x: cannot be a path" in vlgate(command, status=4)
+
+
 PAIR = {"task": "mine/pairs", "image": "1.jpg", "caption": "a cup", "foil": "a dog"}
 
 

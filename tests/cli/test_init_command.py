@@ -223,6 +223,22 @@ def test_the_gates_of_a_run_leave_a_margin_and_say_how_often_the_same_model_pass
         assert any(line.startswith(f"# valse/{task}: no gate") and why in line for line in text.splitlines())
 
 
+@pytest.mark.parametrize(("place", "file"), [("github", FILES[3]), ("gitlab", ".gitlab-ci.yml")])
+def test_paths_below_the_folder_are_relative_and_others_are_to_be_set_in_ci(folder, place, file, vlgate):
+    arguments = [*run_folder(folder, {"mine/a": {"metrics": {"acc_r": FIGURE}}}), f"--ci={place}", "--overwrite"]
+    vlgate(*arguments)
+    assert 'odel: "clip:a/b"\n' in (folder / file).read_text().replace("MODEL", "model")  # as metrics.json says
+    options = {"model": f"clip:{folder}/weights?pool=/elsewhere/pool", "data": [f"{folder}/my/data", "/elsewhere/data"]}
+    (folder / "run/environment.json").write_text(json.dumps({"options": options}))
+    vlgate(*arguments)
+    text = (folder / file).read_text().replace("MODEL", "model")
+    to_set = "  # set: {} is outside this folder; name its place in the job\n"
+    assert "--data=my/data --data=/elsewhere/data" + to_set.format("/elsewhere/data") in text
+    assert 'model: "clip:weights?pool=/elsewhere/pool"' + to_set.format("/elsewhere/pool") in text
+    assert "#" not in str(yaml.safe_load(text))
+    assert not (folder / "my_model.py").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "shares"), [(40, (0.9, 0.95, 1.0)), (100, (0.7, 0.8, 0.9, 0.97)), (400, (0.6, 0.9))])
 def test_the_same_model_passes_all_gates_together_in_95_of_100_new_samples(folder, n, shares):

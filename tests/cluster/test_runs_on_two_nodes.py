@@ -150,17 +150,23 @@ def node(name, cpus=8, gpus=0):
     ("nodes", "device", "environment", "expected"),
     [
         ([node("a", 16, 4), node("b", 8, 1), node("head", 0)], "auto", {}, [*[("a", 1, 1, 4)] * 4, ("b", 1, 1, 8)]),
+        ([node("a", 16, 1), node("b", 2)], "gpu", {}, [("a", 1, 1, 16)]),
         ([node("a", 16), node("b", 2), node("head", 0)], "auto", {}, [("a", 16, 0, 16), ("b", 2, 0, 2)]),
         ([node("a", 16, 4)], "cpu", {"OMP_NUM_THREADS": "3"}, [("a", 16, 0, 3)]),
     ],
-    ids=["one on each GPU", "one on each node with CPUs", "the GPUs stay free and the user's threads hold"],
+    ids=[
+        "one on each GPU",
+        "only GPUs",
+        "one on each node with CPUs",
+        "the GPUs stay free and the user's threads hold",
+    ],
 )
 def test_actors_are_spread_over_the_cluster(nodes, device, environment, expected):
     found = [(seat.node.id, seat.cpus, seat.gpus, seat.threads) for seat in seats(nodes, device, environment)]
     assert found == expected
 
 
-@pytest.mark.parametrize(("device", "nodes"), [("cuda", [node("a")]), ("cuda:1", [node("a", 1, 2)]), ("auto", [])])
+@pytest.mark.parametrize(("device", "nodes"), [("cuda", [node("a")]), ("gpu", [node("a")]), ("auto", [])])
 def test_a_device_that_the_cluster_cannot_give_is_refused(device, nodes):
     with pytest.raises(OptionError, match=r"auto|nodes"):
         seats(nodes, device, {})

@@ -232,6 +232,20 @@ def test_a_run_without_a_judged_gate_is_kept_only_with_a_reason(before, vlgate):
     assert "--suite: chooses the cases of --must-hold" in said
 
 
+def test_a_baseline_counts_the_cases_that_no_later_run_can_be_compared_with(before, vlgate):
+    images = before.path / "data/images/vg"
+    (images / "100.jpg").unlink()
+    sees = "def match(self, pairs):\n    return [pair.image.load().width * ('no ' not in pair.text) for pair in pairs]"
+    newer = before.model(sees, "newer")
+    before.run(newer, "--missing-images=skip", "-k", "not record_7")
+    said = vlgate("baseline", "out", "--why", "most of it is there")
+    assert "(newer:build, 37 cases).\nnote: its other cases cannot be compared: 2 skipped, 1 deselected\n" in said
+    shutil.rmtree(images)
+    before.run(newer, "--missing-images=skip")
+    said = vlgate("baseline", "out", "--why", "none of it is there", "--overwrite", status=4)
+    assert "none of its cases was judged, so none can be compared; name one with judged cases" in said
+
+
 @pytest.mark.parametrize(("gates", "expected"), rows("refused", *range(8)))
 def test_a_gate_that_cannot_be_judged_is_refused(before, gates, expected):
     before.thresholds(gates)

@@ -58,6 +58,15 @@ def test_a_blank_value_among_others_is_refused(place, given):
     refused(place.run(*args, model=None), args[-1].partition("=")[0])
 
 
+@pytest.mark.parametrize("name", ["model", "data", "disputes", "thresholds", "baseline", "results", "cache"])
+def test_a_value_that_can_be_no_path_is_refused(place, name):
+    place.valse(n=2)
+    texts = ["x" * 5000, "a\0b", "a\ud800b", *(["~no-such-user/x"] if name == "model" else ["~no-such-user"])]
+    for text in texts:
+        place.run(f"--{name}={text}", ret=4, error=f"ERROR: *{name}=*" if name != "model" else "ERROR: model=*")
+    place.run(f"--{name}", "x" * 5000, ret=4)
+
+
 TOML = "[tool.pytest.ini_options]\n"
 
 
@@ -259,7 +268,7 @@ def test_what_is_nearly_right_is_told_how_to_write_it(place, options, says):
             "--ray=auto with -n 2: the actors of the cluster score in place of workers; leave -n 2 out",
         ),
         ("--ray=auto --model=oracle", "the model 'oracle' computes nothing that needs a cluster; leave --ray out"),
-        ("--ray=auto --device=cuda:1", "Ray chooses the GPU of each actor; expected auto, cpu or cuda"),
+        ("--ray=auto --device=cuda:1", "Ray chooses the GPU of each actor; expected auto, cpu, gpu or cuda"),
         ("--ray=127.0.0.1:1", "no cluster answers at 127.0.0.1:1 *; start one with ray start --head*")
         if importlib.util.find_spec("ray")
         else ("--ray=auto", "needs Ray, which is not installed; pip install 'vlgate[[]ray]'"),

@@ -11,11 +11,13 @@ from builders import json_table
 
 from tests.report.page.page_runs import decided
 from vlgate.errors import OptionError, UnknownNameError
-from vlgate.gates.decide import Coverage, decide
-from vlgate.gates.records import Gate
+from vlgate.gates.decide import Coverage, Judged, decide
+from vlgate.gates.records import Decision, Gate
+from vlgate.gates.thresholds import Thresholds
+from vlgate.record.json_files import gate_record
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
-from vlgate.record.run_gates import NO_BASELINE, NO_PASS
+from vlgate.record.run_gates import change_decisions, without_passes
 from vlgate.report.ci import trackers
 from vlgate.report.ci.release import MOST, append_summary, next_step, release, release_line, write_badge
 from vlgate.report.ci.trackers import check_trackers, log_to, tracked_run
@@ -34,49 +36,70 @@ def test_the_worst_comes_first(outcomes, tests, word, why):
     assert (found.word, found.why) == (word, why)
 
 
-def reason(n=100, metric="acc_r", **coverage):
-    """Why the gate min = 0.6 on a metric is inconclusive for a model that has 0.65 in ``acc_r`` alone."""
+def unsure(n=100, metric="acc_r", ties="strict", minimum=0.6, **coverage):
+    """The decision of the gate min = 0.6 on a metric for a model that has 0.65 in ``acc_r`` alone."""
     counts = Coverage(**{"cases": n, "judged": n, "unscored": 0, "skipped": 0, **coverage})
     found = {"acc_r": Metric(value=0.65, low=0.55, high=0.75, n=n)}
-    decision = decide(Gate(task="a/b", metric=metric, min=0.6), counts, found)
+    decision = decide(Gate(task="a/b", metric=metric, min=minimum), counts, found, ties)
     assert decision.outcome == "inconclusive"
-    return decision.why
+    return decision
+
+
+def compared(task="a/b"):
+    rule = Gate(task=task, metric="acc_r", kind="max_drop", max=0.1)
+    thresholds = Thresholds(file=Path("t.toml"), rules=(), require=(), changes=(rule,))
+    tasks = {task: Judged(shape="pair", coverage=Coverage(cases=100, judged=100, unscored=0, skipped=0))}
+    return change_decisions(thresholds, None, tasks)[0]
+
+
+def failed(task="a/b", kind="gate", value=0.2, **bounds):
+    """The decision of a gate or limit that the figure ``value`` fails."""
+    metric = Metric(value=value, low=value - 0.1, high=value + 0.1, n=100)
+    counts = Coverage(cases=100, judged=100, unscored=0, skipped=0)
+    decision = decide(Gate(task=task, metric="acc_r", kind=kind, **bounds), counts, {"acc_r": metric})
+    assert decision.outcome == "fail"
+    return decision
+
+
+def step(verdict, *decisions):
+    return next_step(verdict, map(gate_record, decisions), {"a/a", "a/b", "a/c"}, run="run")
 
 
 MORE = "give a/b more cases, or a threshold that its cases can decide"
 
 
 @pytest.mark.parametrize(
-    ("why", "step"),
+    ("decision", "expected"),
     [
-        (reason(), MORE),
-        (reason(n=4), MORE),
-        (reason(metric="acc"), "write acc_r in the gate of a/b"),
-        (reason(metric="visual_gain"), "run it again with --controls look"),
-        (reason(deselected=2), "run all cases of a/b"),
-        (reason(skipped=50), ""),
-        (reason(corrected=50), ""),
-        (reason(unscored=1), ""),
-        (NO_BASELINE, "name an earlier run of a/b as the baseline: --baseline DIR"),
-        (NO_PASS, "run it again without --quick"),
-        ("true texts score low; [checks] in thresholds.toml can allow it", ""),
+        (unsure(), MORE),
+        (unsure(n=4), MORE),
+        (unsure(metric="acc"), "write acc_r in the gate of a/b"),
+        (unsure(metric="visual_gain"), "run it again with --controls look"),
+        (unsure(deselected=2), "run all cases of a/b"),
+        (unsure(minimum=0.1, ties="credit"), "run it again with --ties strict or half"),
+        (unsure(skipped=50), ""),
+        (unsure(corrected=50), ""),
+        (unsure(unscored=1), ""),
+        (compared(), "name an earlier run of a/b as the baseline: --baseline DIR"),
+        (without_passes([replace(unsure(), outcome="pass", step=None)])[0], "run it again without --quick"),
+        (replace(unsure(unscored=1), why="needs more cases; run without --quick; write acc instead"), ""),
+        (replace(unsure(), gate=Gate(task="other/task", metric="acc_r")), ""),
     ],
 )
-def test_the_next_step_follows_from_the_reason(why, step):
-    assert next_step("inconclusive", [("inconclusive", "a/b", why), ("pass", "a/a", "")], place="run") == step
+def test_the_next_step_follows_from_the_decision(decision, expected):
+    assert step("inconclusive", decision, replace(decision, gate=Gate(task="a/a", metric="x"), step=None)) == expected
 
 
-def test_a_missing_baseline_is_named_before_more_cases_and_a_known_limit_has_no_missed_cases_to_list():
-    gates = [("inconclusive", "a/b", reason()), ("inconclusive", "a/c", NO_BASELINE)]
-    assert next_step("inconclusive", gates, place="run") == "name an earlier run of a/c as the baseline: --baseline DIR"
-    better = decide(
-        Gate(task="a/b", metric="acc_r", max=0.4, kind="limit"),
-        Coverage(cases=100, judged=100, unscored=0, skipped=0),
-        {"acc_r": Metric(value=0.65, low=0.55, high=0.75, n=100)},
-    )
-    assert next_step("fail", [(better.outcome, "a/b", better.why)], place="run") == ""
-    failed = next_step("fail", [("fail", "a/b", better.why), ("fail", "a/c", "below")], place="run")
-    assert failed == "vlgate show run --suite a/c lists its missed cases"
+def test_the_most_urgent_step_is_the_next_one():
+    assert step("inconclusive", unsure(), compared("a/c")).startswith("name an earlier run of a/c")
+
+
+def test_after_a_fail_the_next_step_names_a_task_that_failed_with_missed_cases():
+    better, worse = failed(kind="limit", max=0.05), failed("a/c", min=0.6)
+    other = Decision(gate=Gate(task="a/a", metric="asked-once"), outcome="fail", why="two tests asked it")
+    assert step("fail", better, unsure(), other) == ""
+    expected = "vlgate show run --suite a/c lists its missed cases"
+    assert step("fail", better, unsure(), other, replace(worse, why="; raise the limit, or so")) == expected
 
 
 def test_only_a_pass_says_that_a_model_may_be_released():

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from vlgate.asking.items import BLOCK
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.gates.records import Decision, Gate
+from vlgate.gates.thresholds import Thresholds
 from vlgate.record.options import QUICK_CASES, Options
-from vlgate.record.run_gates import NO_PASS, without_passes
+from vlgate.record.run_gates import NO_PASS, unjudged_gates, without_passes
 from vlgate.run import planning
 from vlgate.run.planning import CASES_A_BATCH, make_plan
 from vlgate.run.sampling import KEPT, quick_sample
@@ -284,3 +285,23 @@ def test_no_decision_passes_and_the_others_stay():
     found = without_passes(made)
     assert [one.outcome for one in found] == ["inconclusive", "fail", "cannot", "not run"]
     assert [one.why for one in found] == [NO_PASS, "x", "x", "x"]
+
+
+LIMIT = Gate(task="mine/*", metric="acc_r", max=0.4, kind="limit")
+
+
+@pytest.mark.parametrize(
+    ("file", "rules", "why"),
+    [
+        ("t.toml", (Gate(task="mine/other", metric="acc_r", min=0.5),), "no gate of t.toml is about a task of this"),
+        ("t.toml", (LIMIT,), "t.toml has no gate; add a gate with min"),
+        ("t.toml", (), "t.toml has no gate; add a gate with min"),
+        (None, (), "there is no thresholds file; write one with vlgate init"),
+    ],
+)
+def test_a_run_without_a_judged_gate_says_what_the_file_lacks(tmp_path, file, rules, why):
+    thresholds = Thresholds(file=Path("t.toml"), rules=rules, require=())
+    named = None if file is None else Path(file)
+    options = Options(folder=tmp_path, results=tmp_path, thresholds=named, require_gates=True)
+    [decision] = unjudged_gates([], thresholds, options)
+    assert decision.why.startswith(f"no gate was judged: {why}")

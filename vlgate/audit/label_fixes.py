@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from vlgate.errors import did_you_mean, nearest
+from vlgate.errors import did_you_mean, nearest, path_of
 from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.reading.records import Record, lined_records
 from vlgate.types import Ask, Case, Compare, Task, images_of, text_of
@@ -64,7 +64,7 @@ class Dispute:
 
 
 def place_of(named: str | Path, folder: Path) -> Path:
-    return KNOWN if str(named) == "known" else (folder / Path(named).expanduser()).resolve()
+    return KNOWN if str(named) == "known" else path_of(named, folder, "--disputes").resolve()
 
 
 def read_disputes(files: Iterable[Path]) -> tuple[Dispute, ...]:

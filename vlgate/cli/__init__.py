@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from vlgate import __version__
-from vlgate.errors import OptionError, UnknownNameError, VlgateError, escaped, printable
+from vlgate.errors import OptionError, UnknownNameError, VlgateError, escaped, path_of, printable, shown
 
 if TYPE_CHECKING:
     from vlgate.record.options import Options
@@ -96,7 +96,7 @@ def note(line: str) -> None:
 
 
 def resolved(folders: Iterable[Path]) -> tuple[Path, ...]:
-    return tuple(folder.expanduser().resolve() for folder in folders)
+    return tuple(path_of(folder, Path(), "--data or VLGATE_DATA").resolve() for folder in folders)
 
 
 def chosen(entries: Sequence[str], known: Iterable[str], what: str) -> list[str]:
@@ -131,7 +131,17 @@ _TABLE: Mapping[str, Any] = tomllib.loads((files("vlgate.cli") / "commands.toml"
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {name: f"vlgate.cli.{entry['module']}" for name, entry in _TABLE.items() if "module" in entry}
 )  # the module of each command, with ``run(arguments) -> exit status`` and perhaps ``OPTIONS`` and ``add(parser)``
-_TYPES = {"path": Path, "int": int, "float": float}
+
+
+def _path(text: str) -> Path:
+    try:
+        path_of(text, Path(), "")
+    except OptionError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("=")) from None
+    return Path(text)
+
+
+_TYPES = {"path": _path, "int": int, "float": float}
 
 
 def add_options(parser: argparse.ArgumentParser, name: str) -> None:
@@ -180,7 +190,7 @@ class _Parser(argparse.ArgumentParser):
         if said == "unrecognized arguments" and "--data" in self._option_string_actions and Path(word).is_dir():
             message += f"; for a data folder, write --data {word}"
         self.print_usage(sys.stderr)
-        self.exit(WRONG_OPTION, f"{self.prog}: error: {message}\n")
+        self.exit(WRONG_OPTION, f"{self.prog}: error: {shown(message)}\n")
 
 
 def _groups() -> Iterator[str]:

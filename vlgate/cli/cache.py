@@ -12,7 +12,7 @@ from pathlib import Path
 from vlgate.asking.cache.folder import default_folder, shown_size
 from vlgate.asking.cache.store import NAME, cleared, is_cache, listed, unread_files
 from vlgate.cli import note, say, say_json
-from vlgate.errors import OptionError, no_folder
+from vlgate.errors import OptionError, no_folder, path_of
 from vlgate.report.table import Table
 
 _UNITS = {"h": 3600, "d": 86_400, "w": 604_800}
@@ -56,8 +56,9 @@ def run(given: argparse.Namespace) -> int:
 
 def _folder(given: Path | None) -> Path:
     named = os.environ.get("VLGATE_CACHE", "")
-    folder = (given or (Path(named) if named and named != "off" else default_folder())).expanduser().absolute()
     option = f"--dir={given}" if given is not None else f"VLGATE_CACHE={named}"
+    chosen = given or (Path(named) if named and named != "off" else default_folder())
+    folder = path_of(chosen, Path.cwd(), option.partition("=")[0])
     if folder.is_file():
         raise OptionError(f"{option}: is a file, not a folder; name the folder of a cache")
     if given is not None and not folder.is_dir():

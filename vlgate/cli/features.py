@@ -45,7 +45,7 @@ def run(given: argparse.Namespace) -> int:
         raise OptionError(f"--images {given.images}: the name {odd[0].key!r} is not UTF-8; rename the file")
     if given.out.exists() and not given.out.is_dir():
         raise OptionError(f"--out {given.out}: is a file; name a folder")
-    device = pick_device(given.device)
+    device = pick_device(given.device.lower())
     detector = detector_source(given.model, Path.cwd(), device, width=None, count=None, at_once=given.batch_size)
     try:
         made = make_features(images, detector, given.out, batch_size=given.batch_size, tell=_teller())

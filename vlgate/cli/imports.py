@@ -15,7 +15,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from vlgate.cli import options_of, say
-from vlgate.errors import OptionError, as_run_here
+from vlgate.errors import OptionError, program
 from vlgate.judging.answers import read_answer, read_reply
 from vlgate.making.importing.joining import Joined, Key, join, truths_of
 from vlgate.making.importing.prompts import normal
@@ -125,6 +125,6 @@ def _task_lines(tasks: Sequence[Task], joined: Joined, given: argparse.Namespace
     yield f"{given.out}: {len(joined.rows):,} replies"
     asked = [task for task, of_all in share.items() if of_all >= _NEARLY_ALL] or [task for task in share if share[task]]
     suite = ",".join(asked) if given.suite or len(asked) < len(tasks) else ""
-    words = ["pytest", "--pyargs", "tests_vl", f"--model=replay:{given.out}"]
+    words = ["--pyargs", "tests_vl", f"--model=replay:{given.out}"]
     words += [f"--data={folder}" for folder in given.data] + ([f"--suite={suite}"] if suite else [])
-    yield f"next: {as_run_here(shlex.join(words))}"
+    yield f"next: {program('pytest')} {shlex.join(words)}"

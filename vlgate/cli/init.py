@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from vlgate.cli import options_of, say
-from vlgate.errors import OptionError, VlgateError, as_run_here, described
+from vlgate.errors import OptionError, VlgateError, described, program
 from vlgate.gates.decide import Coverage, Judged, decide
 from vlgate.gates.error_rates import threshold_with_margin
 from vlgate.gates.records import Gate
@@ -56,8 +56,9 @@ OPTIONS = {"ci": {"choices": sorted(CI)}}
 
 def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[str, str]:
     args = "--thresholds=thresholds.toml"
-    changes = {args: " ".join([args, *options])}
-    changes |= {": my_model:build": f": {json.dumps(model, ensure_ascii=False)}"} if model else {}
+    changes = {args: " ".join([args, *options]) + _note(options)}
+    named = f": {json.dumps(model, ensure_ascii=False)}{_note(re.split('[:?&=#]', model))}"
+    changes |= {": my_model:build": named} if model else {}
     spec = registered().get(re.split("[:?]", model)[0])
     extras = spec.extra.split(",") if spec is not None and spec.extra else ()
     needed = " ".join(f"vlgate[{extra}]" for extra in extras) or "vlgate"  # a cache of GitHub takes no comma in its key
@@ -65,6 +66,13 @@ def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[s
     old = re.compile("|".join(map(re.escape, changes)))
     texts = {name: files("vlgate.cli") / "ci" / source for name, source in CI[place].items()}
     return {name: old.sub(lambda match: changes[match[0]], text.read_text("utf-8")) for name, text in texts.items()}
+
+
+def _note(words: Iterable[str]) -> str:
+    # In a file for CI, behind a path outside this folder, which the machines that run the jobs do not have
+    paths = (word.removeprefix("--data=") for word in words)
+    outside = [path for path in paths if Path(path).is_absolute() and not path.startswith("//")]  # or of an address
+    return f"  # set: {', '.join(outside)} is outside this folder; name its place in the job" if outside else ""
 
 
 def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
@@ -90,7 +98,7 @@ def thresholds_of_run(folder: Path) -> str:
     named = f"--from {folder}"
     content = content_of(folder / METRICS, named)
     try:
-        name = f"{content['model']['name']}:{content['model']['weights']}".rstrip(":")
+        name = _model_of(content)
         figures = sorted(content["tasks"].items())
         measured = [_measured(task, told) for task, told in figures]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -104,6 +112,10 @@ def thresholds_of_run(folder: Path) -> str:
     ties = content.get("run", {}).get("ties", "strict")
     made = [_with_margin(one, rows.get(one.task), MISSES / max(gated, 1), ties) for one in measured]
     return "\n".join([HEAD, *_about(made), *(_gate(one, name) for one in made)])
+
+
+def _model_of(content: Mapping[str, Any]) -> str:
+    return f"{content['model']['name']}:{content['model']['weights']}".rstrip(":")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +231,7 @@ class _Start:
 
     @property
     def command(self) -> str:
-        return shlex.join(["pytest", "--pyargs", "tests_vl", f"--model={self.model}", *self.options])
+        return f"{program('pytest')} {shlex.join(['--pyargs', 'tests_vl', f'--model={self.model}', *self.options])}"
 
 
 def run(given: argparse.Namespace) -> int:
@@ -236,13 +248,13 @@ def run(given: argparse.Namespace) -> int:
             if _GATES.read_text(encoding="utf-8") in {THRESHOLDS, _of_data(given)[1]}:
                 _GATES.unlink()
     files = {str(_GATES): gates}
-    if start.model == OWN:
+    if folder is None:
         files["my_model.py"] = (_STARTER / "my_model.txt").read_text(encoding="utf-8")
     files |= ci_files(given.ci, "" if start.model == OWN else start.model, start.options)
     written = [_write(Path(name), content, overwrite=given.overwrite) for name, content in files.items()]
     few = [line.removeprefix("# ") for line in gates.splitlines() if _ENOUGH in line]
     steps = _first_steps(start) if folder is None else _later_steps(folder, start, gates, ours=_text(_GATES) == gates)
-    say(*few, "next:", *(as_run_here(f"  {number}. {step}") for number, step in enumerate(steps, 1)))
+    say(*few, "next:", *(f"  {number}. {step}" for number, step in enumerate(steps, 1)))
     return 0 if any(written) else 1
 
 
@@ -250,7 +262,7 @@ def _of_data(given: argparse.Namespace) -> tuple[tuple[str, ...], str]:
     # The data folders as a run would name them, and the thresholds file for their tasks
     implied = not given.data and not os.environ.get("VLGATE_DATA") and Path("data").is_dir()
     options = options_of(argparse.Namespace(data=[Path("data")] if implied else given.data, suite=[]))
-    folders = ("data",) if implied else tuple(map(str, given.data))
+    folders = tuple(map(_in_project, options.data))
     try:
         tasks = make_plan(options).tasks if options.data else ()
     except OptionError:
@@ -261,26 +273,30 @@ def _of_data(given: argparse.Namespace) -> tuple[tuple[str, ...], str]:
 
 
 def _start_of(folder: Path) -> _Start:
-    # The model and the data of a run; those of this folder if the run does not tell
-    file = folder / ENVIRONMENT
-    asked = content_of(file, f"--from {folder}").get("options") if file.exists() else None
-    if not isinstance(asked, dict):
-        return _Start()
-    here = Path.cwd()
-    folders = [Path(one) for one in asked.get("data", ())]
-    options = [f"--data={one.relative_to(here) if one.is_relative_to(here) else one}" for one in folders]
+    # The model and the data of a run
+    file, named = folder / ENVIRONMENT, f"--from {folder}"
+    asked = content_of(file, named).get("options") if file.exists() else {}
+    asked = asked if isinstance(asked, dict) else {}
+    options = [f"--data={_in_project(Path(one))}" for one in asked.get("data", ())]
     options += [f"--suite={','.join(asked['suite'])}"] if asked.get("suite") else []
-    return _Start(model=str(asked.get("model") or OWN), options=tuple(options))
+    model = str(asked.get("model") or _model_of(content_of(folder / METRICS, named)))
+    model = re.sub(rf"(?<=[:=]){re.escape(f'{Path.cwd()}/')}", "", model)
+    return _Start(model=model, options=tuple(options))
+
+
+def _in_project(folder: Path) -> str:
+    return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 
 def _first_steps(start: _Start) -> list[str]:
+    vlgate = program("vlgate")
     first = ["put your own model into my_model.py"]
-    first += [shlex.join(["vlgate", "check", *start.options])] if start.options else []
-    own = "\n     (with data of your own: add --data=DIR, and look at vlgate check --data DIR first)"
+    first += [f"{vlgate} check {shlex.join(start.options)}"] if start.options else []
+    own = f"\n     (with data of your own: add --data=DIR, and look at {vlgate} check --data DIR first)"
     return [
         *first,
         f"{start.command} --results=results/first{'' if start.options else own}",
-        "vlgate init --from results/first\n     (writes the gates that this model passes, with a margin)",
+        f"{vlgate} init --from results/first\n     (writes the gates that this model passes, with a margin)",
         "commit the files; CI judges the gates on every push",
     ]
 
@@ -290,12 +306,15 @@ def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list
     if ours and "\n[gate." not in gates:
         remedy = "no task of that run allows a gate, and thresholds.toml says why for each: mend the data or the model"
         return [remedy, f"{start.command} --results=results/next", "start again from that run"]
+    vlgate = program("vlgate")
     looks = "look at the gates in thresholds.toml; max_broken = 2 in one allows two cases that a later run breaks"
-    how = f"vlgate init --from {folder} --overwrite\n     (writes the gates of that run, if you can spare those there)"
-    judged = f"vlgate judge {folder} --thresholds=thresholds.toml --baseline=first --results=results/judged"
+    run = shlex.quote(str(folder))
+    how = f"{vlgate} init --from {run} --overwrite"
+    how += "\n     (writes the gates of that run, if you can spare those there)"
+    judged = f"{vlgate} judge {run} --thresholds=thresholds.toml --baseline=first --results=results/judged"
     return [
         looks if ours else how,
-        f"{judged}\n     vlgate baseline results/judged\n     (keeps that run as the baseline)",
+        f"{judged}\n     {vlgate} baseline results/judged\n     (keeps that run as the baseline)",
         f"{start.command} --baseline=baseline",
         f"commit the files; CI judges the gates on every push\n     ({_BASELINE})",
     ]

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from math import ceil
 
 from vlgate.gates.p_values import exact, near_an_end, tail
-from vlgate.gates.records import Decision, Gate, Outcome
+from vlgate.gates.records import Decision, Gate, Outcome, Reason, Step
 from vlgate.gates.thresholds import FIRST_WORD, Thresholds
 from vlgate.metrics.compute import at_confidence, at_most, metrics
 from vlgate.metrics.controlled import ControlledTask
@@ -70,8 +70,9 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     """
     metric = metrics.get(gate.metric)
     if metric is None:
-        return Decision(gate=gate, outcome="inconclusive", why=_without(gate, coverage, metrics) + _disputed(coverage))
-    outcome, why = _compared(gate, metric)
+        why, step = _without(gate, coverage, metrics)
+        return Decision(gate=gate, outcome="inconclusive", why=why + _disputed(coverage), step=step)
+    outcome, why, step = _compared(gate, metric)
     why += _TIES[ties]
     if outcome != "pass" and coverage.unread == coverage.judged > 0:
         why += "; no case has answers that could all be read: see the answers in summary.md"
@@ -80,10 +81,10 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
         why += f"; {counted}: see summary.md"
     doubt = _doubt(gate, coverage, metric)
     if doubt is None and ties == "credit" and outcome == "pass":
-        doubt = f"{why}, so no gate can pass; use --ties strict or half"
+        doubt = f"{why}, so no gate can pass; use --ties strict or half", Step(needs="ties")
     if doubt is not None and (outcome != "fail" or coverage.deselected):
-        outcome, why = "inconclusive", doubt
-    return Decision(gate=gate, outcome=outcome, why=why + _disputed(coverage), metric=metric)
+        outcome, (why, step) = "inconclusive", doubt
+    return Decision(gate=gate, outcome=outcome, why=why + _disputed(coverage), step=step, metric=metric)
 
 
 def _disputed(coverage: Coverage) -> str:
@@ -96,56 +97,61 @@ def idle(rule: Gate, why: str = NO_TASK) -> Decision:
     return Decision(gate=rule, outcome="not run", why=why)
 
 
-def instead(metrics: Collection[str]) -> str:
-    return next((f"; write {name} instead" for name in (*headlines(), *metrics) if name in metrics), "")
+def instead(why: str, metrics: Collection[str]) -> Reason:
+    name = next((name for name in (*headlines(), *metrics) if name in metrics), "")
+    return (f"{why}; write {name} instead", Step(needs="metric", name=name)) if name else (why, None)
 
 
-def _without(gate: Gate, coverage: Coverage, metrics: Collection[str]) -> str:
+def _without(gate: Gate, coverage: Coverage, metrics: Collection[str]) -> Reason:
     if gate.metric in CONTROLLED:
         control = CONTROLLED[gate.metric]
-        return f"the control {control} has no {gate.metric} of this task; ask it with --controls {control}"
+        why = f"the control {control} has no {gate.metric} of this task; ask it with --controls {control}"
+        return why, Step(needs="control", name=control)
     if coverage.judged:
-        return f"the model has no {gate.metric}, because it does not say yes or no{instead(metrics)}"
+        return instead(f"the model has no {gate.metric}, because it does not say yes or no", metrics)
     counts = f"{coverage.unscored} unscored, {coverage.skipped} skipped, {coverage.deselected} deselected"
-    return f"none of {coverage.cases + coverage.deselected} cases was judged ({counts})"
+    return f"none of {coverage.cases + coverage.deselected} cases was judged ({counts})", None
 
 
-def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> str | None:
+def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> Reason | None:
     if coverage.deselected:
-        return f"{coverage.deselected} of the task's {coverage.cases + coverage.deselected} cases were deselected"
+        of = coverage.cases + coverage.deselected
+        return f"{coverage.deselected} of the task's {of} cases were deselected", Step(needs="all cases")
     if coverage.unscored:
-        return f"{coverage.unscored} of {coverage.cases} cases are unscored"
+        return f"{coverage.unscored} of {coverage.cases} cases are unscored", None
     if metric.n < coverage.judged and gate.metric not in CONTROLLED and gate.metric not in PARTIAL:
-        return f"the model gives {gate.metric} for only {metric.n} of {coverage.judged} judged cases"
+        return f"the model gives {gate.metric} for only {metric.n} of {coverage.judged} judged cases", None
     lost, cases = coverage.skipped + coverage.unreadable, coverage.cases + coverage.unreadable
     if lost and lost / cases > gate.max_skipped:  # a product would be rounded: 0.29 * 100 is below 29
         how = "skipped" if not coverage.unreadable else "skipped or lost to records that cannot be read"
-        return f"{lost} of {cases} cases are {how}, more than max_skipped = {gate.max_skipped:g}"
+        return f"{lost} of {cases} cases are {how}, more than max_skipped = {gate.max_skipped:g}", None
     return too_disputed(gate, coverage) or too_few(gate, coverage, metric.n, metric.rarer)
 
 
-def too_disputed(gate: Gate, coverage: Coverage) -> str | None:
+def too_disputed(gate: Gate, coverage: Coverage) -> Reason | None:
     disputed = coverage.disputed + coverage.corrected
     cases = coverage.cases + coverage.deselected + coverage.undrawn + coverage.unreadable + coverage.disputed
     if not disputed or disputed / cases <= gate.max_disputed:
         return None
-    return f"{disputed:,} of {cases:,} cases are disputed, more than max_disputed = {gate.max_disputed:g}"
+    return f"{disputed:,} of {cases:,} cases are disputed, more than max_disputed = {gate.max_disputed:g}", None
 
 
-def too_few(gate: Gate, coverage: Coverage, n: int, rarer: int | None = None) -> str | None:
+def too_few(gate: Gate, coverage: Coverage, n: int, rarer: int | None = None) -> Reason | None:
+    fewer, copies = f"fewer than min_cases = {gate.min_cases}", ""
     if n < gate.min_cases:
-        there = "is only 1 case" if n == 1 else f"are only {n} cases"
-        return f"there {there}, fewer than min_cases = {gate.min_cases}"
-    if coverage.distinct is not None and coverage.distinct < gate.min_cases:
+        counted = "there is only 1 case" if n == 1 else f"there are only {n} cases"
+    elif coverage.distinct is not None and coverage.distinct < gate.min_cases:
         copies = f": {coverage.copies}" if coverage.copies else ""
         counted = f"only {coverage.distinct} of {n} cases have different requests"
-        return f"{counted}, fewer than min_cases = {gate.min_cases}{copies}"
-    if rarer is not None and rarer < gate.min_cases:
-        return f"only {rarer} of {n} cases have the rarer truth, fewer than min_cases = {gate.min_cases}"
-    return None
+    elif rarer is not None and rarer < gate.min_cases:
+        counted = f"only {rarer} of {n} cases have the rarer truth"
+    else:
+        return None
+    sampled = gate.metric in CONTROLLED and n < coverage.judged
+    return f"{counted}, {fewer}{copies}", Step(needs="controls limit" if sampled else "cases")
 
 
-def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
+def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str, Step | None]:
     point = gate.basis == "value"
     low, high = (metric.value, metric.value) if point else (metric.low, metric.high)
     value, *ends = (figure(one, gate.min, gate.max) for one in (metric.value, metric.low, metric.high))
@@ -157,28 +163,29 @@ def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str]:
         most = 1.0 if gate.max is None else gate.max
         limit = f"the known limit max = {most:g}"
         if low > most and not by_chance:
-            return "fail", f"{said}, better than {limit}; raise the limit, or make it a gate"
-        return "cannot", f"{said}, above {limit}{by_chance}" if low > most else f"{said}, not above {limit}"
+            return "fail", f"{said}, better than {limit}; raise the limit, or make it a gate", None
+        return "cannot", f"{said}, above {limit}{by_chance}" if low > most else f"{said}, not above {limit}", None
     lowest = -1.0 if gate.metric in CONTROLLED else 0.0  # a difference may be negative
     least, most = lowest if gate.min is None else gate.min, 1.0 if gate.max is None else gate.max
+    more = Step(needs="controls limit" if gate.metric in CONTROLLED else "cases")
     for beyond, side in ((high < least, f"below min = {least:g}"), (low > most, f"above max = {most:g}")):
         if beyond and by_chance:
-            return "inconclusive", f"{said}, {side}{by_chance}, so a decision needs more cases"
+            return "inconclusive", f"{said}, {side}{by_chance}, so a decision needs more cases", more
         if beyond:
-            return "fail", f"{said}, {side}"
+            return "fail", f"{said}, {side}", None
     inside = {"min": least} if low < least else {}
     inside |= {"max": most} if high > most else {}
     if inside:
         held = " and ".join(f"{name} = {bound:g}" for name, bound in inside.items())
-        more = ": raise --controls-limit" if gate.metric in CONTROLLED else _more_cases(gate, metric, inside.values())
-        contains = f"the interval contains {held}; a decision needs more cases{more}"
+        how = ": raise --controls-limit" if gate.metric in CONTROLLED else _more_cases(gate, metric, inside.values())
+        contains = f"the interval contains {held}; a decision needs more cases{how}"
         independent = metric.n / metric.deff
         if independent < gate.min_cases and metric.deff > 1.0:
             worth_of = f"the {metric.n:,} cases are worth about {max(1, round(independent)):,}"
             contains += f"; as they share images or classes, {worth_of}"
-        return "inconclusive", f"{said}: {contains}"
+        return "inconclusive", f"{said}: {contains}", more
     bounds = [f"{name} = {bound:g}" for name, bound in (("min", gate.min), ("max", gate.max)) if bound is not None]
-    return "pass", f"{said}, within {' and '.join(bounds)}"
+    return "pass", f"{said}, within {' and '.join(bounds)}", None
 
 
 def _more_cases(gate: Gate, metric: Metric, bounds: Collection[float]) -> str:
@@ -271,7 +278,9 @@ def without_scores(
         return [idle(Gate(task="model", metric=FIRST_WORD), why), *made]
     remedy = f"; [checks] in {thresholds.file.name} can allow it as {FIRST_WORD}"
     return [
-        replace(one, outcome="inconclusive", why=doubts[one.gate.task] + remedy, p=None) if one in judged else one
+        replace(one, outcome="inconclusive", why=doubts[one.gate.task] + remedy, step=None, p=None)
+        if one in judged
+        else one
         for one in made
     ]
 
@@ -319,10 +328,11 @@ def _doubted(decision: Decision, control: str, task: Judged) -> Decision:
     lacking = task.lacking.get(control)
     if decision.metric is None and lacking:
         why = f"the control {control} has no {decision.gate.metric} of this task, because {lacking}"
-        return replace(decision, why=f"{why}; correct the model, and ask again")
+        return replace(decision, why=f"{why}; correct the model, and ask again", step=None)
     doubt = task.controls[control].doubt if control in task.controls else ""
     if decision.metric is None and doubt:
-        return replace(decision, why=f"the control {control} has no {decision.gate.metric} of this task: {doubt}")
+        why = f"the control {control} has no {decision.gate.metric} of this task: {doubt}"
+        return replace(decision, why=why, step=None)
     doubt = f"not all of the control {control} was asked: {lacking}" if lacking else doubt
     if decision.outcome == "pass" and doubt:
         return replace(decision, outcome="inconclusive", why=f"{decision.why}, but {doubt}")

@@ -18,6 +18,8 @@ JUDGED: frozenset[Outcome] = frozenset({"pass", "fail", "inconclusive"})
 """The outcomes of gates that were judged; a run in which no gate has one is not gated."""
 Correction = Literal["none", "holm", "bh"]
 """How fails are corrected for the number of gates: not at all, after Holm, or after Benjamini and Hochberg."""
+Need = Literal["baseline", "full run", "all cases", "metric", "control", "ties", "controls limit", "cases"]
+"""What an inconclusive gate needs for a decision."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,17 +57,28 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    needs: Need
+    name: str = ""  # of the metric that the gate can have instead, or of the control to ask
+
+
+Reason = tuple[str, Step | None]
+"""Why a gate is inconclusive, and the step towards a decision, if a user can take one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """The outcome of one gate, with a sentence that says why; ``metric`` is None if there was nothing to judge."""
 
     # A gate that compares with an earlier run has the ``difference`` instead; one on a count has also what is
     # ``counted``, and of how many cases. ``p`` is the p-value of a failed gate that judges an interval; see
     # ``p_values.tail``. ``part`` is by how much the cases that changed did so, as a root mean square: 1 if they are
-    # right or wrong, less if they can be half right.
+    # right or wrong, less if they can be half right. ``step`` is that of an inconclusive gate.
 
     gate: Gate
     outcome: Outcome
     why: str
+    step: Step | None = None
     metric: Metric | None = None
     difference: Difference | None = None
     counted: tuple[int, int] | None = None

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
 from vlgate.errors import ModelLoadError, OptionError
+from vlgate.models.checkpoints.device import pick_device
 from vlgate.perturb.foils.candidates import Entailment, GapFiller, Grammaticality, TextEncoder, TextModel, WordTable
 from vlgate.perturb.text.parsed import Parsed, Parser, Token
 
@@ -111,7 +112,7 @@ class Tools:
         if name == "parser":
             return self._built.setdefault(name, build(value, self.options.cache))
         try:
-            self._built[name] = build(value, self.options.device) if entry.on_device else build(value)
+            self._built[name] = build(value, pick_device(self.options.device)) if entry.on_device else build(value)
         except ModelLoadError as error:
             raise ModelLoadError(f"{entry.option} {value}: {error}") from error
         return self._built[name]

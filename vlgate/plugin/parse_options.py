@@ -17,7 +17,7 @@ import pytest
 
 from vlgate.asking.cache.folder import default_folder, file_in_the_way
 from vlgate.audit.label_fixes import place_of
-from vlgate.errors import UnknownNameError, VlgateError, as_run_here
+from vlgate.errors import UnknownNameError, VlgateError, path_of, program
 from vlgate.probes.controls.registry import BY_DEFAULT, DEFAULT_LIMIT, LIMIT, chosen
 from vlgate.probes.shrink import FAMILIES
 from vlgate.record.options import DEFAULT_MODEL, FIRST, SETTINGS, Options, Setting, baseline_of, in_ci, respelled
@@ -58,6 +58,7 @@ LISTS = MappingProxyType(
 
 def spelled(parser: pytest.Parser, args: Sequence[str]) -> list[str]:
     known = [f"--{no}{one.name}" for one in SETTINGS.values() for no in (("", "no-") if one.flag else ("",))]
+    known += [] if parser.parse_known_and_unknown_args(["-n0"])[1] else ["-n"]  # xdist's
     try:
         return respelled(args, parser.parse_known_and_unknown_args(args)[1], known)
     except VlgateError as error:
@@ -87,7 +88,8 @@ def joined(args: Sequence[str], folder: Path) -> list[str]:
     ours = {f"--{setting.name}" for setting in SETTINGS.values() if not setting.flag}
     words: list[str] = []
     for arg in args:
-        if words and words[-1] in ours and (words[-1] == "--results" or (folder / arg).exists()):
+        there = os.path.exists(folder / arg)  # noqa: PTH110  # Path.exists raises for a long text
+        if words and words[-1] in ours and (words[-1] == "--results" or there):
             words[-1] = f"{words[-1]}={arg}"
         else:
             words.append(arg)
@@ -107,12 +109,9 @@ def start_again(config: pytest.Config) -> int | pytest.ExitCode | None:
 
 
 def controls_of(named: Sequence[str], *, model: str, scenes: bool) -> tuple[str, ...]:
-    if not named:
-        return BY_DEFAULT if scenes and model == DEFAULT_MODEL else ()
-    try:
+    if named:
         return chosen(named)
-    except VlgateError as error:
-        raise pytest.UsageError(str(error)) from None
+    return BY_DEFAULT if scenes and model == DEFAULT_MODEL else ()
 
 
 SUITE = "tests_vl"
@@ -121,13 +120,20 @@ _PATHS = frozenset({"data", "disputes"})
 
 
 def read(config: pytest.Config) -> Options:
+    try:
+        return _read(config)
+    except VlgateError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _read(config: pytest.Config) -> Options:
     given = {name: _given(config, setting) for name, setting in SETTINGS.items()}
     controls, model, data = _names(given["controls"]), str(given["model"] or DEFAULT_MODEL), _data(given["data"])
     most = LIMIT if controls else DEFAULT_LIMIT
     edits = _names(given["shrink_edits"])
     for name in edits:
         if name not in FAMILIES:
-            raise pytest.UsageError(str(UnknownNameError("kind of edit in --shrink-edits", name, FAMILIES)))
+            raise UnknownNameError("kind of edit in --shrink-edits", name, FAMILIES)
     asked = controls_of(controls, model=model, scenes=not _data(given["data"]) and not given["shard"])
     if not asked and config.getoption("--controls-limit", None):
         problem = "no control is asked; name some with --controls, or leave this out"
@@ -136,7 +142,7 @@ def read(config: pytest.Config) -> Options:
         "folder": config.invocation_params.dir,
         "model": model,
         "protocols": frozenset(_names(given["protocols"])),
-        "data": tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in data),
+        "data": tuple(path_of(entry, _base(config, "data"), "--data").resolve() for entry in data),
         "disputes": tuple(place_of(entry, _base(config, "disputes")) for entry in _entries(given["disputes"])),
         "thresholds": _thresholds(config, given["thresholds"], model, scenes=not data),
         "baseline": _baseline(config, given["baseline"]),
@@ -238,7 +244,8 @@ def asks_for_suite(config: pytest.Config) -> bool:
 def names_suite(config: pytest.Config) -> bool:
     args = config.args or config.known_args_namespace.file_or_dir or config.getini("testpaths")  # none with --help
     paths = [arg.split("::")[0] for arg in args]
-    return any(SUITE in re.split(r"[/\\.]", path) or (Path(path) / SUITE).is_dir() for path in paths)
+    there = (os.path.isdir(Path(path) / SUITE) for path in paths)  # noqa: PTH112  # as in ``joined``
+    return any(SUITE in re.split(r"[/\\.]", path) for path in paths) or any(there)
 
 
 def suite_elsewhere(config: pytest.Config) -> str:
@@ -248,7 +255,7 @@ def suite_elsewhere(config: pytest.Config) -> str:
         return ""
     args = map(str, config.invocation_params.args)
     words = [re.sub(r"\.py\b|/$", "", arg).replace("/", ".") if arg in named else arg for arg in args]
-    return as_run_here(shlex.join(["pytest", "--pyargs", *words]))
+    return f"{program('pytest')} {shlex.join(['--pyargs', *words])}"
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -261,20 +268,20 @@ def _data(value: Any) -> list[str]:
 
 def _thresholds(config: pytest.Config, given: Any, model: str, *, scenes: bool) -> Path | None:
     if given:
-        return _base(config, "thresholds") / str(given)
+        return path_of(str(given), _base(config, "thresholds"), "--thresholds")
     package = Path(__file__).parents[1]
     shipped = (package / "thresholds.toml", package.parent / "thresholds.toml") if scenes else ()
     own = (config.invocation_params.dir / "thresholds.toml", config.rootpath / "thresholds.toml")
     file = next((file for file in (*own, *shipped) if file.is_file()), None)
     # The shipped numbers are those of the default model; another embedded model may have a file of its own
-    of_model = package / "fixtures" / "checkpoints" / f"{model}.toml"
-    return of_model if of_model.is_file() and file and file.resolve() in map(Path.resolve, shipped) else file
+    of_models = {own.stem: own for own in (package / "fixtures" / "checkpoints").glob("*.toml")}
+    return of_models.get(model, file) if file and file.resolve() in map(Path.resolve, shipped) else file
 
 
 def _results(config: pytest.Config, given: Any, model: str) -> Path:
     base = _base(config, "results")
     if given:
-        return base / str(given)
+        return path_of(str(given), base, "--results")
     name = f"results/{time_name()}-{re.sub(r'[^A-Za-z0-9.-]+', '-', model).strip('-')[:60]}"
     number, folder = 2, base / name
     while folder.exists():  # the folder of a run that started in the same second
@@ -288,7 +295,7 @@ def _cache(config: pytest.Config, given: Any) -> Path | None:
         option, named, base = "VLGATE_CACHE", _variable("VLGATE_CACHE", "DIR or off"), Path.cwd()
     if named in {"", "off"}:
         return None if named else default_folder()
-    folder = base / Path(named).expanduser()
+    folder = path_of(named, base, option)
     file = file_in_the_way(folder)
     if file is not None:
         raise pytest.UsageError(f"{option}={named}: {file} is a file, not a folder; name a folder, or off")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vlgate.errors import ClusterEndedError, VlgateError, as_run_here, printable
+from vlgate.errors import ClusterEndedError, VlgateError, printable, program
 from vlgate.plugin import parse_options
 from vlgate.plugin.asked import SHRINK
 from vlgate.plugin.collected import VERDICTS, ItemLedger, ItemSearch, batch_name, count_cases, rows_of
@@ -76,7 +76,7 @@ class Run(SessionState):
             _, predictor = self.closing, self.loaded[1]
         except VlgateError as error:
             self.ending.no_model = printable(str(error))
-            session.shouldfail = f"no model: {self.ending.no_model}"
+            session.shouldfail = f"the model cannot be loaded: {self.ending.no_model}"
             pytest.fail(self.ending.no_model, pytrace=False)
         batches = list((self.collected.expected if self.worker is None else self.plan.batches).values())
         small = all(len(batch.positions) == 1 for batch in batches)
@@ -211,7 +211,7 @@ class Run(SessionState):
             for line in nothing_run(self.options):
                 reporter.write_line(line)
         if self.unasked and "loaded" not in vars(self) and not self.cards:
-            command = as_run_here(shlex.join(["pytest", "--pyargs", parse_options.SUITE, *self.typed]))
+            command = f"{program('pytest')} {shlex.join(['--pyargs', parse_options.SUITE, *self.typed])}"
             line = f"vlgate: no gate was judged, because no test of the suite was named: {command}"
             reporter.write_line(line, red=True)
             if self.options.require_gates:

@@ -149,6 +149,7 @@ def gate_record(decision: Decision) -> dict[str, object]:
         "decision": decision.outcome,
         "why": decision.why,
         "reason": gate.why,
+        **({} if decision.step is None else {"step": asdict(decision.step)}),
         **({} if decision.p is None else {"p": decision.p}),
         **({} if decision.counted is None else {"counted": decision.counted[0]}),
         **({} if decision.difference is None else {"difference": asdict(decision.difference)}),

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-import re
+import shlex
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vlgate.asking.cache.folder import DEFAULT_SIZE, LEAST_LIMIT, parsed_size, shown_size
-from vlgate.errors import OptionError
+from vlgate.errors import OptionError, path_of
 from vlgate.metrics.variants import VARIANTS
 from vlgate.models.checkpoints.device import dtype_of
 from vlgate.probes.controls.registry import DEFAULT_LIMIT, LIMIT, known_controls
@@ -171,12 +171,14 @@ def respelled(words: Sequence[str], unknown: Collection[str], known: Collection[
         if word not in unknown or plain in known or not plain.startswith("--"):
             written[index] = plain + equals + value if word in unknown and plain in known else word
             continue
+        near = [one + equals + value for one in get_close_matches(plain, sorted(known), cutoff=0.8)]
         value = value or next((other for other in words[index + 1 : index + 2] if not other.startswith("-")), "VALUE")
-        weights = value.rpartition("pretrained=")[2].partition(",")[0]
-        for answer in (*_WORDS["other_names"].get(plain[2:], ()), *get_close_matches(plain, sorted(known), cutoff=0.8)):
-            if (re.split("[=, ]", answer)[0] if answer.startswith("--") else "--model") in known:
-                remedy = answer.format(value=value, weights=weights)
-                raise OptionError(f"unknown option {name}; for vlgate, write {remedy}")
+        parts = {"value": value, "weights": value.rpartition("pretrained=")[2].partition(",")[0]}
+        parts = {part: shlex.quote(text) for part, text in parts.items()}
+        others = _WORDS["other_names"].get(plain[2:], {}).items()
+        answers = [text.format(**parts) for needed, text in others if set(known).issuperset(needed.split())] + near
+        if answers:
+            raise OptionError(f"unknown option {name}; for vlgate, write {answers[0]}")
     return written
 
 
@@ -209,7 +211,7 @@ def in_ci() -> bool:
 
 
 def baseline_of(given: str, folder: Path) -> Path | Literal["first"]:
-    return FIRST if given == FIRST else folder / given
+    return FIRST if given == FIRST else path_of(given, folder, "--baseline")
 
 
 def meant_folder(options: Options) -> str:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from vlgate.errors import OptionError
+from vlgate.models.checkpoints.fingerprint import path_named
 from vlgate.record.folder import ANALYSES, CASES, CONTROLS, ENVIRONMENT, METRICS, PART, REPLIES, SHRUNK, VERDICT
 from vlgate.record.options import Options
 from vlgate.record.whole_file import lock, remove_left_over
@@ -24,8 +25,8 @@ _REPLAY = "replay:"
 def take_folder(options: Options) -> Callable[[], None]:
     folder = options.results
     if options.model.startswith(_REPLAY):
-        replies = options.folder / Path(options.model.removeprefix(_REPLAY)).expanduser()
-        if any(_same(replies, folder / name) for name in NAMES):
+        replies = path_named(options.model.removeprefix(_REPLAY), options.folder)
+        if replies is not None and any(_same(replies, folder / name) for name in NAMES):
             raise OptionError(
                 f"--results {folder}: the run would replace the replies of --model {options.model}, which lie in this "
                 "folder; name another folder"

@@ -23,7 +23,7 @@ from vlgate.gates.decide import (
 from vlgate.gates.error_rates import ErrorRates, error_rates
 from vlgate.gates.must_hold import must_hold_decision
 from vlgate.gates.p_values import corrected, tail
-from vlgate.gates.records import JUDGED, Decision, Gate, Outcome
+from vlgate.gates.records import JUDGED, Decision, Gate, Outcome, Reason, Step
 from vlgate.gates.thresholds import CHECKS, NO_BOUND, Thresholds
 from vlgate.metrics.names import PARTS
 from vlgate.metrics.paired import POWER, cases_for_margin, worth_of_difference
@@ -81,23 +81,24 @@ def change_decisions(
 
 def _decide(gate: Gate, comparison: Comparison | None, coverage: Coverage) -> Decision:
     if comparison is None:
-        return Decision(gate=gate, outcome="inconclusive", why=NO_BASELINE)
+        return _unsure(gate, NO_BASELINE, Step(needs="baseline"))
     change = comparison.tasks.get(gate.task)
     if change is None or not change.n:
-        return Decision(gate=gate, outcome="inconclusive", why="the baseline has no judged case of this task")
+        return _unsure(gate, "the baseline has no judged case of this task", Step(needs="baseline"))
     values = change.values.get(gate.metric)
     if values is None:
-        why = f"both runs must have {gate.metric} of each case{instead(change.values)}"
-        return Decision(gate=gate, outcome="inconclusive", why=why)
+        return _unsure(gate, *instead(f"both runs must have {gate.metric} of each case", change.values))
     difference = values.difference(gate.confidence)
     outcome, why = _judged(gate, change, difference, values.part)
+    step = Step(needs="cases") if outcome == "inconclusive" else None
     doubt = _doubt(gate, change, difference, coverage.deselected)
     doubt = doubt or too_disputed(gate, coverage) or too_few(gate, coverage, difference.n)
     if doubt is not None and (outcome != "fail" or coverage.deselected):
-        outcome, why = "inconclusive", doubt
+        outcome, (why, step) = "inconclusive", doubt
     why += f"; {len(change.added)} cases of this run are not in the baseline" if change.added else ""
     counted = {"max_broken": (difference.broken, difference.n), "max_churn": (change.churned, change.n)}.get(gate.kind)
-    made = Decision(gate=gate, outcome=outcome, why=why, difference=difference, counted=counted, part=values.part)
+    made = Decision(gate=gate, outcome=outcome, why=why, step=step, difference=difference, part=values.part)
+    made = replace(made, counted=counted)
     return replace(made, p=tail(gate, values.difference)) if made.tested and outcome == "fail" else made
 
 
@@ -134,18 +135,17 @@ def _judged(gate: Gate, change: TaskChange, difference: Difference, part: float)
     return "pass", f"{counts}, within {gate.kind} = {most:g}"
 
 
-def _doubt(gate: Gate, change: TaskChange, difference: Difference, deselected: int) -> str | None:
+def _doubt(gate: Gate, change: TaskChange, difference: Difference, deselected: int) -> Reason | None:
     if deselected:
-        return f"{deselected} of the task's cases were deselected"
+        return f"{deselected} of the task's cases were deselected", Step(needs="all cases")
     if difference.n < change.n:
-        return f"the runs give {gate.metric} for only {difference.n} of {change.n} cases"
+        return f"the runs give {gate.metric} for only {difference.n} of {change.n} cases", None
     if change.unjudged / (change.n + change.unjudged) > gate.max_skipped:
         counted = f"{change.unjudged} cases were not judged in one of the runs"
-        return f"{counted}, more than max_skipped = {gate.max_skipped:g}"
+        return f"{counted}, more than max_skipped = {gate.max_skipped:g}", None
     if _allows_all(gate, difference.n):
-        return f"max_broken = {gate.max:g} allows all {difference.n} compared cases to break; write a smaller number"
-    if difference.n < gate.min_cases:
-        return f"there are only {difference.n} cases, fewer than min_cases = {gate.min_cases}"
+        counted = f"max_broken = {gate.max:g} allows all {difference.n} compared cases to break"
+        return f"{counted}; write a smaller number", None
     return None
 
 
@@ -208,7 +208,7 @@ def required(
             selected, cases = counts[name]
             if selected < cases:
                 why = f"{file} requires this task, but {cases - selected} of its {cases} cases were deselected"
-                decisions.append(_about(name, "required", "inconclusive", why))
+                decisions.append(_unsure(Gate(task=name, metric="required"), why, Step(needs="all cases")))
         elif not options.suite:
             why = f"{file} requires this task in a full run, but the data folders do not hold its data"
             decisions.append(_about(name, "required", "fail", why))
@@ -222,6 +222,10 @@ def unjudged_gates(
         return []
     none, remedy = f"no gate of {thresholds.file} is about a task of this run", "add a gate with min"
     remedy += ", or name another file with --thresholds"
+    if options.thresholds is None:
+        none, remedy = "there is no thresholds file", "write one with vlgate init, or name one with --thresholds"
+    elif all(rule.kind == "limit" for rule in (*thresholds.rules, *thresholds.changes)):
+        none = f"{thresholds.file} has no gate"
     if searched:
         none, remedy = "the session only searched for smallest changes (-m shrink)", "leave -m shrink out"
     elif any(decision.why == FIRST_RUN for decision in decisions):
@@ -236,11 +240,17 @@ def _about(task: str, what: str, outcome: Outcome, why: str) -> Decision:
     return Decision(gate=Gate(task=task, metric=what), outcome=outcome, why=why)
 
 
+def _unsure(gate: Gate, why: str, step: Step | None) -> Decision:
+    return Decision(gate=gate, outcome="inconclusive", why=why, step=step)
+
+
 NO_PASS = f"--quick asks at most {QUICK_CASES} cases of each task, so no gate can pass; run without --quick"
 
 
 def without_passes(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
     return tuple(
-        replace(decision, outcome="inconclusive", why=NO_PASS) if decision.outcome == "pass" else decision
+        replace(decision, outcome="inconclusive", why=NO_PASS, step=Step(needs="full run"))
+        if decision.outcome == "pass"
+        else decision
         for decision in decisions
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from vlgate.gates.records import OUTCOMES, RELEASABLE, Decision, GateKind, Outcome
 from vlgate.judging.judged import causes, verdicts_of
@@ -236,3 +237,13 @@ def count_words(kind: GateKind, counted: int) -> str:
 def threshold(decision: Decision) -> str:
     gate = decision.gate
     return threshold_words(gate.kind, gate.min, gate.max, gate.basis)
+
+
+def judged_by(gate: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the task and the metric of a gate of ``metrics.json``; its name is that of both, with its kind.
+
+    >>> judged_by({"gate": "scenes/relations:acc_r:max_drop", "kind": "max_drop"})
+    ('scenes/relations', 'acc_r')
+    """
+    task, _, metric = gate["gate"].removeprefix("limit:").removesuffix(f":{gate['kind']}").rpartition(":")
+    return task, metric

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vlgate.asking.cache.folder import shown_size
-from vlgate.errors import as_run_here, printable
+from vlgate.errors import printable, program
 from vlgate.record.comparison import comparison_lines
 from vlgate.record.folder import BLESSED
+from vlgate.record.json_files import gate_record
 from vlgate.record.model_card import CacheUse
 from vlgate.record.options import Options
 from vlgate.record.results import RunResult
@@ -116,12 +117,13 @@ def place_lines(options: Options, found: Release, run: RunResult) -> list[str]:
     gates = f"gates from {options.thresholds}" if named else "no thresholds file: nothing is gated"
     page = (options.results / "report.html").resolve()
     tasks = {result.task.id for result in run.results}
-    outcomes = ((one.outcome, one.gate.task if one.gate.task in tasks else "", one.why) for one in run.decisions)
     kept = options.baseline if run.comparison and (Path(options.baseline or "") / BLESSED).is_file() else ""
     place, old = (str(folder).removeprefix(f"{Path.cwd()}/") for folder in (options.results, kept))
-    step = next_step(found.verdict, outcomes, place=shlex.quote(place), baseline=old and shlex.quote(old))
+    records, command = map(gate_record, run.decisions), program("vlgate")
+    folders = {"run": shlex.quote(place), "baseline": old and shlex.quote(old)}
+    step = next_step(found.verdict, records, tasks, **folders, vlgate=command)
     ends = [f"page: {page.as_uri()}"] if page.is_file() else []
-    return [gates, *ends, *([f"next: {as_run_here(step)}"] if step else [])]
+    return [gates, *ends, *([f"next: {step}"] if step else [])]
 
 
 def cache_lines(cache: CacheUse, limit: int) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from vlgate.asking.batching import Caller
 from vlgate.errors import OptionError
+from vlgate.models.checkpoints.device import ON_ANY_NODE
 from vlgate.models.loading.registry import LoadedModel
 from vlgate.models.ray.connecting import check_address, nodes, seats
 from vlgate.models.ray.messages import Wanted
@@ -27,10 +28,9 @@ def check_cluster(options: Options, workers: str = "") -> None:
     known = registered().get(name)
     if known is not None and known.build.startswith(_HERE):
         raise OptionError(f"{given}: the model {name!r} computes nothing that needs a cluster; leave --ray out")
-    if options.device not in {"auto", "cpu", "cuda"}:
-        raise OptionError(
-            f"{given} with --device={options.device}: Ray chooses the GPU of each actor; expected auto, cpu or cuda"
-        )
+    if options.device not in ON_ANY_NODE:
+        expected = f"Ray chooses the GPU of each actor; expected {', '.join(ON_ANY_NODE[:-1])} or {ON_ANY_NODE[-1]}"
+        raise OptionError(f"{given} with --device={options.device}: {expected}")
     if options.cache is not None and options.cache_named:
         raise OptionError(f"{given} with --cache: the replies of a cluster are not kept; add --cache=off")
     check_address(options.ray)

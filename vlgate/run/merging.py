@@ -125,7 +125,8 @@ def without_controls(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
             control = CONTROLLED[metric]
             lacks = f"the control {control} has no {metric} of this task, because parts of a run ask no control"
             remedy = f"judge this gate in a run without --shard, with --controls {control}"
-            made.append(replace(decision, why=f"{lacks}; {remedy}, and name a --thresholds file without it here"))
+            why = f"{lacks}; {remedy}, and name a --thresholds file without it here"
+            made.append(replace(decision, why=why, step=None))
         else:
             made.append(decision)
     return tuple(made)

@@ -17,7 +17,7 @@ from vlgate.asking.dedupe import Identities
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.models.checkpoints.device import pick_device
-from vlgate.models.checkpoints.fingerprint import digest_path, digest_source, installed_version
+from vlgate.models.checkpoints.fingerprint import digest_path, digest_source, installed_version, path_named
 from vlgate.models.loading.registry import LoadedModel, import_target, needs_images, takes
 from vlgate.models.loading.unloaded import Unloaded, face_from, face_of, stand_in
 from vlgate.models.specs import registered
@@ -75,8 +75,8 @@ def model_key(loaded: LoadedModel, options: Options) -> bytes:
     settings = (loaded.name, loaded.weights, loaded.fingerprint, options.dtype, str(options.compiled), kind)
     if loaded.registered:
         return code_digest(*settings)
-    weights = options.folder / Path(loaded.weights).expanduser()
-    own = digest_path(weights) if loaded.weights and weights.exists() else ""
+    path = path_named(loaded.weights, options.folder)
+    own = "" if path is None else digest_path(path)
     return code_digest(*settings, digest_source(type(loaded.model)), own)
 
 

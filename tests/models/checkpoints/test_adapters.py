@@ -279,7 +279,7 @@ def test_workers_are_spread_over_the_devices_and_dtypes_have_names(gpus):
 @pytest.mark.parametrize("name", ["cuda", "cuda:0", "mps", "cuda:x", "gpu", "", "xpu"])
 def test_a_missing_device(gpus, name):
     gpus(0)
-    with pytest.raises(ModelLoadError, match=f"device={name!r}.*expected auto, cpu, cuda"):
+    with pytest.raises(ModelLoadError, match=f"device={name!r}.*expected auto, cpu, gpu, cuda"):
         pick_device(name)
 
 

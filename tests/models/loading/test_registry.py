@@ -103,10 +103,23 @@ def test_a_reference_model_takes_no_weights_and_leaves_the_path_alone(tmp_path):
     assert str(tmp_path) not in sys.path
 
 
+@pytest.mark.parametrize("text", ["x" * 5000, "x/" * 3000, "a\0b", "a\nb", "a\ud800b", "~no-such-user/x"], ids=ascii)
+@pytest.mark.parametrize("form", ["{}", "{}:build", "{}.py:build", "replay:{}", "clip:{}", "lxmert:?regions={}"])
+def test_a_text_that_can_be_no_path_is_no_model(tmp_path, form, text):
+    with pytest.raises(ModelLoadError):
+        check(form.format(text), folder=tmp_path)
+
+
+@pytest.mark.parametrize("weights", ["a prompt. " * 500, "~no-such-user/x", "a\0b"])
+def test_a_model_of_the_users_takes_any_text_as_its_weights(own, weights):
+    folder = own("own_w", GOOD + "\ndef build(weights):\n    return Model()\n")
+    assert load(f"own_w:build:{weights}", folder=folder).weights == weights
+
+
 def test_a_missing_module(own, tmp_path):
-    with pytest.raises(ModelLoadError, match=r"'nowhere_pkg\.models' is neither a registered model"):
+    with pytest.raises(ModelLoadError, match=r"no module 'nowhere_pkg\.models' in .* no registered model of"):
         check("nowhere_pkg.models:build", folder=tmp_path)
-    assert "no module 'nowhere_pkg'" in problem("nowhere_pkg.models:build", tmp_path)
+    assert "no module 'nowhere_pkg.models', nor 'nowhere_pkg';" in problem("nowhere_pkg.models:build", tmp_path)
     check("own_g.sub:build", folder=own("own_g", ""))
     assert "no module 'own_g.sub'" in problem("own_g.sub:build", tmp_path)
 

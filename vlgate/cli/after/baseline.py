@@ -2,8 +2,9 @@
 
 The files that a comparison needs are copied to a folder that you can commit: metrics.json, cases.parquet,
 environment.json, verdict.json and summary.md, and blessed.json, which says where they come from. A run that is
-incomplete is refused; one that did not pass, or of which no gate was judged, needs a reason. With --must-hold, the
-cases that the run gets right are also written as cases that every model must get right.
+incomplete, or of which no case was judged, is refused; one that did not pass, or of which no gate was judged, needs a
+reason. Cases that were not judged are counted, because no later run is compared with them. With --must-hold, the cases
+that the run gets right are also written as cases that every model must get right.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from collections import Counter
 from typing import Any
 
 from vlgate.cli import chosen, say
@@ -33,6 +35,10 @@ def run(given: argparse.Namespace) -> int:
         problem = f"its gates do not pass ({refused[0]})" if refused else "no gate was judged in it"
         problem = outcome.lacking[0] if outcome.lacking else problem
         raise recorded.wrong(problem, "name a run that passes, or say why with --why TEXT")
+    states = Counter(state for task in found.tasks.values() for state in task.states)
+    states["deselected"] = sum(task["deselected"] for task in recorded.figures["tasks"].values())
+    if not states["judged"]:
+        raise recorded.wrong("none of its cases was judged, so none can be compared", "name one with judged cases")
     if given.suite and given.must_hold is None:
         raise OptionError("--suite: chooses the cases of --must-hold; name its file, or leave --suite out")
     lines = _held(given, found.tasks) if given.must_hold is not None else []
@@ -51,8 +57,10 @@ def run(given: argparse.Namespace) -> int:
     for name in FILES:
         if (given.run / name).is_file():
             shutil.copyfile(given.run / name, given.out / name)
-    cases = sum(len(task.judged) for task in found.tasks.values())
-    say(f"Baseline saved to {given.out} ({found.model}, {cases:,} cases).")
+    say(f"Baseline saved to {given.out} ({found.model}, {states['judged']:,} cases).")
+    left_out = [f"{states[name]:,} {name}" for name in ("skipped", "unscored", "deselected") if states[name]]
+    if left_out:
+        say(f"note: its other cases cannot be compared: {', '.join(left_out)}")
     if given.must_hold is not None:
         given.must_hold.parent.mkdir(parents=True, exist_ok=True)
         given.must_hold.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 DTYPES = ("float32", "float16", "bfloat16")
 _ALIASES = {"fp32": "float32", "float": "float32", "fp16": "float16", "half": "float16", "bf16": "bfloat16"}
-_EXPECTED = "expected auto, cpu, cuda, cuda:N, mps or gpu"
+ON_A_GPU = ("gpu", "cuda")
+ON_ANY_NODE = ("auto", "cpu", *ON_A_GPU)
+"""The devices that every machine may have, so that a cluster can choose the GPU of each actor."""
+_DEVICES = (*ON_ANY_NODE, "cuda:N", "mps")
+_EXPECTED = f"expected {', '.join(_DEVICES[:-1])} or {_DEVICES[-1]}"
 _GPUS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/nvhost-gpu", "/dev/nvmap", "/dev/dxg", "/dev/kfd")
 
 
 def pick_device(name: str = "auto", worker: int = 0) -> str:
+    check_device(name)
     # torch takes 2 s to import, so a model that may need none is not made to wait for it
     without = sys.platform == "linux" and "torch" not in sys.modules and not any(map(os.path.exists, _GPUS))
     if name == "cpu" or (name == "auto" and without):
@@ -32,16 +37,16 @@ def pick_device(name: str = "auto", worker: int = 0) -> str:
             return "cpu"
         raise ModelLoadError(f"device={name!r} needs torch, which is not installed; use device='cpu'") from None
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if name in {"auto", "gpu"}:
-        rest = "cpu" if name == "auto" else name
-        name = "cuda" if gpus else "mps" if torch.backends.mps.is_available() else rest
-    if name == "cuda" and gpus:
-        return f"cuda:{worker % gpus}"
-    if name.startswith("cuda:") and name[5:].isdecimal() and int(name[5:]) < gpus:
-        return name
-    if name == "cpu" or (name == "mps" and torch.backends.mps.is_available()):
-        return name
-    raise ModelLoadError(f"device={name!r} is not on this machine, which has {gpus} CUDA devices; {_EXPECTED}")
+    mps = torch.backends.mps.is_available()
+    kind, _, number = name.partition(":")
+    if kind in {"auto", *ON_A_GPU} and gpus > int(number or 0):
+        return name if number else f"cuda:{worker % gpus}"
+    if mps and name in {"auto", "gpu", "mps"}:
+        return "mps"
+    if name == "auto":
+        return "cpu"
+    there = f"{gpus} CUDA device{'' if gpus == 1 else 's'}{' and mps' if mps else ''}"
+    raise ModelLoadError(f"device={name!r}: this machine has {there}, and no such device; {_EXPECTED}")
 
 
 def device_name(device: str) -> str:
@@ -66,7 +71,8 @@ def check_dtype(name: str) -> None:
 def check_device(name: str) -> None:
     # Whether this machine has the device is not checked.
     if not re.fullmatch(r"auto|cpu|gpu|mps|cuda(:[0-9]+)?", name):
-        raise ModelLoadError(f"device={name!r}: {_EXPECTED}; {nearest(name, ['auto', 'cpu', 'cuda', 'mps'])}")
+        close = nearest(name, _DEVICES)
+        raise ModelLoadError(f"device={name!r}: {_EXPECTED}{f'; {close}' if close.startswith('did') else ''}")
 
 
 def pick_dtype(name: str) -> torch.dtype:

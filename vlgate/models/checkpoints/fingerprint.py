@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -28,6 +29,16 @@ def digest_path(path: Path) -> str:
         return digest(*(part for file in files for part in (file.relative_to(path).as_posix(), digest_path(file))))
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def expanded(text: str, folder: Path) -> Path:
+    return folder / os.path.expanduser(text)  # noqa: PTH111  # Path.expanduser raises for the home of nobody
+
+
+def path_named(text: str, folder: Path) -> Path | None:
+    """Return the file or folder that a part of ``--model`` names; None if there is none, whatever the text is."""
+    path = expanded(text, folder)
+    return path if text and os.path.exists(path) else None  # noqa: PTH110  # Path.exists raises for a long text
 
 
 def digest_source(made_by: object) -> str:

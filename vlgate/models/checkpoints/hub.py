@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ModelLoadError, no_folder
-from vlgate.models.checkpoints.fingerprint import digest, digest_path
+from vlgate.models.checkpoints.fingerprint import digest, digest_path, expanded
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.specs import Options, registered
 
@@ -65,7 +65,7 @@ def pretrained(weights: str, folder: Path, *, default: str = "") -> Pretrained:
     asked = weights or default
     if not asked:
         raise ModelLoadError(f"no weights are named after the colon; {_FORMS}")
-    path = folder / Path(asked).expanduser()
+    path = expanded(asked, folder)
     if path.is_dir():
         return Pretrained(asked=asked, location=str(path), revision=None, local=True)
     if path.is_file():
@@ -207,7 +207,7 @@ def base_of(source: Pretrained) -> Pretrained | None:
     if not isinstance(name, str) or not name:
         raise ModelLoadError(f"{source.asked} holds only an adapter, and its {ADAPTER} names no base model; {remedy}")
     for start in (Path(), folder, folder.parent):
-        path = (start / Path(name).expanduser()).resolve()
+        path = (expanded(name, start)).resolve()
         if path.is_dir() and path != folder.resolve():
             return Pretrained(asked=name, location=str(path), revision=None, local=True)
     if name.startswith(("/", ".", "~")) or not _REPOSITORY.fullmatch(name):

@@ -12,7 +12,7 @@ import numpy as np
 from vlgate.asking.batching import OVERFLOW
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
 from vlgate.judging.normal import normal_answer
-from vlgate.models.checkpoints.fingerprint import digest
+from vlgate.models.checkpoints.fingerprint import digest, expanded
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
 from vlgate.types import TIED, Ask, FloatArray
 
@@ -131,7 +131,7 @@ def answer_list(file: Path | None, named: Mapping[int, str], count: int, *, mode
 
 def answers_file(asked: str, folder: Path, beside: Path | None, names: Sequence[str]) -> Path | None:
     if asked:
-        file = folder / Path(asked).expanduser()
+        file = expanded(asked, folder)
         if not file.is_file():
             raise ModelLoadError(f"answers={asked!r}: there is no file {file}")
         return file

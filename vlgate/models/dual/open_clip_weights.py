@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zipfile import is_zipfile
 
 from vlgate.errors import ModelLoadError, did_you_mean, nearest, no_folder
-from vlgate.models.checkpoints.fingerprint import digest_path
+from vlgate.models.checkpoints.fingerprint import digest_path, expanded
 from vlgate.models.checkpoints.inputs import knows_words
 from vlgate.models.checkpoints.load_errors import DAMAGED, damaged, library, one_line
 
@@ -46,7 +46,7 @@ def parse(weights: str, folder: Path) -> OpenClipName:
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", weights.removeprefix(HUB)):
             raise ModelLoadError(f"open_clip:{weights} is not a hub repository; expected {HUB}ORG/NAME")
         return OpenClipName(kind="hub", name=weights)
-    path = folder / Path(weights.removeprefix(LOCAL)).expanduser()
+    path = expanded(weights.removeprefix(LOCAL), folder)
     if weights.startswith((LOCAL, "/", ".", "~")) or (weights and path.is_dir()):
         if not path.is_dir():
             raise ModelLoadError(f"open_clip: {no_folder(path)}; expected {_FORMS}")
@@ -64,7 +64,7 @@ def parse(weights: str, folder: Path) -> OpenClipName:
         )
     if rest == "random":
         return OpenClipName(kind="random", name=arch)
-    file = folder / Path(rest).expanduser()
+    file = expanded(rest, folder)
     if rest.startswith(("/", "~")) or rest.endswith(SUFFIXES):
         _check_file(file)
         return OpenClipName(kind="file", name=arch, path=file)

@@ -22,6 +22,7 @@ from typing import Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints import hub
+from vlgate.models.checkpoints.fingerprint import expanded, path_named
 from vlgate.models.specs import ModelSpec, registered
 
 GROUP = "vlgate.models"
@@ -94,21 +95,21 @@ def _named_like(repository: str) -> str:
 def meant(spec: str, folder: Path) -> str:
     """Return what to write for a file, a folder or a repository without the name of a model; empty if it is none."""
     plain = spec.partition("?")[0]
-    path = folder / Path(plain).expanduser()
-    if not path.exists() and (served := _SERVED.match(plain)):
+    path = path_named(plain, folder)
+    if path is None and (served := _SERVED.match(plain)):
         address = "https://api.openai.com/v1" if served["openai"] else "ADDRESS"
         return f"is asked through a service with OpenAI's API; write --model='openai:{address}#{spec}'"
-    if not path.exists() and not _REPOSITORY.fullmatch(plain):
-        return f"is not there: {path}" if spec.startswith((".", "/", "~")) else ""
-    if path.suffix in _WEIGHTS:
+    if path is None and not _REPOSITORY.fullmatch(plain):
+        return f"is not there: {expanded(plain, folder)}" if spec.startswith((".", "/", "~")) else ""
+    if plain.endswith(_WEIGHTS):
         return f"names no architecture; write --model={shlex.quote(f'open_clip:ARCH/{spec}')}"
-    if path.is_file():
+    if path is not None and path.is_file():
         return _to_write(spec, ["replay"]) if path.suffix in {".jsonl", ".parquet"} else ""
     return _meant_checkpoint(spec, plain, folder) if plain else ""
 
 
 def _meant_checkpoint(spec: str, plain: str, folder: Path) -> str:
-    path = folder / Path(plain).expanduser()
+    path = expanded(plain, folder)
     if (path / "open_clip_config.json").is_file():
         return _to_write(spec, ["open_clip"])
     with suppress(OSError, ValueError, AttributeError, TypeError, ModelLoadError):

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 from vlgate import __version__
 from vlgate.errors import ModelLoadError, described, nearest
 from vlgate.models.checkpoints.device import check_dtype, pick_device
-from vlgate.models.checkpoints.fingerprint import digest, digest_path, digest_source
+from vlgate.models.checkpoints.fingerprint import digest, digest_path, digest_source, path_named
 from vlgate.models.loading.catalogue import all_offered, meant, offered
 from vlgate.models.specs import ModelSpec, registered
 
@@ -45,7 +45,8 @@ def import_target(target: str, what: str) -> Callable[..., object]:
         named = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
-            why = f"there is no module {error.name!r}; start in the folder that contains it, or install its package"
+            above = "" if error.name == module else f", nor {error.name!r}"
+            why = f"there is no module {module!r}{above}; start in the folder that contains it, or install its package"
         else:
             why = f"{module!r} imports {error.name!r}, which is not installed ({error})"
         raise ModelLoadError(f"{what}: {why}") from error
@@ -151,7 +152,14 @@ class _Spec:
 
 def check(spec: str, *, folder: Path | None = None) -> None:
     """Check a model's name before any worker starts. Loads no weights, no torch, and none of the user's modules."""
-    folder = folder or Path.cwd()
+    try:
+        _check(spec, folder or Path.cwd())
+    except (OSError, ValueError, RuntimeError) as error:  # a text that can be no path, a folder that is not readable
+        reason = getattr(error, "strerror", None) or error
+        raise ModelLoadError(f"model={spec!r}: cannot be used ({reason}); name another") from None
+
+
+def _check(spec: str, folder: Path) -> None:
     parsed = _parse(spec, folder)
     if (model_spec := parsed.registered) is not None:
         made_by = import_target(parsed.target, parsed.what)
@@ -162,11 +170,17 @@ def check(spec: str, *, folder: Path | None = None) -> None:
     if not can_be_found(module, folder):
         if parsed.offered_by:
             raise ModelLoadError(f"{parsed.what}: there is no module {module!r}; reinstall the package")
-        known = nearest(module, sorted(registered()))
+        close = _near(module, [file.stem for file in folder.glob("*.py")])
+        remedy = close or "start in the folder that contains it, or install its package"
         raise ModelLoadError(
-            f"{parsed.what}: {module!r} is neither a registered model ({known}) nor a module that can be imported "
-            f"from {folder}; start in the folder that contains the module, or install its package"
+            f"{parsed.what}: there is no module {module!r} in {folder} or among the installed packages, and no "
+            f"registered model of this name; {remedy}"
         )
+
+
+def _near(name: str, more: Iterable[str] = ()) -> str:
+    close = nearest(name, sorted({*registered(), *(one.name for one in all_offered()), *more}))
+    return close if close.startswith("did you mean") else ""
 
 
 def fetch(spec: str, *, folder: Path) -> None:
@@ -223,8 +237,8 @@ def load(
             )
         fingerprint = digest(parsed.name, version, model.fingerprint)
     else:
-        path = folder / Path(parsed.weights).expanduser()
-        weights = digest_path(path) if parsed.weights and path.exists() else parsed.weights
+        path = path_named(parsed.weights, folder)
+        weights = parsed.weights if path is None else digest_path(path)
         fingerprint = digest(digest(parsed.name, version, digest_source(made_by), weights), *settings)
     return LoadedModel(
         name=parsed.name,
@@ -268,7 +282,8 @@ def _parse(spec: str, folder: Path | None = None) -> _Spec:
         return _Spec(name=target, target=target, weights=weights, own=True)
     module = name.removesuffix(".py")
     is_module = all(part.isidentifier() for part in module.split("."))
-    no_code = folder is not None and (folder / name).is_dir() and not (folder / name / "__init__.py").is_file()
+    path = None if folder is None else path_named(name, folder)
+    no_code = path is not None and path.is_dir() and not (path / "__init__.py").is_file()
     if not rest and folder is not None and is_module and not no_code and can_be_found(module, folder):
         parts = module.split(".")
         ends = (end for end in range(1, len(parts)) if folder.joinpath(*parts[:end]).with_suffix(".py").is_file())
@@ -283,8 +298,8 @@ def _parse(spec: str, folder: Path | None = None) -> _Spec:
         raise ModelLoadError(f"model={spec!r}: options stand after a colon; write {plain}:?{options}")
     if folder is not None and (remedy := meant(spec, folder)):
         raise ModelLoadError(f"model={spec!r} {remedy}")
-    known = nearest(name, sorted({*registered(), *(one.name for one in all_offered())}))
-    remedy = f"({known}); write a model of your own as package.module:callable"
-    if folder is not None and rest and not known.startswith("did you mean") and (named := meant(rest, folder)):
+    close = _near(name)
+    remedy = f"({close or 'vlgate models lists the names'}); write a model of your own as package.module:callable"
+    if folder is not None and rest and not close and (named := meant(rest, folder)):
         remedy = f"before {rest!r}, which {named}"
     raise ModelLoadError(f"model={spec!r}: unknown model {name!r} {remedy}")

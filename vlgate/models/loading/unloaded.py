@@ -11,7 +11,7 @@ from typing import Any
 from vlgate.asking.items import gets_names
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints import hub
-from vlgate.models.checkpoints.fingerprint import digest, digest_path
+from vlgate.models.checkpoints.fingerprint import digest, digest_path, path_named
 from vlgate.models.checkpoints.transformers_loading import NOTES
 from vlgate.models.loading.compiled import modules_of
 from vlgate.models.loading.registry import LoadedModel
@@ -25,7 +25,7 @@ from vlgate.types import Match
 def checkpoint(weights: str, folder: Path, default: str) -> str:
     name, _, options = weights.partition("?")
     values = [part.partition("=")[2] for part in options.split("&") if part]
-    if any((folder / Path(value).expanduser()).exists() for value in values):
+    if any(path_named(value, folder) for value in values):
         return ""
     return f"{hub.identity(hub.pretrained(name, folder, default=default))} {options}"
 

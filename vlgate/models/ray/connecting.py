@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from vlgate.errors import OptionError
+from vlgate.models.checkpoints.device import ON_A_GPU
 from vlgate.models.checkpoints.load_errors import one_line
 
 _PATIENCE = 5.0  # seconds for the first connection; Ray itself would try for two minutes, and end the process
@@ -112,12 +113,8 @@ def seats(living: Sequence[Node], device: str, environment: Mapping[str, str] | 
     [4, 4, 4, 4]
     """
     gpus = sum(node.gpus for node in living)
-    if device not in {"auto", "cpu", "cuda"}:
-        raise OptionError(
-            f"--device={device}: with --ray, Ray chooses the GPU of each actor; expected auto, cpu or cuda"
-        )
-    if device == "cuda" and not gpus:
-        raise OptionError(f"--device=cuda: the cluster has {len(living)} nodes and no GPU; expected auto or cpu")
+    if device in ON_A_GPU and not gpus:
+        raise OptionError(f"--device={device}: the cluster has {len(living)} nodes and no GPU; expected auto or cpu")
     given = (os.environ if environment is None else environment).get("OMP_NUM_THREADS", "")
     fixed = int(given) if given.isdecimal() and int(given) else 0
     if gpus and device != "cpu":

@@ -13,7 +13,7 @@ import numpy as np
 
 from vlgate.errors import ModelLoadError, NoReplyError, nearest, short
 from vlgate.images.files import image_key
-from vlgate.models.checkpoints.fingerprint import digest_path
+from vlgate.models.checkpoints.fingerprint import digest_path, expanded
 from vlgate.types import Ask, Compare, FloatArray, Match
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
@@ -231,7 +231,7 @@ def build(weights: str, folder: Path) -> Replay:
 
 
 def _file(weights: str, folder: Path) -> Path:
-    file = folder / Path(weights).expanduser()
+    file = expanded(weights, folder)
     if file.suffix.lower() not in SUFFIXES:
         expected = f"expected a name that ends in one of {', '.join(SUFFIXES)}"
         raise ModelLoadError(f"replay file {file}: {expected}; rename or convert the file")

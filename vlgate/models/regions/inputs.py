@@ -11,7 +11,7 @@ import numpy as np
 
 from vlgate.errors import ModelLoadError, ModelReplyError
 from vlgate.models.checkpoints import hub
-from vlgate.models.checkpoints.fingerprint import digest
+from vlgate.models.checkpoints.fingerprint import digest, expanded
 from vlgate.models.checkpoints.transformers_loading import load_processor
 from vlgate.models.regions.regions import COUNT, WIDTH, Float32, RegionSource
 from vlgate.models.specs import Options
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def check_regions(spec: str, folder: Path) -> None:
     from vlgate.models.regions.feature_file import is_features
 
-    path = folder / Path(spec).expanduser()
+    path = expanded(spec, folder)
     if spec and not path.is_dir() and not (path.exists() and is_features(path)):
         problem = "is not a file of features" if path.exists() else "is not there"
         forms = "a .tsv in LXMERT's format, an LMDB in VOLTA's, a file of vlgate features"
@@ -39,7 +39,7 @@ def region_source(
     from vlgate.models.regions.feature_file import feature_file, is_features
 
     check_regions(spec, folder)
-    path = folder / Path(spec).expanduser()
+    path = expanded(spec, folder)
     if spec and is_features(path):
         return feature_file(path, width=width, count=count)
     from vlgate.models.regions.detector import detector_source

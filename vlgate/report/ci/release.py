@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from vlgate.gates.records import JUDGED, Outcome
+from vlgate.gates.records import JUDGED, Need
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
 from vlgate.record.run_gates import FIRST_RUN
 from vlgate.record.verdict import Word, outcome_of
 from vlgate.record.whole_file import write_whole
-from vlgate.report.rows import NOT_PASSED
+from vlgate.report.rows import judged_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,34 +44,49 @@ def release_line(found: Release, model: str, status: int) -> str:
     return f"{found.word}: {sentence}: {found.why} (exit status {status})"
 
 
-# what the reason of an inconclusive gate says, and what a user does about that; a reason without a row says it itself
-_STEPS = (
-    ("with --baseline DIR|the baseline has no", "name an earlier run of {task} as the baseline: --baseline DIR"),
-    ("run without --quick", "run it again without --quick"),
-    ("cases were deselected", "run all cases of {task}"),
-    (r"write (\w+) instead", "write {0} in the gate of {task}"),
-    (r"(?:ask it with|use) (--controls \w+|--ties strict or half)", "run it again with {0}"),
-    ("raise --controls-limit", "run it again with a larger --controls-limit"),
-    ("needs more cases|fewer than min_cases", "give {task} more cases, or a threshold that its cases can decide"),
-)
+# what a user does about an inconclusive gate, by what it needs, the most urgent first
+_STEPS: Mapping[Need, str] = {
+    "baseline": "name an earlier run of {task} as the baseline: --baseline DIR",
+    "full run": "run it again without --quick",
+    "all cases": "run all cases of {task}",
+    "metric": "write {name} in the gate of {task}",
+    "control": "run it again with --controls {name}",
+    "ties": "run it again with --ties strict or half",
+    "controls limit": "run it again with a larger --controls-limit",
+    "cases": "give {task} more cases, or a threshold that its cases can decide",
+}
 
 
-def next_step(verdict: Word, gates: Iterable[tuple[Outcome, str, str]], *, place: str, baseline: str = "") -> str:
-    """Return what a user does next, by the outcomes of gates with their tasks and reasons; empty if these say it."""
-    stops = sorted((NOT_PASSED.index(end), task, why) for end, task, why in gates if task and end in NOT_PASSED)
-    missed = [task for _, task, why in stops if "; raise the limit" not in why]
-    if verdict == "fail" and missed:
-        return f"vlgate show {place} --suite {shlex.quote(missed[0])} lists its missed cases"
+def next_step(
+    verdict: Word,
+    gates: Iterable[Mapping[str, Any]],
+    tasks: Collection[str],
+    *,
+    run: str,
+    baseline: str = "",
+    vlgate: str = "vlgate",
+) -> str:
+    """Return what a user does next, from ``gates`` of ``metrics.json``; empty if their reasons say it."""
+    of_tasks = [(task, gate) for gate in gates if (task := judged_by(gate)[0]) in tasks]
+    if verdict == "fail":
+        failed = min((task for task, gate in of_tasks if gate["decision"] == "fail" and _has_missed(gate)), default="")
+        return failed and f"{vlgate} show {run} --suite {shlex.quote(failed)} lists its missed cases"
     if verdict == "inconclusive":
-        found = ((step, task, re.search(sign, why)) for sign, step in _STEPS for _, task, why in stops)
-        return next((step.format(*said.groups(), task=task) for step, task, said in found if said), "")
+        order, steps = list(_STEPS), ((gate["step"], task) for task, gate in of_tasks if "step" in gate)
+        ordered = sorted((order.index(step["needs"]), task, step["name"]) for step, task in steps)
+        return next((_STEPS[order[need]].format(task=task, name=name) for need, task, name in ordered), "")
     if verdict == "not gated":
-        return f"vlgate init --from {place} writes gates from this run"
+        return f"{vlgate} init --from {run} writes gates from this run"
     if verdict == "pass" and baseline:
-        return f"vlgate baseline {place} --out {baseline} --overwrite makes this run the new baseline"
+        return f"{vlgate} baseline {run} --out {baseline} --overwrite makes this run the new baseline"
     if verdict == "pass":
-        return f"vlgate baseline {place} keeps this run, for --baseline to compare later ones with"
+        return f"{vlgate} baseline {run} keeps this run, for --baseline to compare later ones with"
     return ""
+
+
+def _has_missed(gate: Mapping[str, Any]) -> bool:
+    # A limit fails because the model is better; a gate without a figure is about something else than the cases
+    return gate["kind"] != "limit" and (gate["value"] is not None or "difference" in gate)
 
 
 def _counts(run: RunResult) -> str:

@@ -13,7 +13,7 @@ from vlgate.record.run_gates import FIRST_RUN
 from vlgate.record.verdict import RunOutcome
 from vlgate.report.ci.release import next_step
 from vlgate.report.page.cards import Card, anchor
-from vlgate.report.rows import NOT_PASSED, count_words, difference_words, threshold_words
+from vlgate.report.rows import NOT_PASSED, count_words, difference_words, judged_by, threshold_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +33,8 @@ def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
     parts += filter(None, (failed, unsure))
     passed = outcome.outcomes.count("pass")
     every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
-    ends = ((gate["decision"], judged_by(gate)[0], gate["why"]) for gate in figures["gates"])
-    ends = ((end, task if task in figures.get("tasks", ()) else "", why) for end, task, why in ends)
-    step = next_step(outcome.verdict, ends, place="RUN", baseline="BASELINE" if figures.get("baseline") else "")
+    kept = "BASELINE" if figures.get("baseline") else ""
+    step = next_step(outcome.verdict, figures["gates"], figures.get("tasks", ()), run="RUN", baseline=kept)
     first = [gate for gate in figures["gates"] if gate["why"] == FIRST_RUN]
     every += f"; {_count(first, 'is', 'are')} not compared: first run" if first else ""
     if outcome.verdict == "pass":
@@ -70,16 +69,6 @@ def decided(gate: Mapping[str, Any], tasks: Mapping[str, Any]) -> dict[str, Any]
     named = {"gate": gate["gate"].removeprefix("limit:"), "anchor": anchor(task) if task in tasks else ""}
     cells = {"cells": {"value": value, "interval": interval, "n": n}, "counts": counts, "warning": warning}
     return {**gate, **named, **cells, "threshold": words.replace(">=", "≥").replace("<=", "≤")}
-
-
-def judged_by(gate: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the task and the metric of a gate; its name is that of both, with its kind.
-
-    >>> judged_by({"gate": "scenes/relations:acc_r:max_drop", "kind": "max_drop"})
-    ('scenes/relations', 'acc_r')
-    """
-    task, _, metric = gate["gate"].removeprefix("limit:").removesuffix(f":{gate['kind']}").rpartition(":")
-    return task, metric
 
 
 def _count(gates: Sequence[object], one: str, several: str) -> str:

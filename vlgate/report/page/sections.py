@@ -14,11 +14,11 @@ from vlgate.metrics.variants import definitions
 from vlgate.record.cases import case_tables
 from vlgate.record.folder import CASES, RecordedRun
 from vlgate.report.abilities import Ability, ability, limit_words, unmeasured
-from vlgate.report.page.answer import judged_by, quota, value_before
+from vlgate.report.page.answer import quota, value_before
 from vlgate.report.page.cards import Card, CardMaker, Pictures, anchor
 from vlgate.report.page.rows import WORST, History, Wanted, names, release, task_rows
 from vlgate.report.remarks import published_lines_of
-from vlgate.report.rows import YES_OR_NO
+from vlgate.report.rows import YES_OR_NO, judged_by
 from vlgate.sources.published.figures import beside
 from vlgate.sources.registry import measures
 from vlgate.types import Metric, Task

@@ -12,8 +12,8 @@ from vlgate.gates.records import RELEASABLE
 from vlgate.models.reference.defects import SAYS
 from vlgate.models.spoilt import SPOILT
 from vlgate.models.tiny import CLIP
-from vlgate.report.page.answer import judged_by
 from vlgate.report.page.cards import anchor
+from vlgate.report.rows import judged_by
 from vlgate.studies.sensitivity.matrix import claims
 
 _HERE = Path(__file__).parent

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.fingerprint import expanded
 from vlgate.models.checkpoints.hub import Pretrained, holdings
 from vlgate.models.cross.cross_encoder import RankScore, rank_score
 from vlgate.models.regions.feature_file import is_features
@@ -78,8 +79,8 @@ class WeightsFile:
 def find(name: str, weights: str, folder: Path) -> WeightsFile:
     path, options = registered()[name].parsed(weights)
     file = _file(name, path, folder)
-    chosen = folder / Path(options["config"]).expanduser() if options["config"] else None
-    if chosen is None and (beside := folder / Path(path).expanduser()).is_dir():
+    chosen = expanded(options["config"], folder) if options["config"] else None
+    if chosen is None and (beside := expanded(path, folder)).is_dir():
         marks = [f'"{gate}"' for gate in (("v_biattention_id",) if name == VILBERT_MT else GATES)]
         files = sorted(beside.glob("*.json"))
         texts = [other.read_text(encoding="utf-8", errors="replace") for other in files]
@@ -103,7 +104,7 @@ def find(name: str, weights: str, folder: Path) -> WeightsFile:
 
 
 def _file(name: str, asked: str, folder: Path) -> Path:
-    path = folder / Path(asked).expanduser()
+    path = expanded(asked, folder)
     if not asked or not path.exists():
         raise ModelLoadError(
             f"{name}:{asked}: there is no file or folder {path if asked else '(none is named)'}; download the weights "
@@ -118,7 +119,7 @@ def _file(name: str, asked: str, folder: Path) -> Path:
 
 
 def _multi_task(file: Path, folder: Path, options: Options, content: dict[str, Any] | None, where: str) -> WeightsFile:
-    regions = folder / Path(options["regions"]).expanduser()
+    regions = expanded(options["regions"], folder)
     if not options["regions"] or (regions.is_dir() and not is_features(regions)):
         raise ModelLoadError(
             f"{VILBERT_MT} needs a file of features: {_OTHER_DETECTOR}, whose features differ from those of the "
