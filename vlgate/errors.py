@@ -58,6 +58,7 @@ class ImageError(VlgateError):
         """Name the image by ``key``, by which the scoring finds the cases that need it."""
         super().__init__(f"image {key!r}: {problem}; {remedy}")
         self.key = key
+        self.remedy = remedy
 
 
 class MissingImageError(ImageError):

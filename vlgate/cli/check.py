@@ -1,8 +1,8 @@
 """Check data folders and thresholds all at once, without a model: every error, the images, what is left out.
 
 Each error is a line with its file, record and remedy. Flaws of the data, such as a caption that equals its foil, and
-labels that others report as wrong are told, without being errors. No image is opened, except for the size of those that
-scene graphs of your own name.
+labels that others report as wrong are told, without being errors. Of each image file only the header and the end are
+read: a file that is empty, cut off, a pointer of Git LFS or not an image is an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from vlgate.errors import DataError, OptionError, UnknownNameError
 from vlgate.gates.thresholds import thresholds_errors
 from vlgate.record.options import Options
 from vlgate.report.remarks import grouped_flaws
-from vlgate.run.census import count, looked_for
+from vlgate.run.census import broken, count, looked_for
 from vlgate.run.concluding import flaws_of
 from vlgate.run.planning import empty_lines, is_wanted, no_folder, refuse_files
 from vlgate.sources.data_folders import another_folder, grouped, read_everything
@@ -46,6 +46,7 @@ def run(given: argparse.Namespace) -> int:
             say(f"{task.id}: {census}{left_out}")
         if census.missing:  # a single one leaves a case of the run unscored
             errors.append(f"{task.id}: {census.lacking}; for example {looked_for(census.missing[0])}")
+    errors += broken(tasks)
     told = [*reported(tasks), *grouped_flaws(flaws_of([task for task in tasks if task.cases]))]
     errors = list(dict.fromkeys([*errors, *empty_lines([task for task in tasks if not task.cases])]))
     say(*told, *(f"wrong: {error}" for error in errors))

@@ -7,22 +7,23 @@ import re
 import stat
 import unicodedata
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, TypeVar
 from urllib.parse import unquote
 
 from vlgate.errors import ImageError, MissingImageError
-from vlgate.images.decoding import REPLACE, decode_stream, formats
+from vlgate.images.decoding import REPLACE, check_stream, decode_stream, formats
 from vlgate.types import FileContent, LazyImage, Recipe, recipe_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+Made = TypeVar("Made")
 _SPELLED_OTHERWISE = re.compile(r"\\|//|(?:^|/)\.{1,2}(?:/|$)")
 _TURNED = 5  # from this value of EXIF's orientation on, width and height are exchanged
 
@@ -91,7 +92,15 @@ def image_size(path: Path | str) -> tuple[int, int] | None:
 
 
 def decode(path: Path | str, key: str) -> Image:
-    path = Path(path)
+    return _through(decode_stream, Path(path), key)
+
+
+def check_file(path: Path | str, key: str) -> None:
+    """Raise ImageError if a file is not an image or is cut off, by its header and its end; see ``check_stream``."""
+    _through(check_stream, Path(path), key)
+
+
+def _through(read: Callable[[BinaryIO, Path, str], Made], path: Path, key: str) -> Made:
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -108,7 +117,7 @@ def decode(path: Path | str, key: str) -> Image:
         raise ImageError(key, f"{path} is empty", REPLACE)
     try:
         with path.open("rb") as stream:
-            return decode_stream(stream, path, key)
+            return read(stream, path, key)
     except PermissionError:
         raise ImageError(key, f"{path} is not readable", "give read permission to it and its folders") from None
     except OSError as error:
