@@ -6,7 +6,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -63,6 +63,8 @@ class ImageError(VlgateError):
 
 class MissingImageError(ImageError):
     """An image that is in none of the folders that were searched."""
+
+    looked: Sequence[Path | str] = ()  # the paths, or the folders, where it was looked for
 
 
 class ModelLoadError(VlgateError):
@@ -163,8 +165,13 @@ def instead_of(missing: str, given: Collection[str]) -> str:
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """Say which of ``known`` is nearest to ``name``; if none is near and they are few, list them all."""
-    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    """Say which of ``known`` is nearest to ``name``; if none is near and they are few, list them all.
+
+    Of a name as ``valse/existence``, the part before the slash must be near as well.
+    """
+    head, slash, _ = name.partition("/")
+    alike = [one for one in known if not slash or get_close_matches(head, [one.partition("/")[0]], cutoff=0.7)]
+    close = get_close_matches(name, alike, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
     if len(known) > _LISTED:

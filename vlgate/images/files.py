@@ -7,11 +7,12 @@ import re
 import stat
 import unicodedata
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from io import BytesIO
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, TypeVar
 from urllib.parse import unquote
@@ -50,11 +51,33 @@ class MissingLoad:
     def __call__(self) -> NoReturn:
         places = ", ".join(map(str, self.looked)) or "no folder, because no data folder was given"
         remedy = "put it there, or skip cases without an image with --missing-images skip"
-        raise MissingImageError(self.key, f"not found; looked in {places}", remedy)
+        error = MissingImageError(self.key, f"not found; looked in {places}", remedy)
+        error.looked = self.looked
+        raise error
 
     def recipe(self) -> Recipe:
         """Return that there is no file; a model that reads features of images may reply all the same."""
         return ("no file",)
+
+
+_LISTED = 20_000  # the most files of a folder that are compared with the name of a missing one
+EXTENSIONS = frozenset({"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "avif", "heic", "heif"})
+
+
+def nearest_file(key: str, looked: Iterable[Path | str]) -> str:
+    """Return the image that a missing one's name probably means: in another case or format, or one folder deeper."""
+    name = key.rpartition("/")[2].casefold()
+    for place in map(Path, looked):
+        folder = place.parent if place.name.casefold() == name else place
+        folder = folder if folder.is_dir() else folder.parent
+        near: list[tuple[bool, str]] = []
+        for file in islice(chain(folder.glob("*"), folder.glob("*/*")), _LISTED):
+            same = file.name.casefold() == name
+            if same or (Path(name).stem == file.stem.casefold() and file.suffix[1:].lower() in EXTENSIONS):
+                near.append((not same, str(file)))
+        if near:
+            return min(near)[1]
+    return ""
 
 
 def plain_path(name: str) -> str:

@@ -9,7 +9,7 @@ from math import ceil
 
 from vlgate.asking.items import images_of_case, shows_all
 from vlgate.errors import ImageError, MissingImageError, OptionError, short
-from vlgate.images.files import check_file
+from vlgate.images.files import check_file, nearest_file
 from vlgate.types import Ask, Compare, LazyImage, Request, Task, images_of, recipe_of
 
 ENOUGH = 0.95
@@ -76,7 +76,8 @@ def looked_for(image: LazyImage) -> str:
     try:
         image.load()
     except MissingImageError as error:
-        return str(error).rpartition("; ")[0]
+        near = nearest_file(error.key, error.looked)
+        return str(error).rpartition("; ")[0] + (f"; there is {near}: write its path" if near else "")
     return f"image {image.key!r}"
 
 
