@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from vlgate.report.remarks import grouped_flaws
 from vlgate.run.census import broken, count, looked_for
 from vlgate.run.concluding import flaws_of
 from vlgate.run.planning import empty_lines, is_wanted, no_folder, refuse_files
-from vlgate.sources.data_folders import another_folder, grouped, read_everything
+from vlgate.sources.data_folders import another_folder, grouped, own_cases, read_everything
 from vlgate.sources.graphs.generated import find_graphs
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import SOURCES, shapes_of
@@ -59,11 +60,15 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
     found = read_everything(ReadOptions(folders=options.data, seed=0, wanted=lambda task: is_wanted(task, options)))
     known = {task: shape for name in SOURCES if name != "own" for task, shape in shapes_of(name, options.data).items()}
     known |= {task.id: task.shape for task in found.tasks}
+    with suppress(DataError):
+        known |= shapes_of("own", options.data)
     for pattern in options.suite:
         if not any(fnmatchcase(task, pattern) for task in known) and not found.errors:
             raise UnknownNameError("task in --suite", pattern, known, no_folder(options, pattern))
     if not found.tasks and not found.errors:
-        remedy = another_folder(options.data) or "name the folder that holds valse/, cases.jsonl, ..."
+        remedy = (
+            another_folder(options.data) or f"{own_cases(options.data)}; name the folder with valse/, cases.jsonl, ..."
+        )
         raise OptionError(f"--data {', '.join(map(str, options.data))}: holds no data of a wanted task; {remedy}")
     return known, found.tasks, grouped(found.errors.values())
 
