@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from vlgate.errors import VlgateError
 from vlgate.gates.error_rates import ErrorRates
 from vlgate.gates.records import Decision, Gate
 from vlgate.gates.thresholds import Thresholds, read_thresholds
-from vlgate.record.cases import case_tables, judged_tasks
+from vlgate.record.cases import CaseTable, case_tables, judged_tasks
 from vlgate.record.comparison import Comparison, FinishedRun, compare, finished_run
 from vlgate.record.digests import recorded_digest
 from vlgate.record.folder import CASES, METRICS, OF_ONE_RUN, VERDICT, RecordedRun
@@ -40,8 +41,7 @@ def judge_again(
         raise run.wrong(f"{METRICS} is of an earlier version: unasked is missing")
     tables = case_tables(run)
     tasks = judged_tasks(run, tables)
-    if (verdict := read_verdict(run)) is not None and verdict["digests"]["rows"] != recorded_digest(tables):
-        raise run.wrong(f"the rows in {CASES} are not those that {VERDICT} has the digest of", OF_ONE_RUN)
+    _refuse_other_rows(run, tables)
     kinds = {name: task.shape for name, task in tasks.items()}
     known = {**_known(run), **kinds}
     thresholds = read_thresholds(file, known)
@@ -85,6 +85,11 @@ def judge_again(
         error_rates=rates,
         outcome=recorded_outcome(run, decisions),
     )
+
+
+def _refuse_other_rows(run: RecordedRun, tables: Mapping[str, CaseTable]) -> None:
+    if (verdict := read_verdict(run)) is not None and verdict["digests"]["rows"] != recorded_digest(tables):
+        raise run.wrong(f"the rows in {CASES} are not those that {VERDICT} has the digest of", OF_ONE_RUN)
 
 
 def _known(run: RecordedRun) -> dict[str, Shape]:
