@@ -6,7 +6,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -59,10 +59,13 @@ class ImageError(VlgateError):
         """Name the image by ``key``, by which the scoring finds the cases that need it."""
         super().__init__(f"image {key!r}: {problem}; {remedy}")
         self.key = key
+        self.remedy = remedy
 
 
 class MissingImageError(ImageError):
     """An image that is in none of the folders that were searched."""
+
+    looked: Sequence[Path | str] = ()  # the paths, or the folders, where it was looked for
 
 
 class ModelLoadError(VlgateError):
@@ -161,9 +164,16 @@ def instead_of(missing: str, given: Collection[str]) -> str:
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """Say which of ``known`` is nearest to ``name``; if none is near and they are few, list them all."""
+    """Say which of ``known`` is nearest to ``name``; if none is near and they are few, list them all.
+
+    Of a name as ``valse/existence``, the part before the slash must be near as well.
+    """
+    head, slash, _ = name.partition("/")
+    heads = {one.partition("/")[0] for one in known}
+    near = set(get_close_matches(head, heads, n=len(heads), cutoff=0.7)) if slash and heads else heads
     many = f"none of the {len(known):,} known names is near it" if len(known) > _LISTED else ""
-    return did_you_mean(name, known) or many or "known are " + (", ".join(map(repr, known)) or "none")
+    close = did_you_mean(name, [one for one in known if one.partition("/")[0] in near])
+    return close or many or "known are " + (", ".join(map(repr, known)) or "none")
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:

@@ -220,3 +220,27 @@ def test_more_records_than_are_listed_speak_of_no_release(data, capsys):
     assert any(line.endswith("10 more records cannot be read; mend the first ones, and check again") for line in told)
     assert not any("release" in line for line in told)
     assert status == 1
+
+
+def test_files_that_are_no_images_or_cut_off_are_wrong_and_named(data, capsys):
+    whole = {end: data / f"photos/whole.{end}" for end in ("jpg", "png", "webp", "gif", "bmp", "tiff")}
+    pixels = Image.effect_noise((90, 60), 60).convert("RGB")
+    for file in whole.values():
+        pixels.save(file)
+    with (data / "photos/whole.jpg").open("ab") as stream:
+        stream.write(b"a trailer, as some phones write it")
+    own(data, *[PAIR | {"image": f"photos/{file.name}"} for file in whole.values()], *[PAIR] * 2)
+    assert checked(capsys, f"--data={data}")[0] == 0
+    bad = {"empty": b"", "pointer": b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "page": b"<html>"}
+    bad |= {f"cut {end}": whole[end].read_bytes()[: 1000 - len(end)] for end in ("jpg", "png")}
+    bad |= {f"cut {end} at its end": whole[end].read_bytes()[:-40] for end in ("jpg", "png")}
+    for name, content in bad.items():
+        (data / f"photos/{name}").write_bytes(content)
+    own(data, *[PAIR | {"image": f"photos/{name}"} for name in bad], PAIR)
+    status, told, _ = checked(capsys, f"--data={data}")
+    [broken, pointer, page] = wrong(told)
+    assert broken.startswith("wrong: 5 images cannot be decoded (photos/empty, photos/cut jpg, photos/cut png, ...)")
+    assert broken.endswith("is empty; replace the file, or download it again")
+    assert pointer.endswith("fetch the file with git lfs pull")
+    assert page.endswith("download the image that it shows")
+    assert status == 1

@@ -23,9 +23,9 @@ def test_what_a_model_raises_in_the_checks_loses_no_figures(data, does):
     result = data.run(later(data, does), ret=1)
     found = data.metrics()
     assert (data.task()["judged"], found["complete"]) == (40, False)
-    assert "check polarity" in found["why"]
+    assert "checks polarity, batch_invariance, determinism of the model could not run: " in found["why"]
     assert [check["outcome"] for check in found["model"]["checks"]] == ["failed"] * 3
-    result.stdout.fnmatch_lines(["BROKEN: *check polarity*"])
+    result.stdout.fnmatch_lines(["BROKEN: *checks polarity*"])
     assert "**incomplete**" in (data.path / "out" / "summary.md").read_text()
 
 
@@ -211,6 +211,11 @@ def test_a_model_that_raises_everywhere_is_shown_once(data, workers):
     result = data.run(data.model(body), "--items=pair", *workers)
     assert len(failures(result)) == 1
     result.stdout.fnmatch_lines(["FAILED *record_* and 39 more* - Value*"])
+    result.stdout.fnmatch_lines(["BROKEN: *determinism of the model could not run: the model raised ValueError: no*"])
+    result.stdout.fnmatch_lines(["E *ValueError: no weights*", "E *match() was asked * first: 'There are * about '*"])
+    assert "asking/predictor.py" not in str(result.stdout)
+    whole = data.run(data.model(body), "--items=pair", "--full-trace", *workers)
+    assert "asking/predictor.py" in str(whole.stdout)
     assert str(result.stdout).count("def match(self, pairs):") == 1
     result.stdout.fnmatch_lines(["*41 failed*"])
 

@@ -83,6 +83,23 @@ def test_an_empty_folder_and_one_of_images_alone(tmp_path):
     assert why([tmp_path]).endswith(f"{tmp_path} holds images, but no cases: write them to {tmp_path}/cases.jsonl")
 
 
+def test_an_unknown_task_is_answered_with_the_files_of_own_cases_and_no_task_of_another_benchmark(data, capsys):
+    (data / "case.jsonl").write_text(json.dumps(PAIR | {"task": "mine/relations"}))
+    with pytest.raises(VlgateError) as caught:
+        known_tasks(options(data=(data,), suite=("mine/relations",)))
+    assert "valse" not in str(caught.value)
+    misnamed = "data/case.jsonl is not read under this name: call it data/cases.jsonl, or put it into data/cases"
+    assert str(caught.value).endswith(f"; own cases were read from data/cases.jsonl; {misnamed}")
+    (data / "cases.jsonl").unlink()
+    with pytest.raises(VlgateError, match=r"; own cases were read from none of cases\.jsonl, .*; data/case"):
+        known_tasks(options(data=(data,), suite=("mine/relations",)))
+    assert main(["check", "--data=data"]) == 4
+    assert misnamed in capsys.readouterr().err.replace(f"{Path.cwd()}/", "")
+    (data / "case.jsonl").rename(data / "cases.jsonl")
+    assert main(["check", "--data=data", "--suite=mine/relation"]) == 4
+    assert "did you mean 'mine/relations'?" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("data")
 def test_a_pattern_without_data_beside_one_with_data():
     message = why(["data"], ["mine/*", "pope/*"])

@@ -22,8 +22,17 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from vlgate.asking.image_prefetch import Ahead, InputsAhead, inputs_ahead
-from vlgate.asking.items import Copies, copied, hashed_order, images_in
-from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError, OptionError, halved, printable
+from vlgate.asking.items import Copies, copied, hashed_order, images_in, spoken
+from vlgate.errors import (
+    ImageError,
+    MissingImageError,
+    ModelReplyError,
+    NoReplyError,
+    OptionError,
+    VlgateError,
+    halved,
+    printable,
+)
 from vlgate.types import FloatArray, Match, TextKeys
 
 # The limit on the time of one call: the process ends with status 1 if a call takes longer. Three things work
@@ -199,9 +208,12 @@ def watched(caller: Caller, _: Asking, call: Call, chunk: Sequence[Any]) -> list
         try:
             with caller.watch(call.called, len(some)):
                 try:
-                    replies = caller.checked(call.method(shown), len(some), call)  # type: ignore[misc]
+                    replies = caller.checked(call.method(shown), some, call)  # type: ignore[misc]
                 except Exception as error:
                     caller.copies.name(error, some)
+                    if not isinstance(error, VlgateError) and not hasattr(error, "__notes__"):
+                        n = f"{len(some):,} requests, the first" if len(some) > 1 else "one request"
+                        error.add_note(f"{call.called}() was asked {n}: {spoken(some[0])}")
                     raise
         except ImageError as error:
             bad = {place: problem for place in left if (problem := _image_problem(chunk[place])) is not None}
@@ -281,35 +293,37 @@ class Caller:
         pairs = (request for request in requests if isinstance(request, Match))
         return {pair for pair in pairs if self.copies.of((pair,))[0] in unsure}
 
-    def checked(self, reply: object, n: int, call: Call) -> list[Any]:
+    def checked(self, reply: object, items: Sequence[Any], call: Call) -> list[Any]:
+        n = len(items)
         if call.kind == "strings":
             if isinstance(reply, str) or not isinstance(reply, Sequence):
                 raise self._unusable(call.called, f"a {type(reply).__name__}; return a sequence of {n} strings")
             if len(reply) != n:
                 raise self._unusable(call.called, f"{len(reply)} answers for {n} questions; return one per question")
-            for answer in reply:
+            for item, answer in zip(items, reply, strict=True):
                 if not isinstance(answer, str):
-                    what = f"the answer {answer!r}, which is not a string; return strings only"
+                    what = f"the answer {answer!r}, which is not a string, to {spoken(item)}; return strings only"
                     raise self._unusable(call.called, what)
             return [Problem(why=f"the answer {answer!r} {HALF}") if halved(answer) else str(answer) for answer in reply]
-        array = self._checked_array(reply, n, call)
+        array = self._checked_array(reply, items, call)
         return array.tolist() if call.kind == "numbers" else list(array)
 
-    def _checked_array(self, reply: object, n: int, call: Call) -> FloatArray:
-        called = call.called
+    def _checked_array(self, reply: object, items: Sequence[Any], call: Call) -> FloatArray:
+        called, n = call.called, len(items)
+        dimensions, shape = (1, "(n,)") if call.kind == "numbers" else (2, "(n, d)")
         try:
             array = np.asarray(_on_cpu(reply), dtype=np.float64)
         except (TypeError, ValueError, RuntimeError) as error:
             what = f"a {type(reply).__name__} that cannot become an array of numbers ({error})"
-            raise self._unusable(called, what) from error
-        dimensions, shape = (1, "(n,)") if call.kind == "numbers" else (2, "(n, d)")
+            raise self._unusable(called, f"{what}; return n = {n} finite numbers in shape {shape}") from error
         if array.ndim != dimensions or len(array) != n:
-            raise self._unusable(called, f"an array of shape {array.shape} for n = {n} items; return shape {shape}")
+            what = f"{'None, ' if reply is None else ''}an array of shape {array.shape} for n = {n} items"
+            raise self._unusable(called, f"{what}; return shape {shape}")
         wrong = np.isinf(array) if call.nan else ~np.isfinite(array)
         if wrong.any():
             place = int(np.flatnonzero(wrong.reshape(n, -1).any(axis=1))[0])
             remedy = OVERFLOW if self.dtype == "float16" else "return finite numbers only"
-            raise self._unusable(called, f"{array[wrong][0]} for item {place} of {n}; {remedy}")
+            raise self._unusable(called, f"{array[wrong][0]} for item {place} of {n}, {spoken(items[place])}; {remedy}")
         return array
 
     def _unusable(self, called: str, what: str) -> ModelReplyError:
@@ -324,14 +338,15 @@ def truncated_texts(model: object) -> AbstractSet[str]:
 def _on_cpu(reply: object) -> object:
     # a tensor of any device and precision, without importing torch
     if _is_masked(reply):
-        raise TypeError("some of its numbers are masked; return finite numbers only")
+        raise TypeError("some of its numbers are masked")
     if hasattr(reply, "detach"):
         return reply.detach().cpu().double()
-    kind = np.asarray(reply).dtype.kind
-    if kind not in "fiubO":
-        raise TypeError(f"its numbers are of kind {kind!r}, not real")
-    if kind == "O" and (text := next((one for one in np.asarray(reply).flat if isinstance(one, str | bytes)), None)):
+    array = np.asarray(reply)
+    texts = array.astype(object).flat if array.dtype.kind in "OSU" else ()
+    if (text := next((one for one in texts if isinstance(one, str | bytes)), None)) is not None:
         raise TypeError(f"it holds {text!r}, which is a {type(text).__name__}, not a number")
+    if array.dtype.kind not in "fiubO":
+        raise TypeError(f"its numbers are of kind {array.dtype.kind!r}, not real")
     return reply
 
 

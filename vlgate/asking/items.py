@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from vlgate.errors import NoReplyError, VlgateError
+from vlgate.errors import NoReplyError, VlgateError, short
 from vlgate.types import Ask, Batch, Case, Compare, LazyImage, Match, Read, Request, images_of, text_of, with_images
 
 if TYPE_CHECKING:
@@ -69,6 +69,13 @@ def text_in(item: object) -> str:
     if isinstance(item, Match | Ask | Compare):
         return text_of(item)
     return item if isinstance(item, str) else ""
+
+
+def spoken(item: object) -> str:
+    """Return an item as messages name it: its text, and the names of its images."""
+    images = " and ".join(repr(short(image.key, 120)) for image in images_in(item))
+    text = text_in(item)
+    return " about ".join(filter(None, (repr(short(text, 120)) if text else "", images)))
 
 
 def told(item: object, images: Mapping[LazyImage, bytes]) -> bytes | None:

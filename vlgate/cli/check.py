@@ -1,14 +1,15 @@
 """Check data folders and thresholds all at once, without a model: every error, the images, what is left out.
 
 Each error is a line with its file, record and remedy. Flaws of the data, such as a caption that equals its foil, and
-labels that others report as wrong are told, without being errors. No image is opened, except for the size of those that
-scene graphs of your own name.
+labels that others report as wrong are told, without being errors. Of each image file only the header and the end are
+read: a file that is empty, cut off, a pointer of Git LFS or not an image is an error.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -18,10 +19,10 @@ from vlgate.errors import DataError, OptionError, UnknownNameError
 from vlgate.gates.thresholds import thresholds_errors
 from vlgate.record.options import Options
 from vlgate.report.remarks import grouped_flaws
-from vlgate.run.census import count, looked_for
+from vlgate.run.census import broken, count, looked_for
 from vlgate.run.concluding import flaws_of
 from vlgate.run.planning import empty_lines, is_wanted, no_folder, refuse_files
-from vlgate.sources.data_folders import another_folder, grouped, read_everything
+from vlgate.sources.data_folders import another_folder, grouped, own_cases, read_everything
 from vlgate.sources.graphs.generated import find_graphs
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import SOURCES, shapes_of
@@ -46,6 +47,7 @@ def run(given: argparse.Namespace) -> int:
             say(f"{task.id}: {census}{left_out}")
         if census.missing:  # a single one leaves a case of the run unscored
             errors.append(f"{task.id}: {census.lacking}; for example {looked_for(census.missing[0])}")
+    errors += broken(tasks)
     told = [*reported(tasks), *grouped_flaws(flaws_of([task for task in tasks if task.cases]))]
     errors = list(dict.fromkeys([*errors, *empty_lines([task for task in tasks if not task.cases])]))
     say(*told, *(f"wrong: {error}" for error in errors))
@@ -58,11 +60,15 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
     found = read_everything(ReadOptions(folders=options.data, seed=0, wanted=lambda task: is_wanted(task, options)))
     known = {task: shape for name in SOURCES if name != "own" for task, shape in shapes_of(name, options.data).items()}
     known |= {task.id: task.shape for task in found.tasks}
+    with suppress(DataError):
+        known |= shapes_of("own", options.data)
     for pattern in options.suite:
         if not any(fnmatchcase(task, pattern) for task in known) and not found.errors:
             raise UnknownNameError("task in --suite", pattern, known, no_folder(options, pattern))
     if not found.tasks and not found.errors:
-        remedy = another_folder(options.data) or "name the folder that holds valse/, cases.jsonl, ..."
+        remedy = (
+            another_folder(options.data) or f"{own_cases(options.data)}; name the folder with valse/, cases.jsonl, ..."
+        )
         raise OptionError(f"--data {', '.join(map(str, options.data))}: holds no data of a wanted task; {remedy}")
     return known, found.tasks, grouped(found.errors.values())
 

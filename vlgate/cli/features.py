@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from vlgate.cli import note
 from vlgate.errors import OptionError, halved
-from vlgate.images.files import file_image
-from vlgate.sources.reading.image_finder import EXTENSIONS
+from vlgate.images.files import EXTENSIONS, file_image
 
 if TYPE_CHECKING:
     from vlgate.models.regions.feature_file import Progress

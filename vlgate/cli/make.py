@@ -6,15 +6,16 @@ A set is a folder with cases, the reason of each, and a report on what text alon
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from vlgate.cli import add_options, note, refuse, say
 from vlgate.errors import OptionError
-from vlgate.making.kinds.kind import KINDS, Kind, kind
+from vlgate.making.kinds.kind import KINDS, Item, Kind, kind
 from vlgate.making.tools import TOOLS, ToolOptions, cache_folder
 from vlgate.perturb.question_tests import BEYOND, TESTS, Distribution
+from vlgate.sources.reading.image_paths import IMAGES
 from vlgate.sources.reading.text_files import collector_paused
 
 KEPT = "kept"
@@ -148,11 +149,23 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
     if (probed := report.get("shortcuts")) is not None:
         parts = (f"{name} {one['before']:.3f} before, {one['value']:.3f} now" for name, one in probed["probes"].items())
         note("; ".join(["text alone: " + probed["why"], *parts]))
-    for text in (report["note"], report["warning"], "" if report["balanced"] else UNMARKED):
+    no_images = _no_images(made.items, given) if inputs["images_found"] is None and given.format == "cases" else ""
+    for text in (report["note"], report["warning"], "" if report["balanced"] else UNMARKED, no_images):
         if text:
             note(f"beware: {text}")
     note(f"{len(made.items):,} cases in {given.out}; {gate}")
     return 0
+
+
+def _no_images(made: Iterable[Item], given: argparse.Namespace) -> str:
+    from vlgate.making.sets.blind import images
+
+    names = {name for item in made for name in images(item)}
+    folders = dict.fromkeys((*(file.parent for file in given.files), given.out.parent, given.out))
+    if any((folder / part / name).is_file() for name in names for folder in folders for part in ("", IMAGES)):
+        return ""
+    where = ", ".join(map(str, folders))
+    return f"none of the {len(names):,} images of the cases is in {where}; put them below the data folder of the run"
 
 
 def _described(one: Kind) -> Iterator[str]:

@@ -46,6 +46,7 @@ _OTHERS = (
     (rb"\s*<(?:!doctype html|html|head)", "a web page", "download the image that it shows"),
     (rb"version https://git-lfs", "a pointer of Git LFS", "fetch the file with git lfs pull"),
 )  # how files begin that are put in the place of images, what they are, and a remedy
+_ENDS = {"JPEG": b"\xff\xd9", "MPO": b"\xff\xd9", "PNG": b"IEND\xaeB`\x82"}
 _BEGIN = 512  # bytes by which the kind of another file is told
 
 # The errors of PIL's decoders on a broken file, from its documentation and from tests with cut and altered files.
@@ -90,6 +91,17 @@ def decode_stream(stream: BinaryIO, where: object, key: str) -> Image:
         raise ImageError(key, f"{where} cannot be decoded because it is cut off or broken ({error})", REPLACE) from None
     except MemoryError:
         raise ImageError(key, f"{where} needs more memory than is available", _SHRINK) from None
+
+
+def check_stream(stream: BinaryIO, where: object, key: str) -> None:
+    """Raise as ``decode_stream`` does, as far as the header and the end tell; pixels are decoded for odd ends only."""
+    image = _open(stream, where, key)
+    if image.format in _ENDS:
+        end = _ENDS[image.format]
+        stream.seek(-len(end), os.SEEK_END)
+        if stream.read() != end:
+            stream.seek(0)
+            decode_stream(stream, where, key)
 
 
 def _open(stream: BinaryIO, where: object, key: str) -> ImageFile:

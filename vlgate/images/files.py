@@ -7,22 +7,24 @@ import re
 import stat
 import unicodedata
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from io import BytesIO
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, TypeVar
 from urllib.parse import unquote
 
 from vlgate.errors import ImageError, MissingImageError
-from vlgate.images.decoding import REPLACE, decode_stream, formats
+from vlgate.images.decoding import REPLACE, check_stream, decode_stream, formats
 from vlgate.types import FileContent, LazyImage, Recipe, recipe_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+Made = TypeVar("Made")
 _SPELLED_OTHERWISE = re.compile(r"\\|//|(?:^|/)\.{1,2}(?:/|$)")
 _TURNED = 5  # from this value of EXIF's orientation on, width and height are exchanged
 
@@ -49,11 +51,33 @@ class MissingLoad:
     def __call__(self) -> NoReturn:
         places = ", ".join(map(str, self.looked)) or "no folder, because no data folder was given"
         remedy = "put it there, or skip cases without an image with --missing-images skip"
-        raise MissingImageError(self.key, f"not found; looked in {places}", remedy)
+        error = MissingImageError(self.key, f"not found; looked in {places}", remedy)
+        error.looked = self.looked
+        raise error
 
     def recipe(self) -> Recipe:
         """Return that there is no file; a model that reads features of images may reply all the same."""
         return ("no file",)
+
+
+_LISTED = 20_000  # the most files of a folder that are compared with the name of a missing one
+EXTENSIONS = frozenset({"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "avif", "heic", "heif"})
+
+
+def nearest_file(key: str, looked: Iterable[Path | str]) -> str:
+    """Return the image that a missing one's name probably means: in another case or format, or one folder deeper."""
+    name = key.rpartition("/")[2].casefold()
+    for place in map(Path, looked):
+        folder = place.parent if place.name.casefold() == name else place
+        folder = folder if folder.is_dir() else folder.parent
+        near: list[tuple[bool, str]] = []
+        for file in islice(chain(folder.glob("*"), folder.glob("*/*")), _LISTED):
+            same = file.name.casefold() == name
+            if same or (Path(name).stem == file.stem.casefold() and file.suffix[1:].lower() in EXTENSIONS):
+                near.append((not same, str(file)))
+        if near:
+            return min(near)[1]
+    return ""
 
 
 def plain_path(name: str) -> str:
@@ -91,7 +115,15 @@ def image_size(path: Path | str) -> tuple[int, int] | None:
 
 
 def decode(path: Path | str, key: str) -> Image:
-    path = Path(path)
+    return _through(decode_stream, Path(path), key)
+
+
+def check_file(path: Path | str, key: str) -> None:
+    """Raise ImageError if a file is not an image or is cut off, by its header and its end; see ``check_stream``."""
+    _through(check_stream, Path(path), key)
+
+
+def _through(read: Callable[[BinaryIO, Path, str], Made], path: Path, key: str) -> Made:
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -108,7 +140,7 @@ def decode(path: Path | str, key: str) -> Image:
         raise ImageError(key, f"{path} is empty", REPLACE)
     try:
         with path.open("rb") as stream:
-            return decode_stream(stream, path, key)
+            return read(stream, path, key)
     except PermissionError:
         raise ImageError(key, f"{path} is not readable", "give read permission to it and its folders") from None
     except OSError as error:

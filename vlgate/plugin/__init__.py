@@ -99,6 +99,7 @@ class Hooks:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        self.run.trim(item, call)
         return self.run.attach(item, call, (yield))
 
     @pytest.hookimpl(wrapper=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vlgate.errors import printable
+from vlgate.errors import printable, short
 from vlgate.gates.records import Decision, Gate
 from vlgate.judging.judged import causes, in_order, verdicts_of
 from vlgate.record.options import Options
@@ -104,7 +104,7 @@ class Collected:
         elif rows is not None:
             self.rows[report.nodeid] = rows
         elif report.failed and report.nodeid not in self.rows:
-            self.failures.setdefault(report.nodeid, last_line(report))
+            self.failures.setdefault(report.nodeid, failure_line(report))
         done = rows is not None or report.failed
         return len(self.expected[report.nodeid].positions) if done and not known else 0
 
@@ -171,10 +171,10 @@ def _sender(report: pytest.TestReport) -> str:
     return f"the worker {getattr(report, 'worker_id', '?')}"
 
 
-def last_line(report: pytest.TestReport) -> str:
+def failure_line(report: pytest.TestReport) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
-    message = str(report.longrepr) if crash is None else str(crash.message)
-    return printable(message.strip().splitlines()[-1]) if message.strip() else "the test failed without a message"
+    lines = (str(report.longrepr).strip().splitlines() or [""])[-1:] if crash is None else [str(crash.message)]
+    return short(printable(lines[0]), 400) if lines[0].strip() else "the test failed without a message"
 
 
 def count_cases(stats: dict[str, list[Any]]) -> None:

@@ -8,16 +8,16 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import pytest
 
-from vlgate.errors import escaped, halved, printable
+from vlgate.errors import ModelReplyError, escaped, halved, printable
 from vlgate.gates.records import Decision
 from vlgate.judging.judged import cause_of, causes, reasons
 from vlgate.plugin import parse_options
 from vlgate.plugin.asked import late_call
-from vlgate.plugin.collected import Collected, batch_name, last_line, rows_of
+from vlgate.plugin.collected import Collected, batch_name, failure_line, rows_of
 from vlgate.plugin.parse_options import AGAIN, LISTS, ours, typed
 
 if TYPE_CHECKING:
@@ -93,7 +93,29 @@ def cleaned(value: object) -> object:
     return value
 
 
-def escape_crash(report: pytest.TestReport) -> None:
+ASKING = "vlgate.asking."  # the modules between a test and its model
+
+
+def in_short(config: pytest.Config) -> bool:
+    """Whether our own frames are left out of tracebacks, as pytest leaves out its own."""
+    return not config.getoption("fulltrace", False) and config.getoption("tbstyle", "auto") != "long"
+
+
+def leave_out_ours(excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+    """Let a traceback begin with the model, if an exception has come from there."""
+    names = [str(entry.frame.f_globals.get("__name__")) for entry in excinfo.traceback]
+    asked = [name.startswith(ASKING) for name in names]
+    first = next((place for place in range(1, len(asked)) if asked[place - 1] and not asked[place]), 0)
+    excinfo.traceback = excinfo.traceback[first:]
+
+
+def say_failure(report: pytest.TestReport, error: BaseException, *, brief: bool) -> None:
+    # a reply that cannot be used is said in a sentence; notes are below an exception, which is its headline
+    if brief and isinstance(error, ModelReplyError):
+        report.longrepr = cast("Any", sentence(str(error)))
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is not None and (notes := getattr(error, "__notes__", ())):
+        crash.message = crash.message.removesuffix("\n".join(("", *notes)))
     for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
         for entry in traceback.reprentries:
             entry.lines[:] = map(escaped, entry.lines)
@@ -117,7 +139,7 @@ def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
         if rows_of(report) is None:
             crash = getattr(report.longrepr, "reprcrash", None)
             line = "" if crash is None else f"{crash.path}:{crash.lineno}"
-            raised.setdefault(f"{line} {cause_of(last_line(report))}", []).append(report)
+            raised.setdefault(f"{line} {cause_of(failure_line(report))}", []).append(report)
         for cause in {cause_of(why) for _, why in reasons(collected.of_test(report.nodeid))} if rows_of(report) else ():
             unscored.setdefault(cause, []).append(report)
     common = {cause: alike for cause, alike in unscored.items() if len(alike) > FEW}
@@ -178,12 +200,17 @@ class Ending:
 
     def lacks(self, collected: Collected, checks: Sequence[Check]) -> str:
         left = sum(collected.unreported(nodeid) for nodeid in collected.expected)
-        failed = [check.name for check in checks if check.outcome == "failed"]
+        failed: dict[str, list[Check]] = {}
+        for check in checks:
+            if check.outcome == "failed":
+                failed.setdefault(cause_of(check.why), []).append(check)
         reasons = ["the run was interrupted"] if self.interrupted else []
         reasons += [f"the model could not be loaded ({self.no_model})"] if self.no_model else []
         reasons += self.crashed
         reasons += [f"{left} of {len(collected.expected)} tests did not run"] if left else []
-        reasons += [f"the check {name} of the model could not run" for name in failed]
+        for same in failed.values():
+            names = f"check{'s' * (len(same) > 1)} {', '.join(check.name for check in same)}"
+            reasons.append(f"the {names} of the model could not run: {same[0].why}")
         return "; ".join([*reasons, *self.unwritten])
 
 

@@ -14,7 +14,7 @@ from vlgate.errors import ClusterEndedError, VlgateError, printable, program
 from vlgate.plugin import parse_options
 from vlgate.plugin.asked import SHRINK
 from vlgate.plugin.collected import VERDICTS, ItemLedger, ItemSearch, batch_name, count_cases, rows_of
-from vlgate.plugin.ending import NO_MODEL, escape_crash, flagged
+from vlgate.plugin.ending import NO_MODEL, flagged, in_short, leave_out_ours, say_failure
 from vlgate.plugin.progress import Estimate, Progress
 from vlgate.plugin.state import SessionState
 from vlgate.record.replies import pack
@@ -120,6 +120,13 @@ class Run(SessionState):
             self.costs_said = True  # each worker of xdist reports its tests
             say_costs(self)
 
+    def trim(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+        if call.excinfo is not None and self._asks(item) and in_short(self.config):
+            leave_out_ours(call.excinfo)
+
+    def _asks(self, item: pytest.Item) -> bool:
+        return not {"batch", "subject"}.isdisjoint(getattr(item, "fixturenames", ()))
+
     def attach(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> pytest.TestReport:
         self.limits.observe(call)
         if call.excinfo is not None and isinstance(call.excinfo.value, ClusterEndedError):
@@ -133,8 +140,8 @@ class Run(SessionState):
             vars(report)[PACE], self.pace = [self.pace.cases, self.pace.seconds], None
         if call.when == "setup" and self.ending.no_model and report.failed:
             vars(report)[NO_MODEL] = self.ending.no_model
-        if "batch" in getattr(item, "fixturenames", ()):
-            escape_crash(report)
+        if call.excinfo is not None and self._asks(item):
+            say_failure(report, call.excinfo.value, brief=in_short(self.config))
         return report
 
     def collect(self, report: pytest.TestReport) -> None:

@@ -6,10 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from json import JSONEncoder
+from math import isnan
+from typing import TYPE_CHECKING
 
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
 from vlgate.types import Ask, Compare, Match, Task, Verdict
+
+if TYPE_CHECKING:
+    from vlgate.record.cases import CaseTable
 
 
 # Two processes with the same digest of the plan ask the same requests, and judge them by the same truths.
@@ -81,6 +86,22 @@ def rows_digest(verdicts: Iterable[tuple[str, Sequence[Verdict]]]) -> str:
             if id(one) not in facts:
                 facts[id(one)] = _json({name: f"{value:.6f}" for name, value in one.items()})
             joined = ",".join(answers[starts[row] : starts[row + 1]] or ["null"] * len(case.requests))
-            line = f'[{start},{_json(case.id)},"{state}",{facts[id(one)]},[{joined}]]\n'
-            whole.update(line.encode("utf-8", "replace"))
+            whole.update(_line(start, case.id, state, facts[id(one)], joined))
+    return f"sha256:{whole.hexdigest()}"
+
+
+def _line(task: str, case: str, state: str, facts: str, answers: str) -> bytes:
+    return f'[{task},{_json(case)},"{state}",{facts},[{answers}]]\n'.encode("utf-8", "replace")
+
+
+def recorded_digest(tables: Mapping[str, CaseTable]) -> str:
+    """Return the ``rows_digest`` of the rows in ``cases.parquet``."""
+    whole = sha256()
+    for task, table in tables.items():
+        start, columns = _json(task), table.case_metrics
+        values = zip(*columns.values(), strict=True) if columns else ((),) * len(table)
+        for case, state, answers, row in zip(table.ids, table.states, table.answers, values, strict=True):
+            known = {name: f"{value:.6f}" for name, value in zip(columns, row, strict=True) if not isnan(value)}
+            joined = ",".join("null" if answer is None else _json(answer) for answer in answers)
+            whole.update(_line(start, case, state, _json(known), joined))
     return f"sha256:{whole.hexdigest()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,13 +10,14 @@ from vlgate.errors import VlgateError
 from vlgate.gates.error_rates import ErrorRates
 from vlgate.gates.records import Decision, Gate
 from vlgate.gates.thresholds import Thresholds, read_thresholds
-from vlgate.record.cases import case_tables, judged_tasks
+from vlgate.record.cases import CaseTable, case_tables, judged_tasks
 from vlgate.record.comparison import Comparison, FinishedRun, compare, finished_run
-from vlgate.record.folder import METRICS, RecordedRun
+from vlgate.record.digests import recorded_digest
+from vlgate.record.folder import CASES, METRICS, OF_ONE_RUN, VERDICT, RecordedRun
 from vlgate.record.model_card import card_from
 from vlgate.record.options import FIRST, Options
 from vlgate.record.run_gates import JudgedRun, decide_run, failed_checks, refuse_blunt
-from vlgate.record.verdict import RunOutcome, recorded_outcome
+from vlgate.record.verdict import RunOutcome, read_verdict, recorded_outcome
 from vlgate.sources.registry import shapes
 from vlgate.types import Shape
 
@@ -39,6 +41,7 @@ def judge_again(
         raise run.wrong(f"{METRICS} is of an earlier version: unasked is missing")
     tables = case_tables(run)
     tasks = judged_tasks(run, tables)
+    _refuse_other_rows(run, tables)
     kinds = {name: task.shape for name, task in tasks.items()}
     known = {**_known(run), **kinds}
     thresholds = read_thresholds(file, known)
@@ -82,6 +85,11 @@ def judge_again(
         error_rates=rates,
         outcome=recorded_outcome(run, decisions),
     )
+
+
+def _refuse_other_rows(run: RecordedRun, tables: Mapping[str, CaseTable]) -> None:
+    if (verdict := read_verdict(run)) is not None and verdict["digests"]["rows"] != recorded_digest(tables):
+        raise run.wrong(f"the rows in {CASES} are not those that {VERDICT} has the digest of", OF_ONE_RUN)
 
 
 def _known(run: RecordedRun) -> dict[str, Shape]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from vlgate.asking.items import shows_all
-from vlgate.errors import MissingImageError, OptionError, short
-from vlgate.types import Ask, Compare, LazyImage, Request, Task, images_of
+from vlgate.asking.items import images_of_case, shows_all
+from vlgate.errors import ImageError, MissingImageError, OptionError, short
+from vlgate.images.files import check_file, nearest_file
+from vlgate.types import Ask, Compare, LazyImage, Request, Task, images_of, recipe_of
 
 ENOUGH = 0.95
 """The share of a task's cases that must have their images; with fewer, nearly every figure is about the rest."""
@@ -34,9 +35,8 @@ class Census:
     @property
     def lacking(self) -> str:
         number = self.cases - self.found
-        some = ", ".join(short(one.key) for one in self.missing[:NAMED]) + ", ..." * (len(self.missing) > NAMED)
         lack = "lacks its image" if number == 1 else "lack their image"
-        return f"{number:,} of {self.cases:,} cases {lack} ({some})"
+        return f"{number:,} of {self.cases:,} cases {lack} ({_some(self.missing)})"
 
 
 def count(task: Task) -> Census:
@@ -74,8 +74,38 @@ def looked_for(image: LazyImage) -> str:
     try:
         image.load()
     except MissingImageError as error:
-        return str(error).rpartition("; ")[0]
+        near = nearest_file(error.key, error.looked)
+        return str(error).rpartition("; ")[0] + (f"; there is {near}: write its path" if near else "")
     return f"image {image.key!r}"
+
+
+def broken(tasks: Iterable[Task]) -> list[str]:
+    """Return a line for each remedy of image files that are cut off or not images, by their headers and ends."""
+    images = (image for task in tasks for case in task.cases for image in images_of_case(case))
+    keys = {file: image.key for image in images for file in _files(recipe_of(image))}
+    alike: dict[str, list[ImageError]] = {}
+    for file, key in keys.items():
+        try:
+            check_file(file, key)
+        except ImageError as error:
+            alike.setdefault(error.remedy, []).append(error)
+    return [str(same[0]) if len(same) == 1 else _several(same) for same in alike.values()]
+
+
+def _several(same: Sequence[ImageError]) -> str:
+    return f"{len(same):,} images cannot be decoded ({_some(same)}); for example {same[0]}"
+
+
+def _some(images: Sequence[LazyImage | ImageError]) -> str:
+    return ", ".join(short(one.key) for one in images[:NAMED]) + ", ..." * (len(images) > NAMED)
+
+
+def _files(part: object) -> Iterator[str]:
+    if isinstance(part, tuple) and part[:1] == ("file",):
+        yield part[1]
+    elif isinstance(part, tuple):
+        for inner in part:
+            yield from _files(inner)
 
 
 # What a run will cost: the distinct images, texts and requests of its tasks, times the seconds for each.

@@ -72,7 +72,7 @@ def conclude(
             partial=frozenset(task.id for task in tasks if cases.get(task.id, 0) < len(task.cases)),
         )
         comparison = compare(earlier, later)
-    unexamined = UNEXAMINED if results is figures and options.health == "auto" else ""
+    unexamined = UNEXAMINED if figures and results is figures and options.health == "auto" else ""
     rows, gaps = averages(results, shapes(options.data))
     run = RunResult(
         results=results,

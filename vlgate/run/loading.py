@@ -187,7 +187,8 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does
-            made.append(Check(name=name, outcome="failed", why=f"the model raised {described(error)}"))
+            why = str(error) if isinstance(error, ModelReplyError) else f"the model raised {described(error)}"
+            made.append(Check(name=name, outcome="failed", why=why))
     keep_checks(cache_of_run, tuple(made), tasks, options, plan)
     return tuple(made)
 

@@ -20,7 +20,7 @@ from vlgate.run.census import partly_missing
 from vlgate.run.sampling import part_of, quick_sample
 from vlgate.run.together import asked_together
 from vlgate.seeds import generator
-from vlgate.sources.data_folders import another_folder
+from vlgate.sources.data_folders import another_folder, own_cases
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.reading.text_files import collector_paused
 from vlgate.sources.registry import SOURCES, read_tasks, shapes
@@ -78,8 +78,7 @@ def no_folder(options: Options, task: str) -> str:
     if task.partition("/")[0] in SOURCES:
         return ""
     if options.data:
-        hint = another_folder(options.data)
-        return f"; {hint}" if hint else ""
+        return f"; {another_folder(options.data) or own_cases(options.data)}"
     return " (no data folder was given: name the one with your tasks with --data DIR or VLGATE_DATA)"
 
 
@@ -198,7 +197,7 @@ def tasks_again(
 ) -> tuple[tuple[Task, ...], str]:
     known = environment.get("options", {})
     if not known:
-        return (), "environment.json is not there, so the images cannot be found again"
+        return (), "environment.json is not there or names no options, so the images cannot be found again"
     options = Options(
         folder=Path(known["folder"]),
         suite=tuple(figures["tasks"]),

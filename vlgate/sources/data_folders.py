@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from vlgate.errors import DataError, short
-from vlgate.sources.own.cases import SUFFIXES
-from vlgate.sources.reading.image_finder import EXTENSIONS
+from vlgate.images.files import EXTENSIONS
+from vlgate.sources.own.cases import SUFFIXES, own_files
 from vlgate.sources.reading.records import noting
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import SOURCES, readable_tasks, shapes_of
@@ -46,14 +46,27 @@ def _hint(folder: Path) -> str:
     inside = next((folder / name for name in names if (folder / name).is_dir() and _is_data(folder / name)), None)
     if inside is not None:
         return f"{inside} looks like a data folder: did you mean --data {inside}?"
-    ends = {name: name.rpartition(".")[2].lower() for name in names}
-    cases = next((name for name, end in ends.items() if end in SUFFIXES), None)
-    if cases is not None:
-        rename = f"call it {folder}/cases.{ends[cases]}, or put it into {folder}/cases"
-        return f"{folder / cases} is not read under this name: {rename}"
-    if not EXTENSIONS.isdisjoint(ends.values()):
+    if misnamed := _misnamed(folder):
+        return misnamed
+    if not EXTENSIONS.isdisjoint(map(_end, names)):
         return f"{folder} holds images, but no cases: write them to {folder}/cases.jsonl"
     return ""
+
+
+def _end(name: str) -> str:
+    return name.rpartition(".")[2].lower()
+
+
+def _misnamed(folder: Path) -> str:
+    cases = next((name for name in _names(folder) if _end(name) in SUFFIXES and name not in _CASES), "")
+    rename = f"call it {folder}/cases.{_end(cases)}, or put it into {folder}/cases"
+    return f"{folder / cases} is not read under this name: {rename}" if cases else ""
+
+
+def own_cases(folders: Sequence[Path]) -> str:
+    """Say from which files own cases were read, and which file is not read under its name."""
+    read = ", ".join(map(str, own_files(folders))) or f"none of cases.{', cases.'.join(SUFFIXES)}"
+    return "; ".join(filter(None, (f"own cases were read from {read}", *map(_misnamed, folders))))
 
 
 def _is_data(folder: Path) -> bool:

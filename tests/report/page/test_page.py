@@ -84,7 +84,9 @@ def test_the_command_makes_the_same_page_from_the_files_without_torch(folder, pa
 def test_images_that_cannot_be_found_again_are_named(folder, tmp_path, vlgate):
     for name in ("metrics.json", "cases.parquet"):
         shutil.copy(folder / name, tmp_path / name)
-    assert "environment.json is not there, so the images cannot be found again" in vlgate("report", tmp_path)
+    assert "environment.json is not there or names no options, so the images cannot be found again" in vlgate(
+        "report", tmp_path
+    )
     shown = Reading((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert not shown.all("img")
     assert "No image scenes-relations-0-" in shown.text

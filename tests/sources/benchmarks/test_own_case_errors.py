@@ -70,13 +70,15 @@ def test_a_line_of_no_kind(tmp_path, field):
 def test_a_task_must_not_begin_with_a_benchmarks_name(tmp_path, benchmark):
     message = problem(tmp_path, PAIR, PAIR | {"task": f"{benchmark}/new"})
     assert f"task '{benchmark}/new' begins with {benchmark!r}" in message
+    assert message.endswith("; write for example 'mine/new'")
 
 
 def test_a_task_of_two_kinds_and_a_repeated_id_in_it(tmp_path):
     message = problem(tmp_path, PAIR, SET | {"id": "p"}, PAIR | {"foil": "x"})
-    assert "id 'p' is already used in task 'mine/spatial' (cases.jsonl, record on line 1)" in message
+    assert "id 'p' is already used in task 'mine/spatial' (cases.jsonl, record on line 1); give each case an" in message
     message = problem(tmp_path, SAME, OTHER | {"task": "mine/rephrase"})  # invariance and directional
     assert "task 'mine/rephrase' has an earlier case of another kind" in message
+    assert message.endswith("; give the cases of each kind a task of their own")
     write(tmp_path, PAIR)
     write(tmp_path, PAIR | {"id": "p2"}, SET | {"task": "mine/spatial"}, name="cases/more.jsonl")
     with pytest.raises(DataError, match=r"more\.jsonl, record on line 2: .*'mine/spatial'.* kind"):

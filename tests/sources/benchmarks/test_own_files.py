@@ -133,6 +133,9 @@ def test_a_table_that_is_not_utf8(tmp_path, encoding):
     tabled(tmp_path, PAIR | {"caption": "café"}, encoding=encoding)
     with pytest.raises(DataError, match=r"csv: line \d, column \d+ is not UTF-8; save the table as CSV in UTF-8"):
         tasks(tmp_path)
+    (tmp_path / "cases.csv").rename(tmp_path / "cases.jsonl")
+    with pytest.raises(DataError, match=r"jsonl: line \d, column \d+ is not UTF-8; save the file in UTF-8$"):
+        tasks(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["cases.xlsx", "cases/a.xlsx", "cases.yaml", "cases/a.yml", "cases.parquet"])

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import OptionError, instead_of
+from vlgate.images.files import EXTENSIONS
 from vlgate.making.importing.files import CELL, Row, rows_of
 from vlgate.making.importing.prompts import listed_options, normal
-from vlgate.sources.reading.image_finder import EXTENSIONS
 
 Fields = Mapping[str, Any]
 _TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("fields.toml").read_text(encoding="utf-8"))

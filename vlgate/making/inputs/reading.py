@@ -37,6 +37,8 @@ FORMS = (
 _HEAD = 2**20  # bytes at the beginning that are looked at
 _NAMED = 5  # the most fields of an unknown form that are named
 _REMEDY = f"name a file of {FORMS}"
+_LINE = 'lines such as {"image": "1.jpg", "caption": "a dog left of a cat"}'
+_TEXTS = frozenset((".json", ".jsonl", *records.TABLES))
 _PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ")  # gzip, zip, bzip2, xz
 _LIST = re.compile(rf"\A(?:[^\d\n]*\n)*{LINE.pattern}$".encode(), re.MULTILINE)
 _BESIDE_IMAGES = {"file_name", "coco_url", "license"}
@@ -66,6 +68,8 @@ def content_of(file: Path) -> Content:
         return content
     if head.startswith(_PACKED):
         raise DataError(file, None, "is compressed, or a spreadsheet", "unpack it, or save it as CSV in UTF-8")
+    if image_size(file) is not None:
+        raise DataError(file, None, "is an image", f"name a file with {_LINE}")
     if broken:
         raise DataError(file, None, f"is not JSON or lines of JSON ({broken})", _REMEDY)
     fields = sorted(first or below)
@@ -78,6 +82,10 @@ def _head(file: Path) -> bytes:
     try:
         if file.exists() and not file.is_file() and not file.is_dir():  # reading a pipe would block for ever
             raise DataError(file, None, "is not a regular file", "put a file in its place")
+        if file.is_dir():
+            inside = next((one for one in sorted(file.iterdir()) if one.suffix.lower() in _TEXTS), None)
+            remedy = f"write one with {_LINE}" if inside is None else f"name one in it, such as {inside}"
+            raise DataError(file, None, "is a folder, expected a file of texts about images", remedy)
         with file.open("rb") as stream:
             head = stream.read(_HEAD)
     except FileNotFoundError:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.gates.records import JUDGED, Need
+from vlgate.judging.judged import causes
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
 from vlgate.record.run_gates import FIRST_RUN
@@ -31,7 +32,8 @@ class Release:
 def release(run: RunResult, model: ModelCard) -> Release:
     outcome = outcome_of(run, model)
     counts = _counts(run) if run.part is None else ""
-    lacks = outcome.unfinished or "; ".join(outcome.broken)
+    why = [cause.sentence for cause in causes(result.verdicts for result in run.results)][:1] if outcome.broken else []
+    lacks = outcome.unfinished or ": ".join(filter(None, ["; ".join(outcome.broken), *why]))
     judged = not JUDGED.isdisjoint(outcome.outcomes)
     joint = "; " if lacks else ", but " if judged and not outcome.stopped else ", "
     said = ("" if lacks or judged else "no gate was judged", counts, lacks or outcome.test_failed)

@@ -134,14 +134,15 @@ _FORM = "[left, top, width, height] in pixels"
 def boxed(record: Record, find: Find) -> Find:
     box = record.fields["box"]
     if not _is_list(box):
-        record.reject("box", f"a list of four numbers, {_FORM}")
+        record.reject("box", f"a list of four numbers, {_FORM}", f"write for example {_JSON['box']}")
     pixels = _pixels(record, box)
 
     def region(record: Record, name: str) -> LazyImage:
         image = find(record, name)
         size = _size(image.where) if image.where else None
         if size is not None and (pixels[0] >= size[0] or pixels[1] >= size[1]):
-            raise record.error(f"box {box} is outside the image, which has {size[0]} x {size[1]} pixels")
+            problem = f"box {box} is outside the image, which has {size[0]} x {size[1]} pixels"
+            raise record.error(problem, f"write {_FORM} of this image")
         return region_of(image, pixels)
 
     return region
@@ -152,10 +153,11 @@ def named_boxes(record: Record, requests: Sequence[Request]) -> Mapping[str, tup
     if "named" not in record.fields:
         return NOTHING
     if "box" in record.fields:
-        raise record.error("has both 'box' and 'named', but named boxes are those of a whole image")
+        problem = "has both 'box' and 'named', but named boxes are those of a whole image"
+        raise record.error(problem, "leave one of them out")
     boxes = record.fields["named"]
     if type(boxes) is not list or not boxes or not all(map(_is_list, boxes)):
-        record.reject("named", f"a list of one or more boxes, each {_FORM}")
+        record.reject("named", f"a list of one or more boxes, each {_FORM}", f"write for example {_JSON['named']}")
     keys = {image.key for request in requests for image in images_of(request)}
     return dict.fromkeys(keys, tuple(_pixels(record, box) for box in boxes))
 
@@ -171,7 +173,7 @@ def _pixels(record: Record, box: Sequence[float]) -> Pixels:
     left, top, width, height = box
     if width <= 0 or height <= 0:
         size = f"{width:g} x {height:g} pixels, expected at least 1 x 1"
-        raise record.error(f"box {box} is {size}; write [left, top, width, height]")
+        raise record.error(f"box {box} is {size}", f"write {_FORM}")
     # Sums such as 0.1 + 0.2 are beyond their true values by less than a millionth of a pixel.
     right, bottom = ceil(round(left + width, 6)), ceil(round(top + height, 6))
     if left < 0 or top < 0:
@@ -179,7 +181,7 @@ def _pixels(record: Record, box: Sequence[float]) -> Pixels:
         inside = right > 0 and bottom > 0
         hint = f"cut it at the edge, [{begin[0]}, {begin[1]}, {right - begin[0]}, {bottom - begin[1]}]"
         where = "begins outside the image" if inside else "is outside the image"
-        raise record.error(f"box {box} {where}: left and top are at least 0", hint if inside else "")
+        raise record.error(f"box {box} {where}: left and top are at least 0", hint if inside else f"write {_FORM}")
     return floor(left), floor(top), right - floor(left), bottom - floor(top)
 
 
@@ -211,12 +213,13 @@ def read(options: ReadOptions) -> Iterator[Task]:
         if task not in kinds:
             return
         if checking and kind_of(record) is not kinds[task]:
-            raise record.error(_two_kinds(task))
+            raise record.error(_two_kinds(task), _APART)
         case = _case(record, kinds[task], find, shared)
         before = cases[task].setdefault(case.id, case)
         if before is not case:
             where = _origin_of(before, record.file, homes)
-            raise record.error(f"id {short(case.id)!r} is already used in task {task!r} ({where})")
+            problem = f"id {short(case.id)!r} is already used in task {task!r} ({where})"
+            raise record.error(problem, "give each case an id of its own, or leave one of them out")
 
     kept = {} if checking else {file: _records(file, _state(file)) for file in homes}
     _records.cache_clear()
@@ -230,7 +233,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
 def _origin_of(case: Case, file: Path, homes: Iterable[Path]) -> str:
     same = [home for home in homes if home.name == file.name and home != file]
     other = next((home for home in same for record in own_records(home) if _id(record) == case.id), None)
-    return case.origin if other is None else f"{other}: {case.origin}; give each case an id"
+    return case.origin if other is None else f"{other}: {case.origin}"
 
 
 def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
@@ -238,7 +241,7 @@ def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
     for file in own_files(folders):
         for task, (kind, line) in _tasks(file, _state(file), noted=noted()).items():
             if kinds.setdefault(task, kind) is not kind:
-                leave_out(DataError(file, line, _two_kinds(task), REMEDY))
+                leave_out(DataError(file, line, _two_kinds(task), _APART))
     return kinds
 
 
@@ -275,13 +278,16 @@ def _tasks(file: Path, state: tuple[int, ...], *, noted: bool) -> Mapping[str, t
     def add(record: Record) -> None:
         task, kind = _task(record), kind_of(record)
         if tasks.setdefault(task, (kind, record.id))[0] is not kind:
-            raise record.error(_two_kinds(task))
+            raise record.error(_two_kinds(task), _APART)
 
     records: Iterable[Record] = own_records(file)  # in any case if one is wrong: the first one ends the reading
     with suppress(DataError):
         records = records if noted else _records(file, state)
     deque(each(add, records), maxlen=0)
     return tasks
+
+
+_APART = "give the cases of each kind a task of their own"
 
 
 def _two_kinds(task: str) -> str:
@@ -294,7 +300,8 @@ def _task(record: Record) -> str:
         record.reject("task", "a name of two or more parts such as 'mine/spatial'")
     taken = task.partition("/")[0]
     if taken in SOURCES and taken != "own":
-        raise record.error(f"task {task!r} begins with {taken!r}, which is the name of a benchmark")
+        problem = f"task {task!r} begins with {taken!r}, which is the name of a benchmark"
+        raise record.error(problem, f"write for example 'mine{task.removeprefix(taken)}'")
     return task
 
 
@@ -320,7 +327,8 @@ def _case(record: Record, kind: CaseKind, find: Find, shared: dict[str, Mapping[
 def _tags(record: Record) -> dict[str, str]:
     tags = record.fields.get("tags", {})
     if type(tags) is not dict or not _PLAIN.issuperset(map(type, tags.values())) or not "".join(tags).isprintable():
-        record.reject("tags", "an object of strings, numbers or booleans, its names of printable characters")
+        wanted = "an object of strings, numbers or booleans, its names of printable characters"
+        record.reject("tags", wanted, f"write for example {_JSON['tags']}")
     texts = record.nested("tags") if tags else record
     return {name: texts.text(name) if type(value) is str else json.dumps(value) for name, value in tags.items()}
 
@@ -332,7 +340,8 @@ def _id(record: Record) -> str:
     if type(given) is int:
         return str(given)
     if type(given) is not str or not given.strip() or not given.isprintable():
-        record.reject("id", "an integer or a string of printable characters")
+        wanted = "an integer or a string of printable characters"
+        record.reject("id", wanted, "write one, or leave the field out")
     return given
 
 

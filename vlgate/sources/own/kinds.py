@@ -16,6 +16,7 @@ from vlgate.types import Ask, Capability, LazyImage, Match, Request, Shape
 
 # Each function returns the requests of a line, and their truths.
 Asked = tuple[tuple[Request, ...], tuple[bool | str, ...]]
+_CROSS = 'cross the answers, such as [["yes", "no"], ["no", "yes"]]'
 YES_NO = ("yes", "no")  # the choices of questions without choices whose right answers are all yes or no
 
 
@@ -24,7 +25,9 @@ def question_pair(record: Record, find: Find) -> Asked:
     choices, kind = _choices(record, answers), record.fields["kind"]
     if (normal_answer(answers[0]) == normal_answer(answers[1])) != (kind == "invariance"):
         expected = "the same answer twice" if kind == "invariance" else "two different answers"
-        raise record.error(f"kind is {kind!r}, but the answers are {answers}; expected {expected}")
+        other = next(name for name in _PAIRS if name != kind)
+        problem = f"kind is {kind!r}, but the answers are {answers}; expected {expected}"
+        raise record.error(problem, f"mend an answer, or write the kind {other!r}")
     image = record.text("image")
     second = record.text("perturbed_image") if "perturbed_image" in record.fields else image
     asked = ((image, record.text("question")), (second, record.text("perturbed")))
@@ -34,7 +37,8 @@ def question_pair(record: Record, find: Find) -> Asked:
 def twins(record: Record, find: Find) -> Asked:
     answers = _answer(record, "prior"), _answer(record, "answer")
     if normal_answer(answers[0]) == normal_answer(answers[1]):
-        raise record.error(f"answer and prior are both {answers[0]!r}; expected the answers of two different images")
+        problem = f"answer and prior are both {answers[0]!r}; expected the answers of two different images"
+        raise record.error(problem, "write the answer about image as answer, and that about twin as prior")
     choices, question = _choices(record, answers), record.text("question")
     images = [find(record, record.text(field)) for field in ("twin", "image")]
     return tuple(Ask(image=image, question=question, choices=choices) for image in images), answers
@@ -43,7 +47,8 @@ def twins(record: Record, find: Find) -> Asked:
 def single(record: Record, find: Find) -> Asked:
     answer = normal_answer(_answer(record, "answer"))
     if answer not in YES_NO:
-        record.reject("answer", "yes or no, unless the line has a perturbed question too")
+        wanted = "yes or no, unless the line has a perturbed question too"
+        record.reject("answer", wanted, "ask a question that is answered with yes or no")
     image = find(record, record.text("image"))
     return (Ask(image=image, question=record.text("question"), choices=YES_NO),), (answer,)
 
@@ -54,18 +59,17 @@ def crossed(record: Record, find: Find) -> Asked:
     if type(rows) is not list or len(rows) != len(images) or any(type(row) is not list for row in rows):
         record.reject("answers", "two lists, the answers about the first image and about the second")
     if any(type(answer) is bool for row in rows for answer in row):
-        record.reject("answers", 'two lists of texts; write "yes" and "no" in quotes')
+        record.reject("answers", "two lists of texts", 'write "yes" and "no" in quotes')
     answers = tuple(answer for row in rows for answer in replace(record, fields={"answers": row}).texts("answers", 2))
     choices = _choices(record, answers)
     # A model that does not look, or does not read the question, must not get both answers right.
     plain = [normal_answer(answer) for answer in answers]  # two about the first image, two about the second
     for number, question in enumerate(questions):
         if plain[number] == plain[number + 2]:
-            raise record.error(f"both images have the answer {answers[number]!r} to {question!r}; cross the answers")
+            raise record.error(f"both images have the answer {answers[number]!r} to {question!r}", _CROSS)
     for number, name in zip((0, 2), record.texts("images", 2), strict=True):
         if plain[number] == plain[number + 1]:
-            problem = f"both questions have the answer {answers[number]!r} about {name!r}"
-            raise record.error(f"{problem}; cross the answers")
+            raise record.error(f"both questions have the answer {answers[number]!r} about {name!r}", _CROSS)
     return tuple(Ask(image=image, question=text, choices=choices) for image in images for text in questions), answers
 
 
@@ -73,7 +77,7 @@ def two_images(record: Record, find: Find) -> list[LazyImage]:
     names = record.texts("images", 2)
     images = [find(record, name) for name in names]
     if images[0] == images[1]:
-        raise record.error(f"the images are both {short(names[0])!r}; expected two")
+        raise record.error(f"the images are both {short(names[0])!r}; expected two", "name another image")
     return images
 
 
@@ -82,27 +86,28 @@ def refuse_same(record: Record, what: str, texts: tuple[str, ...], others: tuple
     known = set(map(normal_answer, others))
     for text in texts:
         if normal_answer(text) in known:
-            raise record.error(f"{what} both {text!r}, so no model can be right; expected two different texts")
+            raise record.error(f"{what} both {text!r}, so no model can be right", "change one of them")
 
 
 def _answer(record: Record, field: str) -> str:
     value = record.fields.get(field)
     if type(value) is bool:
-        record.reject(field, f'a text; write "{"yes" if value else "no"}" in quotes')
+        record.reject(field, "a text", f'write "{"yes" if value else "no"}" in quotes')
     if type(value) in {int, float}:
-        record.reject(field, f'a text; write "{value}" in quotes')
+        record.reject(field, "a text", f'write "{value}" in quotes')
     if type(value) is list and value and type(value[0]) is str:
-        record.reject(field, f"one text; write {json.dumps(short(value[0]), ensure_ascii=False)} without brackets")
+        record.reject(field, "one text", f"write {json.dumps(short(value[0]), ensure_ascii=False)} without brackets")
     return record.text(field)
 
 
 def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
     choices = record.fields.get("choices", [])
     if type(choices) is not list or any(type(choice) is not str or not choice.strip() for choice in choices):
-        record.reject("choices", "a list of strings")
+        record.reject("choices", "a list of strings", 'write for example ["red", "blue"], or leave the field out')
     plain = {normal_answer(answer) for answer in answers}
     if choices and not plain <= set(map(normal_answer, choices)):
-        raise record.error(f"answers {answers} are not all among the choices {choices}")
+        problem = f"answers {answers} are not all among the choices {choices}"
+        raise record.error(problem, "add those that are missing, or leave out the field choices")
     if not choices and plain <= set(YES_NO):
         return YES_NO  # so that a model that only matches can answer, too
     return tuple(choices)
@@ -119,7 +124,7 @@ def image_choice(record: Record, find: Find) -> Asked:
     names = record.text("image"), *record.texts("other_images")
     images = [find(record, name) for name in names]
     if images[0] in images[1:]:
-        raise record.error(f"image {short(names[0])!r} is also among other_images")
+        raise record.error(f"image {short(names[0])!r} is also among other_images", "leave it out there")
     caption = record.text("caption")
     return tuple(Match(image=image, text=caption) for image in images), (True, *(False,) * (len(names) - 1))
 
@@ -127,7 +132,7 @@ def image_choice(record: Record, find: Find) -> Asked:
 def statement(record: Record, find: Find) -> Asked:
     truth = record.fields.get("is_true")
     if type(truth) is not bool:
-        record.reject("is_true", "true or false")
+        record.reject("is_true", "true or false", "write one of them without quotes")
     return (Match(image=find(record, record.text("image")), text=record.text("statement")),), (truth,)
 
 
@@ -226,7 +231,7 @@ def kind_of(record: Record) -> CaseKind:
     if {"perturbed", "perturbed_answer", "perturbed_image", "kind"}.isdisjoint(record.fields):
         return _SINGLE
     if record.text("kind") not in _PAIRS:
-        record.reject("kind", " or ".join(map(repr, _PAIRS)))
+        record.reject("kind", " or ".join(map(repr, _PAIRS)), "write 'invariance' if both answers are the same")
     return _PAIRS[record.text("kind")]
 
 

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Literal
 
 from vlgate.errors import DataError, UnknownNameError, short
-from vlgate.images.files import file_image, missing_image
+from vlgate.images.files import EXTENSIONS, file_image, missing_image
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
 from vlgate.types import LazyImage
 
 Identity = int | str
 
-EXTENSIONS = frozenset({"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "avif", "heic", "heif"})
 # In a data folder, the photographs that COCO and Visual Genome share: ``{COCO id: [VG id]}``.
 TWINS = "images/coco_to_vg_ids.json"
 REMEDY = "keep one of them, or give one data folder only"  # of two images of one name in two data folders

@@ -55,7 +55,8 @@ class ImagePaths:
                 raise record.error(f"the image is {error.problem}", error.remedy) from None
         plain = plain_path(name)
         if plain in {"", ".", "/"} or name[-1] in "/\\" or _UNPRINTABLE.search(name):
-            raise record.error(f"the image's name is {short(name)!r}, expected the path of a file in the data folder")
+            problem = f"the image's name is {short(name)!r}, expected the path of a file in the data folder"
+            raise record.error(problem, "write a path such as photos/1.jpg")
         if _ADDRESS.match(name):
             problem = f"the image's name is {short(name)!r}, an address, but nothing is fetched"
             raise record.error(problem, "download the image into the data folder, and write its path there")

@@ -12,7 +12,8 @@ from zipfile import BadZipFile, ZipFile
 
 from vlgate.errors import DataError, ImageError
 from vlgate.images.decoding import MAX_PIXELS, decode_stream
-from vlgate.sources.reading.image_finder import EXTENSIONS, stem
+from vlgate.images.files import EXTENSIONS
+from vlgate.sources.reading.image_finder import stem
 from vlgate.sources.reading.text_files import FETCH_AGAIN
 from vlgate.types import FileContent, Recipe
 

@@ -109,10 +109,10 @@ class Record:
     def error(self, expected: str, remedy: str = "") -> DataError:
         return DataError(self.file, self.id, expected, remedy or self.remedy)
 
-    def reject(self, field: str, wanted: str) -> NoReturn:
+    def reject(self, field: str, wanted: str, remedy: str = "") -> NoReturn:
         if field not in self.fields:
             raise self.error(f"field {field!r} is missing ({instead_of(field, self.fields)})")
-        raise self.error(f"field {field!r} is {shown(self.fields[field])}, expected {wanted}")
+        raise self.error(f"field {field!r} is {shown(self.fields[field])}, expected {wanted}", remedy)
 
 
 def keyed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:

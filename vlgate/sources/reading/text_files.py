@@ -108,6 +108,7 @@ def read_text(file: Path, remedy: str) -> str:
         raise DataError(file, None, "there is no such file", remedy) from None
     except UnicodeDecodeError as error:
         place = _place(error.object[: error.start].decode("utf-8-sig"), error.start)
+        remedy = remedy if remedy == FETCH_AGAIN or "UTF-8" in remedy else "save the file in UTF-8"
         raise DataError(file, None, f"{place} is not UTF-8", remedy) from None
     except OSError as error:
         raise DataError(file, None, f"cannot be read ({error.strerror})", "make it a readable file") from None
