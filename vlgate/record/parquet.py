@@ -162,4 +162,4 @@ def _write(file: Path, groups: Iterator[Any], repeated: list[str]) -> None:
     first = next(groups)
     with whole_file(file) as part, ParquetWriter(part, first.schema, use_dictionary=repeated) as writer:
         for group in chain([first], groups):
-            writer.write_table(group.cast(first.schema))
+            writer.write_table(group if group.schema == first.schema else group.cast(first.schema))
