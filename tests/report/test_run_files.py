@@ -15,6 +15,7 @@ from vlgate.asking.predictor import ModelPredictor, score
 from vlgate.judging.verdicts import judge
 from vlgate.models.loading.registry import load
 from vlgate.probes.shrink.record import Shrunk
+from vlgate.record import parquet
 from vlgate.record.json_files import write_metrics
 from vlgate.record.model_card import ModelCard
 from vlgate.record.parquet import write_cases, write_predictions
@@ -69,6 +70,15 @@ def test_a_column_has_one_type_whatever_the_run_holds(write, run, tmp_path):
         for column in pq.read_schema(tmp_path / "one.parquet"):
             types.setdefault(column.name, set()).add(str(column.type))
     assert {column: type_ for column, type_ in types.items() if len(type_) > 1} == {}
+
+
+@pytest.mark.parametrize("write", [write_cases, write_predictions])
+def test_rows_written_in_groups_are_those_written_at_once(write, run, tmp_path, monkeypatch):
+    write(tmp_path / "whole.parquet", run)
+    monkeypatch.setattr(parquet, "GROUP", 7)
+    write(tmp_path / "groups.parquet", run)
+    assert pq.ParquetFile(tmp_path / "groups.parquet").num_row_groups > 1
+    assert pq.read_table(tmp_path / "groups.parquet").equals(pq.read_table(tmp_path / "whole.parquet"))
 
 
 def test_a_request_of_several_cases_and_tasks_has_one_row(run, tmp_path):

@@ -97,8 +97,8 @@ def told(item: object, images: Mapping[LazyImage, bytes]) -> bytes | None:
 
 def named(item: object, called: str) -> Hashable:
     """What an item is in this run: equal if its images' names and paths and its text are."""
-    if type(item) is Match:  # the most frequent kind
-        return called, item.image.key, item.image.where, item.text
+    if type(item) is Match:  # the most frequent kind, which the case holds anyway
+        return item if called == "match" else (called, item)
     if isinstance(item, LazyImage):
         return called, item.key, item.where
     if isinstance(item, Compare):

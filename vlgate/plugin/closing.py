@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 from _pytest.junitxml import xml_key  # as pytest's fixture record_testsuite_property does; there is no public name
 
+from vlgate.asking.cache.store import ROOM_AT_THE_END
 from vlgate.asking.checks.check import Check
 from vlgate.errors import VlgateError, printable
 from vlgate.gates.records import Decision
@@ -290,6 +291,9 @@ class Closing:
         run = self.run
         if not run.collected.expected and run.shrunk:
             return unjudged(run.thresholds, run.options)
+        cache = run.loaded[1].cache if "loaded" in vars(run) else None
+        if cache is not None and not (run.options.controls or run.options.explain):
+            cache.memory.narrow(ROOM_AT_THE_END)
         verdicts = {task.id: run.collected.of_task(task) for task in run.plan.tasks}
         if run.options.shard is not None:
             return conclude_part(run.plan.tasks, verdicts, run.thresholds, run.options, run.options.shard)

@@ -9,7 +9,7 @@ import pytest
 
 from vlgate.errors import printable, short
 from vlgate.gates.records import Decision, Gate
-from vlgate.judging.judged import causes, in_order, verdicts_of
+from vlgate.judging.judged import Verdicts, causes, in_order, verdicts_of
 from vlgate.record.options import Options
 from vlgate.record.replies import UNASKED, Rows, pack, unpack, unreplied
 from vlgate.types import Batch, Task, Verdict
@@ -82,6 +82,7 @@ class Collected:
         self.expected: dict[str, Batch] = {}
         self.rows: dict[str, Rows] = {}
         self.verdicts: dict[str, Sequence[Verdict]] = {}
+        self.tables: dict[str, Verdicts] = {}  # of the tasks whose tests are joined, in place of their verdicts
         self.failures: dict[str, str] = {}
         self.strays: list[str] = []
         self.others: list[str] = []
@@ -116,10 +117,14 @@ class Collected:
         return nodeid not in self.rows and nodeid not in self.verdicts and nodeid not in self.failures
 
     def of_task(self, task: Task) -> Sequence[Verdict]:
-        nodeids = [nodeid for nodeid, batch in self.expected.items() if batch.task.id == task.id]
+        nodeids = {nodeid: batch for nodeid, batch in self.expected.items() if batch.task.id == task.id}
         parts = [verdicts_of(self.of_test(nodeid)) for nodeid in nodeids]
-        positions = [position for nodeid in nodeids for position in self.expected[nodeid].positions]
-        return in_order(parts, positions)
+        positions = [position for batch in nodeids.values() for position in batch.positions]
+        table = in_order(parts, positions)
+        if len(table) == len(positions) == len(task.cases):  # the row of each case is its position
+            self.tables[task.id] = table
+            self.verdicts = {nodeid: part for nodeid, part in self.verdicts.items() if nodeid not in nodeids}
+        return table
 
     def integrity_failures(self) -> list[Decision]:
         asked: dict[tuple[str, tuple[int, ...]], str] = {}
@@ -145,6 +150,8 @@ class Collected:
         if nodeid in self.verdicts:
             return self.verdicts[nodeid]
         batch = self.expected[nodeid]
+        if batch.task.id in self.tables:
+            return self.tables[batch.task.id].take(batch.positions)
         rows = self.rows.get(nodeid)
         why = self.failures.get(nodeid, UNASKED)
         return judge(batch, unreplied(batch, why) if rows is None else unpack(rows, batch))

@@ -136,6 +136,7 @@ class Run(SessionState):
             vars(report)["vlgate_rows"] = pack(verdicts, None if self.worker is None else self.digest)
             if self.worker is None:
                 self.collected.verdicts[item.nodeid] = verdicts
+                del item.stash[VERDICTS]
         if call.when == "setup" and self.pace is not None:
             vars(report)[PACE], self.pace = [self.pace.cases, self.pace.seconds], None
         if call.when == "setup" and self.ending.no_model and report.failed:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.judging.judged import joined, verdicts_of
+from vlgate.judging.judged import Replies, joined, verdicts_of
 from vlgate.metrics.clusters import image_of
 from vlgate.record.cases import LISTS, CaseTable, fact_names, truth_of
 from vlgate.record.results import RunResult
 from vlgate.record.whole_file import whole_file
 from vlgate.types import TIED, Compare, FloatArray, Match, Read, Task, Verdict, text_of
+
+GROUP = 2**14  # rows that are made and written at once
 
 # Columns of pyarrow, made without ``pyarrow.array``, whose first call imports pandas (0.2 s of CPU time).
 
@@ -105,20 +108,32 @@ def rows_of(run: RunResult) -> Any:
 
     if run.rows is not None:
         return run.rows
-    parts = [case_table(result.task, result.verdicts).rows for result in run.results]
+    parts = [
+        case_table(result.task, verdicts_of(result.verdicts)[start : start + GROUP]).rows
+        for result in run.results
+        for start in range(0, len(result.verdicts), GROUP)
+    ]
     rows = pa.concat_tables(parts, promote_options="permissive")  # a task lacks the facts of others; a text may be long
-    names = [*rows.column_names[:4], *sorted(fact_names(rows)), *LISTS, "tags", "origin", "why"]
-    return rows.select(names).combine_chunks()
+    return rows.select([*rows.column_names[:4], *sorted(fact_names(rows)), *LISTS, "tags", "origin", "why"])
 
 
 def write_cases(file: Path, run: RunResult) -> None:
-    _write(file, rows_of(run), ["task", "state", "truths.list.element", "tags"])
+    rows = rows_of(run)
+    parts = (rows.slice(start, GROUP).combine_chunks() for start in range(0, len(rows), GROUP))
+    _write(file, parts, ["task", "state", "truths.list.element", "tags"])
 
 
 def write_predictions(file: Path, run: RunResult) -> None:
+    replies = joined([verdicts_of(result.verdicts).replies for result in run.results]).once()
+    groups = (range(len(replies))[start : start + GROUP] for start in range(0, len(replies), GROUP))
+    together = any(result.task.together for result in run.results)
+    parts = (_reply_table(replies.take(group, distinct=True), together=together) for group in groups)
+    _write(file, parts, ["image", "answer", "problem"])
+
+
+def _reply_table(replies: Replies, *, together: bool) -> Any:
     import pyarrow as pa
 
-    replies = joined([verdicts_of(result.verdicts).replies for result in run.results]).once()
     asked = replies.requests
     matched, read = (np.array([isinstance(one, kind) for one in asked], dtype=np.bool_) for kind in (Match, Read))
     questions = (~(matched | read)).tolist()
@@ -126,10 +141,10 @@ def write_predictions(file: Path, run: RunResult) -> None:
     for place in np.flatnonzero(questions).tolist():
         if answers[place] is None and place not in replies.problems:
             answers[place] = TIED
-    several = [[image.key for image in one.images] if isinstance(one, Compare) else None for one in asked]
+    keys = [[image.key for image in one.images] if isinstance(one, Compare) else None for one in asked]
     columns = {
         "image": texts([None if isinstance(request, Compare) else image_of(request) for request in asked]),
-        **({"images": several} if any(several) else {}),
+        **({"images": pa.array(keys, pa.list_(pa.string()))} if together else {}),
         "text": texts([None if question else text_of(one) for one, question in zip(asked, questions, strict=True)]),
         "score": numbers(np.where(matched, replies.scores, np.nan)),
         "match": booleans(replies.accepted == 1.0, ~np.isnan(replies.accepted)),
@@ -138,11 +153,13 @@ def write_predictions(file: Path, run: RunResult) -> None:
         "perplexity": numbers(np.where(read, replies.scores, np.nan)),
         "problem": texts([replies.problems.get(index, (None,))[0] for index in range(len(asked))]),
     }
-    _write(file, pa.table(columns), ["image", "answer", "problem"])
+    return pa.table(columns)
 
 
-def _write(file: Path, rows: Any, repeated: list[str]) -> None:
-    from pyarrow.parquet import write_table
+def _write(file: Path, groups: Iterator[Any], repeated: list[str]) -> None:
+    from pyarrow.parquet import ParquetWriter
 
-    with whole_file(file) as part:
-        write_table(rows, part, use_dictionary=repeated)
+    first = next(groups)
+    with whole_file(file) as part, ParquetWriter(part, first.schema, use_dictionary=repeated) as writer:
+        for group in chain([first], groups):
+            writer.write_table(group if group.schema == first.schema else group.cast(first.schema))

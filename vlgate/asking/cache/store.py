@@ -402,6 +402,7 @@ def says_neither(value: bytes) -> bool:
 
 ROOM = 128 * 2**20  # the bytes of replies that a process keeps in memory: 55,000 rows of 512 numbers, or 600,000 scores
 ROOM_BESIDE_STORE = ROOM // 4  # with a cache, which has what is forgotten
+ROOM_AT_THE_END = ROOM // 32  # for the checks of the model, which ask some of a run's requests again
 Key = TypeVar("Key", bound=Hashable)
 _COST = 200  # bytes of a key and its place, beside the value
 
@@ -446,6 +447,11 @@ class Memory:
             kept |= cast("dict[Key, bytes]", there)
         self._keep(kept)
         return kept
+
+    def narrow(self, room: int) -> None:
+        self.room = min(self.room, room)
+        self._keep({})
+        self._recent = dict(self._recent)  # a dict keeps the table of its former size
 
     def _keep(self, entries: Mapping[Key, bytes]) -> None:
         recent = self._recent

@@ -205,7 +205,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
     cases: dict[str, dict[str, Case]] = {task: {} for task in kinds}
     homes = own_files(options.folders) if kinds else {}
     find = ImagePaths(folders=options.folders, homes=homes).find
-    shared: dict[str, Mapping[str, str]] = {}  # few different tags, and hundreds of cases with each
+    shared: dict[Any, Any] = {}  # few different tags and truths, and hundreds of cases with each
     checking = noted()  # otherwise the first record without a task, or of another kind, has ended the reading
 
     def add(record: Record) -> None:
@@ -305,7 +305,7 @@ def _task(record: Record) -> str:
     return task
 
 
-def _case(record: Record, kind: CaseKind, find: Find, shared: dict[str, Mapping[str, str]]) -> Case:
+def _case(record: Record, kind: CaseKind, find: Find, shared: dict[Any, Any]) -> Case:
     record = Record(record.file, record.id, record.fields, kind.remedy)
     for field in record.fields:
         if field not in kind.fields:
@@ -317,7 +317,7 @@ def _case(record: Record, kind: CaseKind, find: Find, shared: dict[str, Mapping[
     return Case(
         id=_id(record),
         requests=requests,
-        truths=truths,
+        truths=shared.setdefault(truths, truths),
         tags=shared[said],
         origin=f"{record.file.name}, record {short(record.id)}",
         named=named_boxes(record, requests),
