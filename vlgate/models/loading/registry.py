@@ -13,7 +13,6 @@ from pathlib import Path
 
 from vlgate import __version__
 from vlgate.errors import ModelLoadError, described, nearest
-from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.device import check_dtype, pick_device
 from vlgate.models.checkpoints.fingerprint import digest, digest_path, digest_source
 from vlgate.models.loading.catalogue import all_offered, meant, offered
@@ -194,6 +193,8 @@ def _downloads(spec: ModelSpec, weights: str, folder: Path) -> Iterator[Callable
         if source.kind in {"tag", "hub"}:
             yield lambda: weights_file(source)
     elif "transformers" in spec.packages and (spec.weights or spec.form.startswith("ORG/NAME")):
+        from vlgate.models.checkpoints import hub
+
         checkpoint, options = hub.requested(spec.name, weights, folder)
         yield lambda: hub.weights_form(hub.folder_of(checkpoint))
         own = checkpoint.local and (Path(checkpoint.location) / "region_network.json").is_file()
