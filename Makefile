@@ -1,6 +1,7 @@
 # `make gate` and `make test` are all that a fresh machine needs, with Python 3.11 or later and make.
 PYTHON ?= python3
 VENV ?= .venv
+AGAINST ?= HEAD~1
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 export HF_HUB_OFFLINE ?= 1
@@ -32,8 +33,8 @@ docs: $(VENV)/.dev         ## write docs/reference from the code, build the site
 sensitivity: $(VENV)/.core ## hold every drawn task against what it claims to catch, write the heat map
 	$(BIN)/python -m vlgate analyse sensitivity --out results/sensitivity
 
-bench: $(VENV)/.dev        ## speed and memory, as ratios within one run
-	$(BIN)/python benchmarks/run_all.py
+bench: $(VENV)/.dev        ## speed and memory, as ratios within one run, beside those of the commit before
+	$(BIN)/python benchmarks/run_all.py --against $(AGAINST)
 
 train: $(VENV)/.dev        ## train tiny-lxmert and tiny-clip anew, into fixtures/checkpoints; an hour
 	$(BIN)/python scripts/train_models.py

@@ -1,22 +1,29 @@
-"""Run the benchmarks of speed and memory, and print one table: what is compared, the ratio, its bar, whether it holds.
+"""Run the benchmarks of speed and memory, and print one table: what is compared, its bar, the ratio, whether it holds.
 
-Each ratio is of two measurements in one run on one machine. ``--quick`` takes smaller sizes. A benchmark that lacks a
-package, data or a GPU has a row that says so. The exit status is 1 if a bar is missed or a benchmark fails. The other
-scripts of this folder measure no speed: ``coverage``, ``question_quality``, ``question_sample``, ``rebuilt_graphs``,
-``truth``.
+Each ratio is of two measurements in one run on one machine. With ``--against``, the scripts of a commit or of a folder
+run in turn with these, and their ratios are beside the ratios now. ``--quick`` takes smaller sizes. A benchmark that
+lacks a package, data or a GPU has a row that says so. The exit status is 1 if a bar is missed or a benchmark fails. The
+other scripts of this folder measure no speed: ``coverage``, ``question_quality``, ``question_sample``,
+``rebuilt_graphs``, ``truth``.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import re
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-HEAD = ("what is compared", "ratio", "bar", "holds")
+ROOT = Path(__file__).parents[1]
+HEAD = ("what is compared", "bar", "now", "before", "holds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,17 +94,35 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller sizes; leaves out what has none")
     parser.add_argument("--only", nargs="*", metavar="SCRIPT", help="some of them")
+    parser.add_argument("--against", default="", metavar="COMMIT", help="an earlier commit, or a folder with its files")
     given = parser.parse_args()
     print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}", flush=True)
     missed = False
-    for bench in BENCHES:
-        arguments = bench.quick if given.quick else bench.whole
-        if arguments == NOT_QUICK or (given.only and bench.script not in given.only):
-            continue
-        for cells in _run(bench.script, arguments):
-            missed |= cells[-1] == "NO"
-            print(f"| {' | '.join(cells)} |", flush=True)
+    with _tree(given.against) as before:
+        for number, bench in enumerate(BENCHES):
+            arguments = bench.quick if given.quick else bench.whole
+            if arguments == NOT_QUICK or (given.only and bench.script not in given.only):
+                continue
+            trees = [ROOT, before][:: -1 if number % 2 else 1]
+            found = {tree: _run(tree, bench.script, arguments) for tree in trees if tree is not None}
+            earlier = {what: ratio for what, ratio, *_ in (found[before] if before else ())}
+            for what, ratio, bar, holds in found[ROOT]:
+                missed |= holds == "NO"
+                print(f"| {what} | {bar} | {ratio} | {earlier.get(what, '-')} | {holds} |", flush=True)
     return int(missed)
+
+
+@contextmanager
+def _tree(against: str) -> Iterator[Path | None]:
+    """Give the folder of a commit's files, beside this one so that both find the same data; None for no commit."""
+    if not against or Path(against).is_dir():
+        yield Path(against).resolve() if against else None
+        return
+    with TemporaryDirectory(prefix="before-", dir=ROOT.parent) as folder:
+        packed = subprocess.run(["git", "archive", against], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(packed)) as files:
+            files.extractall(folder, filter="data")
+        yield Path(folder)
 
 
 def rows(said: str) -> Iterator[tuple[str, ...]]:
@@ -109,9 +134,10 @@ def rows(said: str) -> Iterator[tuple[str, ...]]:
             yield line.replace("|", "/"), "-", "-", "skipped"
 
 
-def _run(script: str, arguments: tuple[str, ...]) -> list[tuple[str, ...]]:
-    command = [sys.executable, str(Path(__file__).with_name(f"{script}.py")), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def _run(tree: Path, script: str, arguments: tuple[str, ...]) -> list[tuple[str, ...]]:
+    command = [sys.executable, str(tree / "benchmarks" / f"{script}.py"), *arguments]
+    env = {**os.environ, "PYTHONPATH": str(tree)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     found = list(rows(done.stdout))
     if done.returncode and all(cells[-1] != "NO" for cells in found):
         lines = (done.stdout + done.stderr).strip().splitlines() or [""]

@@ -166,7 +166,7 @@ def test_a_fault_is_an_error_unless_faults_are_left_out(questions, tmp_path):
 
 WRONG = [
     *table(Path(__file__).with_name("wrong_questions.tsv")),
-    ("--out", "x" * 300, ": cannot be written (File name", 4),
+    ("--out", "x" * 300, ": cannot be a path (File name", 4),
 ]
 
 

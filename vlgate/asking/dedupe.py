@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from vlgate.asking.batching import Asking, Call, Caller, Problem
-from vlgate.asking.cache.store import Memory
 from vlgate.asking.items import Ordered, hashed_order, images_in, with_images_in
 from vlgate.errors import ImageError
 from vlgate.types import Ask, Compare, FileContent, LazyImage, Match, images_of, recipe_of, text_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+    from vlgate.asking.cache.store import Memory
 
 
 # Two texts may have the same tokens, because a tokenizer ignores case or cuts at the model's context. Two images may

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
-from secrets import token_bytes
+from os import urandom
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -165,7 +165,7 @@ class Copies:
     # and another one in each process.
 
     names: bool = True
-    salt: bytes = field(default_factory=lambda: token_bytes(16))
+    salt: bytes = field(default_factory=lambda: urandom(16))
 
     def of(self, items: Sequence[Item]) -> tuple[Item, ...]:
         """Copies of items, in the same order; equal images are one object."""

@@ -12,14 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from numbers import Real
 from time import perf_counter
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from vlgate.asking import adapters
 from vlgate.asking.batching import Asking, Call, Caller, Problem, chain, truncated_texts
 from vlgate.asking.dedupe import Arranged, arranged, asked_the_same, keys_of
-from vlgate.asking.reply_cache import ReplyCache
 from vlgate.errors import ModelReplyError, NotRememberedError
 from vlgate.judging.judged import Replies
 from vlgate.metrics.compute import numbers
@@ -41,6 +40,9 @@ from vlgate.types import (
     Request,
     text_of,
 )
+
+if TYPE_CHECKING:
+    from vlgate.asking.reply_cache import ReplyCache
 
 Said = list[float | str | Problem]
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
-from vlgate.gates.acuity import EXAMPLE, AcuityGate, acuity_gate
 from vlgate.gates.must_hold import MustHold, read_must_hold
 from vlgate.gates.records import COMMON, KEYS, Correction, Gate, GateKind
 from vlgate.metrics.measures import GROUPED
@@ -20,6 +19,9 @@ from vlgate.metrics.names import CONTROLLED, DIFFERENCES, applies
 from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import how_it_differs
 from vlgate.types import Shape
+
+if TYPE_CHECKING:
+    from vlgate.gates.acuity import AcuityGate
 
 
 def why_no_gate(metric: str, tasks: Mapping[str, Shape]) -> tuple[str, str] | None:
@@ -54,7 +56,7 @@ _RULE = {kind: tuple(key.name for key in KEYS if f"[{kind}]" in key.sections) fo
 _USUAL = {key.name: key.default for key in KEYS if key.sections == COMMON}
 _Kind = Literal["gate", "limit"]
 _GATE = 'write [gate."valse/existence".acc_r]'
-_TABLES = {"acuity": EXAMPLE, "checks": "write [checks]", "defaults": "write [defaults]"}
+_TABLES = {"acuity": "write [acuity.noun] with max = 32", "checks": "write [checks]", "defaults": "write [defaults]"}
 NO_BOUND = "keeps to it, so nothing is judged"
 _NOT_MEANS = frozenset({"auroc", "min_pc_pf"})
 
@@ -158,7 +160,6 @@ class _Parser:
             raise self.wrong("defaults.require", f"is {patterns!r}", 'write a list of patterns, ["valse/*"]')
         for pattern in patterns:
             self.matched(str(pattern), "defaults.require")
-        acuity = self.section("acuity", content.get("acuity", {}))
         return Thresholds(
             file=self.file,
             rules=tuple(rule for rule in rules if not rule.compares),
@@ -167,8 +168,13 @@ class _Parser:
             allowed=self.allowed(self.section("checks", content.get("checks", {}))),
             fail_correction=cast("Correction", correction),
             must_hold=self.held(must_hold),
-            acuity=tuple(acuity_gate(name, keys, self.wrong) for name, keys in acuity.items()),
+            acuity=self.acuity(content["acuity"]) if "acuity" in content else (),
         )
+
+    def acuity(self, given: object) -> tuple[AcuityGate, ...]:
+        from vlgate.gates.acuity import acuity_gate  # the only gates that need the faculties
+
+        return tuple(acuity_gate(name, keys, self.wrong) for name, keys in self.section("acuity", given).items())
 
     def not_twice(self, rules: Sequence[Gate]) -> None:
         exact = {(rule.kind, rule.model, rule.task, rule.metric) for rule in rules}

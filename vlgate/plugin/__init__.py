@@ -10,6 +10,7 @@ import gc
 import sys
 import warnings
 from collections.abc import Generator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from vlgate.plugin import parse_options
 from vlgate.plugin.asked import SHRINK
 from vlgate.plugin.ending import cleaned, cleaned_warning, gathered, is_gate, last_status
 from vlgate.plugin.run import Run
+from vlgate.sources.reading.text_files import collector_paused
 from vlgate.types import CAPABILITIES
 
 pytest_plugins = ["vlgate.fixtures.session"]
@@ -68,6 +70,11 @@ class Hooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         self.run.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
+        with collector_paused() if parse_options.names_suite(session.config) else nullcontext():
+            return (yield)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         self.run.parametrize(metafunc)

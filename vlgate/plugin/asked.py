@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vlgate.asking.batching import Allowed, CallLimit
 from vlgate.errors import OptionError
 from vlgate.gates.thresholds import Thresholds
 from vlgate.models.checkpoints.device import check_device, check_dtype
@@ -28,6 +27,7 @@ from vlgate.record.results_folder import take_folder
 from vlgate.run.planning import Plan, make_plan, read_gates
 
 if TYPE_CHECKING:
+    from vlgate.asking.batching import CallLimit
     from vlgate.asking.checks.check import Check
     from vlgate.asking.predictor import ModelPredictor
     from vlgate.models.loading.registry import LoadedModel
@@ -46,18 +46,27 @@ _CORRECT = "allow more with --call-timeout, ask less at once with --batch-size, 
 class TimeLimits:
     def __init__(self, config: pytest.Config, worker: int | None) -> None:
         self.config = config
-        stderr = _standard_error()
-        config.add_cleanup(lambda: os.close(stderr))
-        self.calls = CallLimit(who="vlgate", stderr=stderr)
-        if worker is not None:
-            given: dict[str, str] = config.workerinput  # type: ignore[attr-defined]
-            self.calls.who = f"vlgate, worker {given['workerid']}"
-            self.calls.note = _note(given)
-        config.add_cleanup(self.calls.close)
+        self.worker = worker
+        self.stderr = _standard_error()
+        config.add_cleanup(lambda: os.close(self.stderr))
         self.stopped = ""
+
+    @cached_property
+    def calls(self) -> CallLimit:
+        from vlgate.asking.batching import CallLimit  # a session that only collects has no calls
+
+        calls = CallLimit(who="vlgate", stderr=self.stderr)
+        if self.worker is not None:
+            given: dict[str, str] = self.config.workerinput  # type: ignore[attr-defined]
+            calls.who = f"vlgate, worker {given['workerid']}"
+            calls.note = _note(given)
+        self.config.add_cleanup(calls.close)
+        return calls
 
     def apply(self, options: Options) -> None:
         if options.call_timeout is not None:
+            from vlgate.asking.batching import Allowed
+
             seconds = options.call_timeout
             remedy = f"the process ends with status 1, and the run is incomplete; {_CORRECT}"
             self.calls.allowed = Allowed(seconds=lambda _: seconds, remedy=remedy)
@@ -83,6 +92,8 @@ class TimeLimits:
         config, seconds = self.config, 0.0
         if self.calls.allowed is not None or not any(map(config.pluginmanager.hasplugin, _PLUGIN)):
             return
+        from vlgate.asking.batching import Allowed
+
         # pytest-timeout says itself if its value is not a number, or if it has no such option
         with suppress(TypeError, ValueError):
             given = config.getoption("timeout", None), os.environ.get("PYTEST_TIMEOUT"), config.getini("timeout")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from vlgate.asking.predictor import Pace
-
 if TYPE_CHECKING:
+    from vlgate.asking.predictor import Pace
     from vlgate.run.probing import Cost
 
 

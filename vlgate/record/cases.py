@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -298,7 +297,3 @@ def judged_tasks(run: RecordedRun, tables: Mapping[str, CaseTable]) -> dict[str,
         coverage = Coverage(cases=0, judged=0, unscored=0, skipped=0, deselected=figures["cases"], distinct=0)
         tasks[task] = Judged(shape=figures["shape"], coverage=coverage)
     return tasks
-
-
-def plain_id(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_.,:+/#@-]", "_", name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -14,7 +15,6 @@ from vlgate.asking.items import hashed_cases
 from vlgate.audit.label_fixes import KNOWN, applied, read_disputes, reported
 from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, UnknownTaskError, VlgateError
 from vlgate.gates.thresholds import Thresholds, read_thresholds
-from vlgate.record.cases import plain_id
 from vlgate.record.options import Options, known_protocols
 from vlgate.run.census import partly_missing
 from vlgate.run.sampling import part_of, quick_sample
@@ -182,6 +182,10 @@ def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
             name = task.cases[positions[0]].id if single else f"{start}-{start + len(positions) - 1}"
             batches[_unused(f"{task.id}:{name}", batches)] = Batch(task=task, positions=positions, ties=options.ties)
     return batches
+
+
+def plain_id(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.,:+/#@-]", "_", name)
 
 
 def _unused(name: str, taken: Mapping[str, Batch]) -> str:

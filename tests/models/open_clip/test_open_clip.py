@@ -11,6 +11,7 @@ import transformers
 from builders import noise, refusal, tabled
 from held_network import network
 from safetensors.torch import save_file
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from vlgate.models import check, load
 from vlgate.models.dual.open_clip import OpenClip
@@ -125,6 +126,25 @@ def test_a_saved_folder_or_file_is_loaded_unchanged(tmp_path, saved, model):
         check(f"open_clip:{ARCH}/{file}", folder=tmp_path)
         found = of(f"{ARCH}/{file}", tmp_path)
         assert np.array_equal(found.encode_images(images()), model.encode_images(images()))
+
+
+class Drawn(TorchDispatchMode):
+    numbers = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func in {torch.ops.aten.normal_.default, torch.ops.aten.uniform_.default}:
+            self.numbers += args[0].numel()
+        return func(*args, **(kwargs or {}))
+
+
+def test_no_random_numbers_are_drawn_for_parameters_that_a_file_replaces(tmp_path, saved):
+    with Drawn() as drawn:
+        of(f"{ARCH}/{saved / 'open_clip_model.safetensors'}", tmp_path)
+        of(str(saved), tmp_path)
+    assert drawn.numbers == 0
+    with Drawn() as drawn:
+        of(f"{ARCH}/random", tmp_path)
+    assert drawn.numbers > 1_000_000
 
 
 @pytest.mark.slow

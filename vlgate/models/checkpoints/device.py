@@ -8,7 +8,6 @@ import sys
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
 
-from vlgate.asking.image_prefetch import cores
 from vlgate.errors import ModelLoadError, nearest
 
 if TYPE_CHECKING:
@@ -94,6 +93,8 @@ def share_threads(workers: int, environment: MutableMapping[str, str] | None = N
     variables = os.environ if environment is None else environment
     if workers < 2 or variables.get(_THREADS):
         return 0
+    from vlgate.asking.image_prefetch import cores
+
     threads = max(1, cores() // workers)
     if "torch" in sys.modules:
         import torch

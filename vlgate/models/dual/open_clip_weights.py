@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -256,7 +256,7 @@ def create(source: OpenClipName, file: Path | None, *, device: str, dtype: str, 
     if source.kind == "tag":
         quick = bool(open_clip.get_pretrained_cfg(source.name, source.tag).get("quick_gelu"))
     try:
-        with torch.random.fork_rng(devices=[]) if untrained else nullcontext(), warnings.catch_warnings():
+        with torch.random.fork_rng(devices=[]) if untrained else _undrawn(), warnings.catch_warnings():
             # open_clip also warns if only the configuration has QuickGELU and the tag does not say so
             # (roberta-ViT-B-32), which is right.
             warnings.filterwarnings("ignore", message="QuickGELU mismatch")
@@ -286,6 +286,22 @@ def create(source: OpenClipName, file: Path | None, *, device: str, dtype: str, 
             f"open_clip: {source.name} cannot be built from {file or 'its configuration'} ({type(error).__name__}: "
             f"{one_line(error)}); name the architecture of these weights, or save both again"
         ) from error
+
+
+def _undrawn() -> AbstractContextManager[object]:
+    """Draw no random numbers for the parameters of a network: it takes 3 s for ViT-B-32, and loading replaces them."""
+    from torch.overrides import TorchFunctionMode
+
+    class Undrawn(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: object, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+        ) -> Any:
+            given = kwargs or {}
+            if func.__name__.endswith(("uniform_", "normal_")):  # of tensors and of torch.nn.init
+                return args[0] if args else given["tensor"]
+            return func(*args, **given)
+
+    return Undrawn()
 
 
 def tokenizer_of(source: OpenClipName) -> Any:

@@ -16,9 +16,9 @@ import numpy as np
 from vlgate.errors import ImageError, printable
 from vlgate.metrics.clusters import BETWEEN, image_of, photograph
 from vlgate.metrics.sentences import told_apart
-from vlgate.record.cases import plain_id
 from vlgate.report.difference import Piece, beside, difference
 from vlgate.report.page.rows import History, Row, TaskRows
+from vlgate.run.planning import plain_id
 from vlgate.types import Case, LazyImage, images_of
 
 if TYPE_CHECKING:
