@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +39,17 @@ _UNKNOWN = "", ""
 _Box = tuple[float, float, float, float]
 
 
-def read_frames(files: Sequence[Path], lines: Sequence[bool], spaces: Sequence[Path]) -> list[Frame]:
-    """Read the frames of files; ``lines`` says which files are JSON lines, ``spaces`` are imSitu's."""
+def frames_reader(spaces: Sequence[Path], is_lines: Callable[[Path], bool]) -> Callable[[Path], Iterator[Frame]]:
     nouns, verbs = _space(spaces)
-    frames: list[Frame] = []
-    for file, lined in zip(files, lines, strict=True):
-        if not lined and not nouns:
+
+    def read(file: Path) -> Iterator[Frame]:
+        if is_lines(file):
+            return _lined(file, verbs)
+        if not nouns:
             raise DataError(file, None, "names its nouns by ids of WordNet", "add imsitu_space.json to --from")
-        frames += _lined(file, verbs) if lined else _swig(file, nouns, verbs)
-    return frames
+        return _swig(file, nouns, verbs)
+
+    return read
 
 
 def _space(files: Sequence[Path]) -> tuple[dict[str, str], _Verbs]:
@@ -146,23 +148,24 @@ _Names = Mapping[int, tuple[str, str]]
 _WHOLE = 0.0, 0.0, 1.0, 1.0
 
 
-def read_interactions(
-    files: Sequence[Path], lists: Sequence[Path], *, faults: Mode, left_out: Counter[str]
-) -> list[Interactions]:
+def interactions_reader(
+    lists: Sequence[Path], faults: Mode, left_out: Counter[str]
+) -> Callable[[Path], Iterator[Interactions]]:
     names = {number: name for file in lists for number, name in _listed(file)}
-    if not names:
-        remedy = "add HAKE's Config/hico_hoi_list.txt to --from"
-        raise DataError(files[0], None, "names interactions by numbers", remedy)
-    images: list[Interactions] = []
-    for file in files:
+
+    def read(file: Path) -> Iterator[Interactions]:
+        if not names:
+            remedy = "add HAKE's Config/hico_hoi_list.txt to --from"
+            raise DataError(file, None, "names interactions by numbers", remedy)
         content = whole(file, _HAKE)
         for name in content.fields:
             image = _image(Record(file, name, content.nested(name).fields, _HAKE), names, faults, left_out)
             if image.done:
-                images.append(image)
+                yield image
             else:
                 left_out["an image without interactions"] += 1
-    return images
+
+    return read
 
 
 def _listed(file: Path) -> Iterator[tuple[int, tuple[str, str]]]:

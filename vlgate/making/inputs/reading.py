@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,6 +21,7 @@ from vlgate.images.files import image_size, plain_path
 from vlgate.making.inputs import records
 from vlgate.making.inputs.frames import LINE
 from vlgate.making.kinds.kind import KINDS, InputName, kind
+from vlgate.making.sets.folder import distinct_names
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.checks import Mode
 from vlgate.sources.reading.image_finder import is_plain, stem
@@ -174,23 +175,34 @@ def read_inputs(
 
 def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_out: Counter[str]) -> Sequence[Any]:
     main = [file for file, content in contents.items() if content == name]
-    beside = [file for file, content in contents.items() if _WITH.get(content) == name]
     if name == "graphs":
         return list(distinct_graphs(main, faults, left_out))
+    beside = [file for file, content in contents.items() if _WITH.get(content) == name]
+    with collector_paused():
+        read, names = _reader(name, beside, faults, left_out), distinct_names(main)
+        inputs = [
+            one if names[file] == file.name else replace(one, origin=names[file] + one.origin.removeprefix(file.name))
+            for file in main
+            for one in read(file)
+        ]
+        return records.with_others(inputs) if name == "captions" else inputs
+
+
+def _reader(
+    name: InputName, beside: Sequence[Path], faults: Mode, left_out: Counter[str]
+) -> Callable[[Path], Iterable[Any]]:
     from vlgate.making.inputs import frames
 
-    with collector_paused():
-        if name == "interactions":
-            return frames.read_interactions(main, beside, faults=faults, left_out=left_out)
-        if name == "frames":
-            return frames.read_frames(main, [_is_lines(file) for file in main], beside)
-        released, lined = {
-            "captions": (records.coco, records.lined_captions),
-            "answers": (records.visual7w, records.lined_answers),
-            "dialogs": (records.visdial, records.lined_dialogs),
-        }[name]
-        inputs: list[Any] = [one for file in main for one in (lined if _is_lines(file) else released)(file)]
-        return records.with_others(inputs) if name == "captions" else inputs
+    if name == "interactions":
+        return frames.interactions_reader(beside, faults, left_out)
+    if name == "frames":
+        return frames.frames_reader(beside, _is_lines)
+    released, lined = {
+        "captions": (records.coco, records.lined_captions),
+        "answers": (records.visual7w, records.lined_answers),
+        "dialogs": (records.visdial, records.lined_dialogs),
+    }[name]
+    return lambda file: (lined if _is_lines(file) else released)(file)
 
 
 def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputName:
