@@ -1,6 +1,8 @@
 """The inputs: what a file holds is told from its content, and an error names the file, the record and the remedy."""
 
+import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -236,6 +238,37 @@ def test_captions_come_as_lines_a_list_or_a_table(tmp_path, name, text):
     assert len({one.id for one in read.inputs}) == 2
 
 
+ROWS = {
+    "captions": [{"image": "1.jpg", "caption": "a cup"}, {"image": "2.jpg", "caption": ""}],
+    "answers": [
+        {"image": "1.jpg", "question": "How many, in all?", "answer": "2", "wrong": ["3"]},
+        {"image": "2.jpg", "question": "", "answer": "2", "wrong": []},
+    ],
+    "dialogs": [
+        {"image": "1.jpg", "caption": "a man", "dialog": [["is he tall?", "no"]]},
+        {"image": "2.jpg", "caption": " ", "dialog": []},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_lines_a_list_and_a_table_of_the_same_rows_are_alike_and_an_empty_text_is_counted(tmp_path, name):
+    rows, files = ROWS[name], [tmp_path / f"a.{end}" for end in ("jsonl", "json", "csv")]
+    write_lines(files[0], rows)
+    files[1].write_text(json.dumps(rows, indent=1))
+    with files[2].open("w", newline="") as stream:
+        table = csv.DictWriter(stream, rows[0], delimiter=";")
+        table.writeheader()
+        table.writerows(
+            {key: cell if type(cell) is str else json.dumps(cell) for key, cell in row.items()} for row in rows
+        )
+    lines, *others = (read_inputs([file], ALL) for file in files)
+    assert (lines.name, lines.left_out, lines.given) == (name, {"the text is empty": 1}, 2)
+    for other in others:
+        assert replace(other, inputs=[]) == replace(lines, inputs=[])
+        assert [replace(one, id="", origin="") for one in other.inputs] == [replace(lines.inputs[0], id="", origin="")]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "has"),
     [
@@ -243,14 +276,18 @@ def test_captions_come_as_lines_a_list_or_a_table(tmp_path, name, text):
         ("a.json", '[{"file_name": "1.jpg", "captions": ["a cup"]}]', "'captions', 'file_name'"),
         ("a.csv", "photo,text\n1.jpg,a cup\n", "'photo', 'text'"),
         ("a.csv", "photo,caption\n1.jpg,a cup\n", "'photo'"),
+        ("a.csv", "photo,question,answer\n1.jpg,How many?,2\n", "'photo', 'question', 'answer'"),
+        ("a.csv", "image,query,answer\n1.jpg,How many?,2\n", "'answer', 'image'"),
+        ("a.csv", "image,question,number\n1.jpg,How many?,2\n", "field 'answer' is missing"),
+        ("a.json", '[{"photo": "1.jpg", "question": "How many?", "answer": "2"}]', "'answer', 'photo', 'question'"),
     ],
 )
-def test_captions_under_other_names_are_told_theirs_and_the_wanted_ones(tmp_path, name, text, has):
+def test_fields_under_other_names_are_told_theirs_and_the_wanted_ones(tmp_path, name, text, has):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError) as raised:
         read_inputs([tmp_path / name], ALL)
     assert has in str(raised.value)
-    assert "'image' and 'caption'" in str(raised.value)
+    assert "'image' and 'caption', for answered questions 'image', 'question' and 'answer'" in str(raised.value)
 
 
 @pytest.mark.parametrize("image", ["/photos/1.jpg", "C:\\photos\\1.jpg"])

@@ -18,14 +18,15 @@ from vlgate.making.inputs.records import (
     lined_identity,
     listed,
     origin,
+    rows,
     whole,
 )
 from vlgate.sources.graphs.checks import Mode
 from vlgate.sources.reading.image_finder import is_plain
-from vlgate.sources.reading.records import Record, lined_records
+from vlgate.sources.reading.records import Record
 from vlgate.sources.reading.text_files import read_text
 
-# Role frames: SWiG's ``train.json`` with imSitu's ``imsitu_space.json``, or lines of ``{"image", "verb", "roles"}``.
+# Role frames: SWiG's ``train.json`` with imSitu's ``imsitu_space.json``, or rows of ``{"image", "verb", "roles"}``.
 # SWiG (Pratt et al. 2020, https://github.com/allenai/swig) gives each image a verb, boxes [x1, y1, x2, y2] by role (-1
 # if a role has none), and three annotators' frames, whose nouns are ids of WordNet ("n10287213") or empty. The space
 # has each noun's ``gloss``, a list of words, and each verb's ``abstract``, a sentence with its roles.
@@ -114,7 +115,7 @@ def _box(record: Record, role: str, box: Any) -> _Box | None:
 
 
 def _lined(file: Path, verbs: _Verbs) -> Iterator[Frame]:
-    for record in lined_records(file, _LINES):
+    for record in rows(file, _LINES):
         roles, verb = record.nested("roles"), record.text("verb")
         template, similar = verbs.get(verb, _UNKNOWN)
         yield Frame(

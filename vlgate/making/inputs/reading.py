@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -25,7 +26,7 @@ from vlgate.making.sets.folder import distinct_names
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.checks import Mode
 from vlgate.sources.reading.image_finder import is_plain, stem
-from vlgate.sources.reading.text_files import collector_paused, read_cells
+from vlgate.sources.reading.text_files import collector_paused
 
 Content = InputName | Literal["space", "list"]
 """An input, imSitu's file of verbs and nouns, which goes with role frames, or HICO's list, with interactions."""
@@ -45,11 +46,14 @@ _BESIDE_IMAGES = {"file_name", "coco_url", "license"}
 
 def content_of(file: Path) -> Content:
     head = _head(file)
-    if file.suffix.lower() in records.TABLES and not head.startswith((b"{", b"[", *_PACKED)):
-        next(read_cells(file, "caption", records.CAPTION_TABLE), None)
-        return "captions"
-    keys, broken = _keys(head)
-    first, below, third = (keys.get(depth, set()) for depth in (1, 2, 3))
+    keys, broken, is_list = defaultdict[int, set[str]](set), "", head.lstrip().startswith(b"[")
+    if records.is_table(file, head.decode("utf-8", "replace")) and not head.startswith(_PACKED):
+        keys[1] = {name for row in islice(records.table_rows(file), 1) for name in row.fields}
+        if not keys[1]:
+            raise DataError(file, None, "has columns, but no row", "write one caption or question a line")
+    else:
+        keys, broken = _keys(head)
+    first, below, third = (keys[depth + is_list] for depth in (1, 2, 3))
     tests: tuple[tuple[Content, bool], ...] = (
         ("dialogs", {"image", "caption", "dialog"} <= first or bool({"dialogs", "questions", "answers"} & below)),
         ("captions", {"image", "caption"} <= first),
@@ -59,7 +63,6 @@ def content_of(file: Path) -> Content:
         ("interactions", "hoi_id" in below or {"labels", "dataset"} <= below),
         ("graphs", bool({"objects", "graphs"} & first) or "objects" in below),
         ("captions", "annotations" in first or ("images" in first and bool(_BESIDE_IMAGES & third))),
-        ("captions", head.lstrip().startswith(b"[") and {"image", "caption"} <= below and "dialog" not in below),
         ("list", _LIST.search(head) is not None),
     )
     content = next((content for content, holds in tests if holds), None)
@@ -71,7 +74,7 @@ def content_of(file: Path) -> Content:
         raise DataError(file, None, f"is not JSON or lines of JSON ({broken})", _REMEDY)
     fields = sorted(first or below)
     held = f"has {', '.join(map(repr, fields[:_NAMED]))}{', ...' * (len(fields) > _NAMED)}, " if fields else "has "
-    remedy = "for captions, name them 'image' and 'caption', one caption a line (vlgate make --list has other inputs)"
+    remedy = f"{records.NAMES}, one a line (vlgate make --list has other inputs)"
     raise DataError(file, None, f"{held}none of the known forms of input", remedy if fields else _REMEDY)
 
 
@@ -91,7 +94,7 @@ def _head(file: Path) -> bytes:
     return head
 
 
-def _keys(head: bytes) -> tuple[dict[int, set[str]], str]:
+def _keys(head: bytes) -> tuple[defaultdict[int, set[str]], str]:
     keys: defaultdict[int, set[str]] = defaultdict(set)
     depth, steps = 0, {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
     try:
@@ -247,7 +250,7 @@ def _is_lines(file: Path) -> bool:
     """Whether the file is a table or a list, or its first line a JSON value of its own, and not a whole file's."""
     with file.open(encoding="utf-8-sig", errors="replace") as stream:
         first = next((line for line in stream if line.strip()), "")
-    if file.suffix.lower() in records.TABLES or first.lstrip().startswith("["):
+    if records.is_table(file, first) or first.lstrip().startswith("["):
         return True
     with suppress(ValueError, RecursionError):
         value = json.loads(first)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -175,12 +177,39 @@ def screened(inputs: Sequence[Any], left_out: Counter[str]) -> list[Any]:
     return kept
 
 
-# Captions: COCO's ``captions_*.json``, or ``{"image", "caption"}``, perhaps with ``"id"``, as JSON lines, a list or a
-# table with these columns.
+# What is not a release's file is JSON lines, a JSON list or a table, whose cells of lists hold JSON. A blank cell of a
+# text is an empty text.
+
+NAMES = "for captions, name them 'image' and 'caption', for answered questions 'image', 'question' and 'answer'"
+"""What to do about other fields or columns."""
+
+_TABLE = f"save it as CSV in UTF-8, with its columns named in its first line ({NAMES})"
+_LISTS = ("dialog", "wrong", "roles")
+
+
+def is_table(file: Path, start: str) -> bool:
+    return file.suffix.lower() in {".csv", ".tsv"} and not start.lstrip().startswith(("{", "["))
+
+
+def table_rows(file: Path) -> Iterator[Record]:
+    for line, cells in read_cells(file, "image", _TABLE, ("image", "caption", "question", "answer", "dialog")):
+        fields: dict[str, Any] = dict(cells)
+        for name in fields.keys() & _LISTS:
+            with suppress(ValueError, RecursionError):
+                fields[name] = json.loads(cells[name])
+        yield Record(file, f"on line {line}", fields, _TABLE)
+
+
+def rows(file: Path, remedy: str) -> Iterator[Record]:
+    text = read_text(file, remedy)
+    if is_table(file, text):
+        return table_rows(file)
+    return (listed_records if text.lstrip().startswith("[") else lined_records)(file, remedy)
+
+
+# Captions: COCO's ``captions_*.json``, or rows of ``{"image", "caption"}``, perhaps with ``"id"``.
 
 _COCO = "name a file of COCO's captions, with the lists images and annotations"
-TABLES = frozenset((".csv", ".tsv"))
-CAPTION_TABLE = "save the table as CSV in UTF-8, and name the columns 'image' and 'caption' in its first line"
 _CAPTION_LINES = 'write a line such as {"image": "1.jpg", "caption": "a dog left of a cat"}'
 
 
@@ -215,20 +244,14 @@ def coco(file: Path) -> Iterator[Caption]:
 
 
 def lined_captions(file: Path) -> Iterator[Caption]:
-    if file.suffix.lower() not in TABLES:
-        is_list = read_text(file, _CAPTION_LINES).lstrip().startswith("[")
-        rows = listed_records(file, _CAPTION_LINES) if is_list else lined_records(file, _CAPTION_LINES)
-    else:
-        cells = read_cells(file, "caption", CAPTION_TABLE)
-        rows = (Record(file, f"on line {line}", fields, CAPTION_TABLE) for line, fields in cells)
-    for record in rows:
+    for record in rows(file, _CAPTION_LINES):
         name = lined_identity(record)
         yield Caption(id=name, image=image_name(record), text=any_text(record, "caption"), origin=origin(record))
 
 
-# Answered questions: Visual7W's ``dataset*.json``, or JSON lines of ``{"image", "question", "answer"}``.
+# Answered questions: Visual7W's ``dataset*.json``, or rows of ``{"image", "question", "answer"}``.
 # Visual7W (Zhu et al. 2016, https://ai.stanford.edu/~yukez/visual7w/) lists images, each with its ``filename`` and
-# ``qa_pairs``; the three wrong answers of a pair are its ``multiple_choices``. Lines may have ``id`` and ``wrong``.
+# ``qa_pairs``; the three wrong answers of a pair are its ``multiple_choices``. Rows may have ``id`` and ``wrong``.
 
 _VISUAL7W = "name a file of Visual7W, with a list of images that have filename and qa_pairs"
 _ANSWER_LINES = 'write a line such as {"image": "1.jpg", "question": "How many dogs are there?", "answer": "2"}'
@@ -243,7 +266,7 @@ def visual7w(file: Path) -> Iterator[Answer]:
 
 
 def lined_answers(file: Path) -> Iterator[Answer]:
-    for record in lined_records(file, _ANSWER_LINES):
+    for record in rows(file, _ANSWER_LINES):
         name = lined_identity(record)
         yield _answer(record, image=image_name(record), name=name, wrong=_texts(record, "wrong", []))
 
@@ -267,7 +290,7 @@ def _texts(record: Record, field: str, *otherwise: list[str]) -> tuple[str, ...]
     return tuple(values)
 
 
-# Dialogs: VisDial's ``visdial_*.json``, or JSON lines of ``{"image", "caption", "dialog": [[question, answer]]}``.
+# Dialogs: VisDial's ``visdial_*.json``, or rows of ``{"image", "caption", "dialog": [[question, answer]]}``.
 # VisDial (Das et al. 2017, https://visualdialog.org/data) has pools of questions and answers, to which dialogs point
 # by number; the questions have no question mark, and the answers no full stop.
 
@@ -307,7 +330,7 @@ def _pooled(turn: Record, field: str, pool: Sequence[str]) -> str:
 
 
 def lined_dialogs(file: Path) -> Iterator[Dialog]:
-    for record in lined_records(file, _DIALOG_LINES):
+    for record in rows(file, _DIALOG_LINES):
         turns = record.fields.get("dialog")
         if type(turns) is not list or not all(
             isinstance(turn, list) and [type(text) for text in turn] == [str, str] for turn in turns
