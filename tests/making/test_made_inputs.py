@@ -290,14 +290,21 @@ def test_fields_under_other_names_are_told_theirs_and_the_wanted_ones(tmp_path, 
     assert "'image' and 'caption', for answered questions 'image', 'question' and 'answer'" in str(raised.value)
 
 
-@pytest.mark.parametrize("image", ["/photos/1.jpg", "C:\\photos\\1.jpg"])
-@pytest.mark.parametrize(
-    "more", [{"caption": "a"}, {"question": "How?", "answer": "2"}, {"caption": "a", "dialog": [["q", "a"]]}]
-)
-def test_a_path_from_the_root_is_no_name_of_an_image(write, image, more):
-    file = write([{"image": "1.jpg", **more}, {"image": image, **more}])
-    with pytest.raises(DataError, match=r"record on line 2: .*1.jpg.*root.*; write it from the data folder on, or"):
-        read_inputs([file], ALL)
+OUTSIDE = ["/photos/1.jpg", "C:\\photos\\1.jpg", "../1.jpg", "~/1.jpg", "~me/1.jpg", "file:///1.jpg", "a/../../1.jpg"]
+
+
+@pytest.mark.parametrize("image", OUTSIDE)
+def test_a_path_out_of_the_folder_is_no_name_of_an_image(write, hico, image):
+    texts = [{"caption": "a"}, {"question": "How?", "answer": "2"}, {"caption": "a", "dialog": [["q", "a"]]}]
+    rows = [{"image": image, **more} for more in (*texts, {"verb": "run", "roles": {}})]
+    coco = COCO | {"images": [{"id": 7, "file_name": image}]}
+    visual7w = {"images": [VISUAL7W["images"][0] | {"filename": image}]}
+    swig, hake = ({image: next(iter(content.values()))} for content in (SWIG, HAKE_IMAGES))
+    space = write(SPACE, "space.json")
+    for content, *more in (*([row] for row in rows), [coco], [visual7w], [swig, space], [hake, hico]):
+        file = write([content] if content in rows else content)
+        with pytest.raises(DataError, match=r"1.jpg', expected a path within .*; write it from the data folder on, or"):
+            read_inputs([file, *more], ALL)
 
 
 def test_files_of_two_inputs_are_not_mixed(write):

@@ -14,6 +14,7 @@ from vlgate.making.inputs.records import (
     Interaction,
     Interactions,
     any_text,
+    checked_image,
     image_name,
     lined_identity,
     listed,
@@ -22,7 +23,6 @@ from vlgate.making.inputs.records import (
     whole,
 )
 from vlgate.sources.graphs.checks import Mode
-from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.records import Record
 from vlgate.sources.reading.text_files import read_text
 
@@ -80,7 +80,7 @@ def _swig(file: Path, nouns: Mapping[str, str], verbs: _Verbs) -> Iterator[Frame
         boxes = record.nested("bb").fields if "bb" in record.fields else {}
         yield Frame(
             id=image,
-            image=image,
+            image=checked_image(record, image),
             verb=verb,
             roles=_roles(record, nouns),
             origin=f"{file.name}, {image}",
@@ -212,10 +212,9 @@ def _image(record: Record, names: _Names, faults: Mode, left_out: Counter[str]) 
             record.reject("hoi_id", "a list of numbers")
         named_all = [_named(record, number, names) for number in numbers]
         done = [Interaction(verb=verb, thing=thing, person=_WHOLE, place=_WHOLE) for verb, thing in named_all]
-    if not is_plain(image):
-        raise record.error(f"its image is {image!r}, expected a path within the folder of images")
     done = [one for one in done if one.verb != _NONE]
     size = next(iter(sizes), None)
+    image = checked_image(record, image)
     return Interactions(id=record.id, image=image, done=tuple(done), origin=origin(record), size=size, boxed=boxed)
 
 

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import short
+from vlgate.images.files import plain_path
 from vlgate.perturb.foils import candidates
 from vlgate.perturb.foils.candidates import Turn
 from vlgate.perturb.foils.how_many import numeral
+from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.records import Record, lined_records, listed_records, record_of
 from vlgate.sources.reading.text_files import read_cells, read_json, read_text
 
@@ -116,10 +118,13 @@ def identity(record: Record, field: str) -> str:
     return str(value) if type(value) is int else record.text(field)
 
 
-def image_name(record: Record) -> str:
-    name = record.text("image")
-    if _ROOTED.match(name):
-        problem = f"the image's name is {short(name)!r}, a path from the root of this machine"
+def image_name(record: Record, field: str = "image") -> str:
+    return checked_image(record, record.text(field))
+
+
+def checked_image(record: Record, name: str) -> str:
+    if _ROOTED.match(name) or not is_plain(plain_path(name)):
+        problem = f"the image's name is {short(name)!r}, expected a path within the folder of images"
         raise record.error(problem, "write it from the data folder on, or from that of --images on")
     return name
 
@@ -135,7 +140,7 @@ def origin(record: Record) -> str:
 LONGEST = 2_000
 """The most characters of a text; longer ones are not captions, and are not parsed."""
 
-_ROOTED = re.compile(r"([A-Za-z]:)?[/\\]")
+_ROOTED = re.compile(r"([A-Za-z][\w+.-]*:|~[^/\\]*)?[/\\]")
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|&(?:#\d+|#x[0-9a-fA-F]+|[a-z]{2,8});")
 
 
@@ -233,7 +238,7 @@ def with_others(captions: Sequence[Caption]) -> list[Caption]:
 def coco(file: Path) -> Iterator[Caption]:
     content = whole(file, _COCO)
     names: dict[int, str] = {
-        record.count("id"): record.text("file_name") for record in listed(content, "images", "image")
+        record.count("id"): image_name(record, "file_name") for record in listed(content, "images", "image")
     }
     for record in listed(content, "annotations", "annotation"):
         image = record.count("image_id")
@@ -259,7 +264,7 @@ _ANSWER_LINES = 'write a line such as {"image": "1.jpg", "question": "How many d
 
 def visual7w(file: Path) -> Iterator[Answer]:
     for image in listed(whole(file, _VISUAL7W), "images", "image"):
-        name = image.text("filename")
+        name = image_name(image, "filename")
         for record in listed(image, "qa_pairs", f"{image.id}, question"):
             number = identity(record, "qa_id") if "qa_id" in record.fields else record.id
             yield _answer(record, image=name, name=number, wrong=_texts(record, "multiple_choices", []))
