@@ -116,7 +116,7 @@ def test_what_a_person_does_alone_and_images_without_interactions_are_counted(wr
     content = {"1.jpg": image | {"labels": [alone]}, "2.jpg": image | {"labels": []}, "3.jpg": image}
     content["4.jpg"] = image | {"labels": [*image["labels"], flat]}
     read = read_inputs([write(content), hico], ALL, faults="leave out")
-    assert [input_.id for input_ in read.inputs] == ["3.jpg", "4.jpg"]
+    assert ([input_.id for input_ in read.inputs], read.given) == (["3.jpg", "4.jpg"], 4)
     assert read.left_out == {
         "an interaction without a box of its object": 1,
         "an image without interactions": 2,
@@ -171,7 +171,21 @@ def test_graphs_are_those_of_the_other_reader_each_image_once(write):
     files = [write({"1": graph, "2": graph}), write({"2": graph}, "more.json")]
     read = read_inputs(files, ALL)
     assert [input_.id for input_ in read.inputs] == ["1", "2"]
-    assert read.left_out == {"graph of an image that an earlier file has": 1}
+    assert (read.left_out, read.given) == ({"graph of an image that an earlier file has": 1}, 3)
+
+
+def test_graphs_that_are_left_out_as_a_whole_are_among_those_given(write):
+    cup = {"name": "cup", "x": 0, "y": 0, "w": 9, "h": 9}
+    keyed = {"1": {"objects": {"1": cup, "2": 3}}, "2": {}, "../3": {"objects": {"1": cup}}, "4": {"objects": 3}}
+    own = [
+        {"image": "5", "objects": [{"id": "1", "name": "cup", "box": [0, 0, 9, 9]}]},
+        {"objects": []},
+        {"image": "6"},
+    ]
+    files = [write(keyed), write({"graphs": own, "words": {}}, "own.json"), write({"2": keyed["1"]}, "more.json")]
+    read = read_inputs(files, ALL, faults="leave out")
+    assert ([graph.id for graph in read.inputs], read.given) == (["1", "5", "2"], 8)
+    assert read.left_out.total() == 7
 
 
 @pytest.mark.parametrize(

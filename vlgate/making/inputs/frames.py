@@ -150,7 +150,7 @@ _WHOLE = 0.0, 0.0, 1.0, 1.0
 
 
 def interactions_reader(
-    lists: Sequence[Path], faults: Mode, left_out: Counter[str]
+    lists: Sequence[Path], faults: Mode, left_out: Counter[str], lost: Counter[Path]
 ) -> Callable[[Path], Iterator[Interactions]]:
     names = {number: name for file in lists for number, name in _listed(file)}
 
@@ -165,6 +165,7 @@ def interactions_reader(
                 yield image
             else:
                 left_out["an image without interactions"] += 1
+                lost[file] += 1
 
     return read
 

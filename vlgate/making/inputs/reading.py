@@ -143,7 +143,6 @@ class ImageFolder:
         return {stem(file.name): file.name for file in sorted(self._folder.iterdir())}
 
 
-REPEATED = "graph of an image that an earlier file has"
 _WITH: Mapping[Content, InputName] = MappingProxyType({"space": "frames", "list": "interactions"})
 """The files of words, and the input that each goes with."""
 
@@ -157,7 +156,7 @@ class Read:
     left_out: Counter[str] = field(default_factory=Counter)
     images: int = 0
     found: int | None = None
-    given: int = 0  # how many inputs the files hold, those that are left out included
+    given: int = 0  # how many inputs the files hold, with those that are left out
 
 
 def read_inputs(
@@ -166,23 +165,26 @@ def read_inputs(
     contents = {file: content_of(file) for file in files}
     name = _name(contents, takes)
     left_out: Counter[str] = Counter()
-    inputs = _inputs(name, contents, faults, left_out)
+    lost: Counter[Path] = Counter()
+    inputs = _inputs(name, contents, faults, left_out, lost)
     if name == "graphs" and images is not None:
         inputs = [images.sized(graph) for graph in inputs]
-    given = len(inputs) + left_out[REPEATED]
+    given = len(inputs) + lost.total()
     kept = records.screened(inputs, left_out)
     named = dict.fromkeys(one.id if isinstance(one, SceneGraph) else one.image for one in kept)
     found = None if images is None else images.found(named)
     return Read(name=name, inputs=kept, left_out=+left_out, images=len(named), found=found, given=given)
 
 
-def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_out: Counter[str]) -> Sequence[Any]:
+def _inputs(
+    name: InputName, contents: dict[Path, Content], faults: Mode, left_out: Counter[str], lost: Counter[Path]
+) -> Sequence[Any]:
     main = [file for file, content in contents.items() if content == name]
     if name == "graphs":
-        return list(distinct_graphs(main, faults, left_out))
+        return list(distinct_graphs(main, faults, left_out, lost))
     beside = [file for file, content in contents.items() if _WITH.get(content) == name]
     with collector_paused():
-        read, names = _reader(name, beside, faults, left_out), distinct_names(main)
+        read, names = _reader(name, beside, faults, left_out, lost), distinct_names(main)
         inputs = [
             one if names[file] == file.name else replace(one, origin=names[file] + one.origin.removeprefix(file.name))
             for file in main
@@ -192,12 +194,12 @@ def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_o
 
 
 def _reader(
-    name: InputName, beside: Sequence[Path], faults: Mode, left_out: Counter[str]
+    name: InputName, beside: Sequence[Path], faults: Mode, left_out: Counter[str], lost: Counter[Path]
 ) -> Callable[[Path], Iterable[Any]]:
     from vlgate.making.inputs import frames
 
     if name == "interactions":
-        return frames.interactions_reader(beside, faults, left_out)
+        return frames.interactions_reader(beside, faults, left_out, lost)
     if name == "frames":
         return frames.frames_reader(beside, _is_lines)
     released, lined = {
@@ -259,17 +261,18 @@ def _is_lines(file: Path) -> bool:
 
 
 def distinct_graphs(
-    files: Sequence[Path], faults: Mode, left_out: Counter[str], without: Collection[str] = ()
+    files: Sequence[Path], faults: Mode, left_out: Counter[str], lost: Counter[Path], without: Collection[str] = ()
 ) -> Iterator[SceneGraph]:
     from vlgate.sources.graphs.files import read_graphs
 
     seen: set[str] = set()
     for file in files:
-        for graph in read_graphs(file, faults=faults, left_out=left_out):
+        for graph in read_graphs(file, faults=faults, left_out=left_out, lost=lost):
             if graph.id in without:
                 left_out["graph of an image that --without names"] += 1
             elif graph.id in seen:
-                left_out[REPEATED] += 1
+                left_out["graph of an image that an earlier file has"] += 1
+                lost[file] += 1
             else:
                 seen.add(graph.id)
                 yield graph

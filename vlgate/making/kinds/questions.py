@@ -198,7 +198,7 @@ def run(given: argparse.Namespace) -> int:
 def _generator(given: argparse.Namespace, left_out: Counter[str]) -> Generator:
     without = frozenset(chain.from_iterable(images_in(file) for file in given.without))
     faults: Literal["fail", "leave out"] = "fail" if given.faults == "fail" else "leave out"
-    graphs = list(distinct_graphs(given.files, faults, left_out, without))
+    graphs = list(distinct_graphs(given.files, faults, left_out, Counter(), without))
     ontology = vocabulary_of(given.files)
     if given.wordnet is not None:
         ontology = extended(ontology, graphs, given.wordnet)
