@@ -141,7 +141,7 @@ def command(tmp_path, capsys, monkeypatch, sides):
     def run(*options, number=120, name="object"):
         rows = [{"image": f"{n}.jpg", "caption": f"a cup is on the left of {n}"} for n in range(number)]
         file = write_lines(tmp_path / "captions.jsonl", rows)
-        status = main(["make", name, "--from", str(file), "--out", str(tmp_path / "set"), "--cache", "none", *options])
+        status = main(["make", name, "--from", str(file), "--out", str(tmp_path / "set"), *options])
         return status, tmp_path / "set", capsys.readouterr().err.splitlines()
 
     return run
