@@ -225,14 +225,14 @@ def plain(text: str) -> str:
 
 def with_others(captions: Sequence[Caption]) -> list[Caption]:
     by_image: dict[str, dict[str, str]] = {}
-    for caption in captions:
-        by_image.setdefault(caption.image, {}).setdefault(plain(caption.text), caption.text)
-    result = []
-    for caption in captions:
-        own = plain(caption.text)
-        others = tuple(text for words, text in by_image[caption.image].items() if words != own)
-        result.append(replace(caption, others=others))
-    return result
+    named = [(caption, caption.image, plain(caption.text)) for caption in captions]
+    for caption, image, words in named:
+        by_image.setdefault(image, {}).setdefault(words, caption.text)
+    others: dict[tuple[str, str], tuple[str, ...]] = {}
+    for image, texts in by_image.items():
+        every = tuple(texts.values())
+        others |= {(image, words): every[:place] + every[place + 1 :] for place, words in enumerate(texts)}
+    return [replace(caption, others=others[image, words]) for caption, image, words in named]
 
 
 def coco(file: Path) -> Iterator[Caption]:
