@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import write_lines
+from builders import read_lines, write_lines
 
 from vlgate.errors import DataError
 from vlgate.making.inputs.reading import ImageFolder, read_inputs
 from vlgate.making.inputs.records import Caption, with_others
+from vlgate.making.kinds.kind import both_ways
+from vlgate.making.sets.run import Settings, make_set
 from vlgate.perturb.foils.candidates import Turn
 
 INPUTS = json.loads(Path(__file__).with_name("inputs.json").read_text(encoding="utf-8"))
@@ -369,3 +371,20 @@ def test_answers_that_contradict_each_other_are_left_out_with_both_and_the_remed
     assert [one.image[0] for one in read.inputs] == ["2", "2", "3", "3", "3", "4"]
     reason = "a question of an image has several answers, as '2' and 'Three.' of 1.jpg; keep the true one of them"
     assert (read.left_out, read.given) == ({reason: 3}, 9)
+
+
+def test_files_of_one_name_in_two_folders_are_two_sources(sides, captions_file, tmp_path):
+    def set_of(out, *files):
+        for place, file in enumerate(files):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_lines(file, rows[place::2])
+        make_set(replace(sides, select=both_ways), Settings(files=files, out=tmp_path / out), lambda _: None)
+        return read_lines(tmp_path / out / "why.jsonl"), json.loads((tmp_path / out / "bias.json").read_text())
+
+    rows = read_lines(captions_file(160))
+    reasons, other = set_of("other", tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    assert other["cases"] > 100
+    reasons, same = set_of("same", tmp_path / "a/x/captions.jsonl", tmp_path / "b/x/captions.jsonl")
+    assert (same["cases"], same["inputs"]) == (other["cases"], other["inputs"])
+    names = {"a/x/captions.jsonl", "b/x/captions.jsonl"}
+    assert {row["origin"].partition(",")[0] for row in reasons} == same["made_by"]["files"].keys() == names

@@ -15,7 +15,7 @@ from builders import read_lines, write_lines
 from PIL import Image
 
 from vlgate.errors import DataError, OptionError
-from vlgate.making.kinds.kind import Made, Selected, both_ways
+from vlgate.making.kinds.kind import Made, Selected
 from vlgate.making.sets import candidates
 from vlgate.making.sets.blind import Reached
 from vlgate.making.sets.run import Settings, make_set
@@ -488,20 +488,3 @@ def test_a_folder_of_images_gives_names_their_extensions_and_graphs_their_sizes(
     folder, _ = made(replace(sides, start=start, takes=("graphs",)), files=(file,), images=photos)
     cases = read_lines(folder / "cases/sides.jsonl")
     assert {(case["image"], case["caption"]) for case in cases} == {("2.png", "60 by 40"), ("3", "None by None")}
-
-
-def test_files_of_one_name_in_two_folders_are_two_sources(made, sides, captions_file, tmp_path):
-    def set_of(out, *files):
-        for place, file in enumerate(files):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_lines(file, rows[place::2])
-        folder, _ = made(replace(sides, select=both_ways), out, files)
-        return read_lines(folder / "why.jsonl"), report(folder)
-
-    rows = read_lines(captions_file(160))
-    reasons, other = set_of("other", tmp_path / "a.jsonl", tmp_path / "b.jsonl")
-    assert other["cases"] > 100
-    reasons, same = set_of("same", tmp_path / "a/x/captions.jsonl", tmp_path / "b/x/captions.jsonl")
-    assert (same["cases"], same["inputs"]) == (other["cases"], other["inputs"])
-    names = {"a/x/captions.jsonl", "b/x/captions.jsonl"}
-    assert {row["origin"].partition(",")[0] for row in reasons} == same["made_by"]["files"].keys() == names
