@@ -1,14 +1,18 @@
 """The inputs: what a file holds is told from its content, and an error names the file, the record and the remedy."""
 
+import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import write_lines
+from builders import read_lines, write_lines
 
 from vlgate.errors import DataError
 from vlgate.making.inputs.reading import ImageFolder, read_inputs
 from vlgate.making.inputs.records import Caption, with_others
+from vlgate.making.kinds.kind import both_ways
+from vlgate.making.sets.run import Settings, make_set
 from vlgate.perturb.foils.candidates import Turn
 
 INPUTS = json.loads(Path(__file__).with_name("inputs.json").read_text(encoding="utf-8"))
@@ -114,7 +118,7 @@ def test_what_a_person_does_alone_and_images_without_interactions_are_counted(wr
     content = {"1.jpg": image | {"labels": [alone]}, "2.jpg": image | {"labels": []}, "3.jpg": image}
     content["4.jpg"] = image | {"labels": [*image["labels"], flat]}
     read = read_inputs([write(content), hico], ALL, faults="leave out")
-    assert [input_.id for input_ in read.inputs] == ["3.jpg", "4.jpg"]
+    assert ([input_.id for input_ in read.inputs], read.given) == (["3.jpg", "4.jpg"], 4)
     assert read.left_out == {
         "an interaction without a box of its object": 1,
         "an image without interactions": 2,
@@ -169,7 +173,21 @@ def test_graphs_are_those_of_the_other_reader_each_image_once(write):
     files = [write({"1": graph, "2": graph}), write({"2": graph}, "more.json")]
     read = read_inputs(files, ALL)
     assert [input_.id for input_ in read.inputs] == ["1", "2"]
-    assert read.left_out == {"graph of an image that an earlier file has": 1}
+    assert (read.left_out, read.given) == ({"graph of an image that an earlier file has": 1}, 3)
+
+
+def test_graphs_that_are_left_out_as_a_whole_are_among_those_given(write):
+    cup = {"name": "cup", "x": 0, "y": 0, "w": 9, "h": 9}
+    keyed = {"1": {"objects": {"1": cup, "2": 3}}, "2": {}, "../3": {"objects": {"1": cup}}, "4": {"objects": 3}}
+    own = [
+        {"image": "5", "objects": [{"id": "1", "name": "cup", "box": [0, 0, 9, 9]}]},
+        {"objects": []},
+        {"image": "6"},
+    ]
+    files = [write(keyed), write({"graphs": own, "words": {}}, "own.json"), write({"2": keyed["1"]}, "more.json")]
+    read = read_inputs(files, ALL, faults="leave out")
+    assert ([graph.id for graph in read.inputs], read.given) == (["1", "5", "2"], 8)
+    assert read.left_out.total() == 7
 
 
 @pytest.mark.parametrize(
@@ -236,6 +254,37 @@ def test_captions_come_as_lines_a_list_or_a_table(tmp_path, name, text):
     assert len({one.id for one in read.inputs}) == 2
 
 
+ROWS = {
+    "captions": [{"image": "1.jpg", "caption": "a cup"}, {"image": "2.jpg", "caption": ""}],
+    "answers": [
+        {"image": "1.jpg", "question": "How many, in all?", "answer": "2", "wrong": ["3"]},
+        {"image": "2.jpg", "question": "", "answer": "2", "wrong": []},
+    ],
+    "dialogs": [
+        {"image": "1.jpg", "caption": "a man", "dialog": [["is he tall?", "no"]]},
+        {"image": "2.jpg", "caption": " ", "dialog": []},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_lines_a_list_and_a_table_of_the_same_rows_are_alike_and_an_empty_text_is_counted(tmp_path, name):
+    rows, files = ROWS[name], [tmp_path / f"a.{end}" for end in ("jsonl", "json", "csv")]
+    write_lines(files[0], rows)
+    files[1].write_text(json.dumps(rows, indent=1))
+    with files[2].open("w", newline="") as stream:
+        table = csv.DictWriter(stream, rows[0], delimiter=";")
+        table.writeheader()
+        table.writerows(
+            {key: cell if type(cell) is str else json.dumps(cell) for key, cell in row.items()} for row in rows
+        )
+    lines, *others = (read_inputs([file], ALL) for file in files)
+    assert (lines.name, lines.left_out, lines.given) == (name, {"the text is empty": 1}, 2)
+    for other in others:
+        assert replace(other, inputs=[]) == replace(lines, inputs=[])
+        assert [replace(one, id="", origin="") for one in other.inputs] == [replace(lines.inputs[0], id="", origin="")]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "has"),
     [
@@ -243,24 +292,35 @@ def test_captions_come_as_lines_a_list_or_a_table(tmp_path, name, text):
         ("a.json", '[{"file_name": "1.jpg", "captions": ["a cup"]}]', "'captions', 'file_name'"),
         ("a.csv", "photo,text\n1.jpg,a cup\n", "'photo', 'text'"),
         ("a.csv", "photo,caption\n1.jpg,a cup\n", "'photo'"),
+        ("a.csv", "photo,question,answer\n1.jpg,How many?,2\n", "'photo', 'question', 'answer'"),
+        ("a.csv", "image,query,answer\n1.jpg,How many?,2\n", "'answer', 'image'"),
+        ("a.csv", "image,question,number\n1.jpg,How many?,2\n", "field 'answer' is missing"),
+        ("a.json", '[{"photo": "1.jpg", "question": "How many?", "answer": "2"}]', "'answer', 'photo', 'question'"),
     ],
 )
-def test_captions_under_other_names_are_told_theirs_and_the_wanted_ones(tmp_path, name, text, has):
+def test_fields_under_other_names_are_told_theirs_and_the_wanted_ones(tmp_path, name, text, has):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError) as raised:
         read_inputs([tmp_path / name], ALL)
     assert has in str(raised.value)
-    assert "'image' and 'caption'" in str(raised.value)
+    assert "'image' and 'caption', for answered questions 'image', 'question' and 'answer'" in str(raised.value)
 
 
-@pytest.mark.parametrize("image", ["/photos/1.jpg", "C:\\photos\\1.jpg"])
-@pytest.mark.parametrize(
-    "more", [{"caption": "a"}, {"question": "How?", "answer": "2"}, {"caption": "a", "dialog": [["q", "a"]]}]
-)
-def test_a_path_from_the_root_is_no_name_of_an_image(write, image, more):
-    file = write([{"image": "1.jpg", **more}, {"image": image, **more}])
-    with pytest.raises(DataError, match=r"record on line 2: .*1.jpg.*root.*; write it from the data folder on, or"):
-        read_inputs([file], ALL)
+OUTSIDE = ["/photos/1.jpg", "C:\\photos\\1.jpg", "../1.jpg", "~/1.jpg", "~me/1.jpg", "file:///1.jpg", "a/../../1.jpg"]
+
+
+@pytest.mark.parametrize("image", OUTSIDE)
+def test_a_path_out_of_the_folder_is_no_name_of_an_image(write, hico, image):
+    texts = [{"caption": "a"}, {"question": "How?", "answer": "2"}, {"caption": "a", "dialog": [["q", "a"]]}]
+    rows = [{"image": image, **more} for more in (*texts, {"verb": "run", "roles": {}})]
+    coco = COCO | {"images": [{"id": 7, "file_name": image}]}
+    visual7w = {"images": [VISUAL7W["images"][0] | {"filename": image}]}
+    swig, hake = ({image: next(iter(content.values()))} for content in (SWIG, HAKE_IMAGES))
+    space = write(SPACE, "space.json")
+    for content, *more in (*([row] for row in rows), [coco], [visual7w], [swig, space], [hake, hico]):
+        file = write([content] if content in rows else content)
+        with pytest.raises(DataError, match=r"1.jpg', expected a path within .*; write it from the data folder on, or"):
+            read_inputs([file, *more], ALL)
 
 
 def test_files_of_two_inputs_are_not_mixed(write):
@@ -311,3 +371,20 @@ def test_answers_that_contradict_each_other_are_left_out_with_both_and_the_remed
     assert [one.image[0] for one in read.inputs] == ["2", "2", "3", "3", "3", "4"]
     reason = "a question of an image has several answers, as '2' and 'Three.' of 1.jpg; keep the true one of them"
     assert (read.left_out, read.given) == ({reason: 3}, 9)
+
+
+def test_files_of_one_name_in_two_folders_are_two_sources(sides, captions_file, tmp_path):
+    def set_of(out, *files):
+        for place, file in enumerate(files):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_lines(file, rows[place::2])
+        make_set(replace(sides, select=both_ways), Settings(files=files, out=tmp_path / out), lambda _: None)
+        return read_lines(tmp_path / out / "why.jsonl"), json.loads((tmp_path / out / "bias.json").read_text())
+
+    rows = read_lines(captions_file(160))
+    reasons, other = set_of("other", tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    assert other["cases"] > 100
+    reasons, same = set_of("same", tmp_path / "a/x/captions.jsonl", tmp_path / "b/x/captions.jsonl")
+    assert (same["cases"], same["inputs"]) == (other["cases"], other["inputs"])
+    names = {"a/x/captions.jsonl", "b/x/captions.jsonl"}
+    assert {row["origin"].partition(",")[0] for row in reasons} == same["made_by"]["files"].keys() == names

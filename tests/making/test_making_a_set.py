@@ -302,7 +302,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts backg
 import vlgate.cli.make as command
 from vlgate.cli import main
 command.kind = lambda name: kind
-options = ["--from", sys.argv[2], "--out", sys.argv[3], "--cache", "none"]
+options = ["--from", sys.argv[2], "--out", sys.argv[3]]
 sys.exit(main(["make", "existence", *options]))
 """
 
@@ -332,7 +332,7 @@ def test_ctrl_c_ends_with_a_line_and_leaves_no_half_file(made, captions_file, tm
 DROPPED = """
 import os, sys
 from vlgate.cli import main
-options = ["make", "relation", "--from", sys.argv[1], "--cache", "none", "--out"]
+options = ["make", "relation", "--from", sys.argv[1], "--out"]
 assert main([*options, sys.argv[2]]) == 0
 if os.getuid() == 0:  # every folder can be written
     os.setgroups([]), os.setgid(65534), os.setuid(65534)

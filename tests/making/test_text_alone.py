@@ -1,7 +1,10 @@
 """What text alone tells of a set is said, with the reason and a remedy; a set that is kept unbalanced is marked."""
 
 import json
+from collections import Counter
 from dataclasses import replace
+from math import ceil
+from random import Random
 
 import pytest
 from builders import write_lines
@@ -12,6 +15,7 @@ from vlgate.making.kinds.kind import KINDS, Item, Selected, kind
 from vlgate.making.sets import report
 from vlgate.making.sets.candidates import choose
 from vlgate.making.sets.run import Settings, make_set
+from vlgate.perturb.foils.balance import ENOUGH
 from vlgate.perturb.foils.candidates import Foil
 from vlgate.sources.own import cases
 from vlgate.sources.reading.source import ReadOptions
@@ -123,6 +127,21 @@ def test_a_balance_that_grows_faster_than_its_inputs_is_not_taken_for_a_share(si
         assert "needs more than these 99 captions; few inputs give fewer" in report.as_page(found)
 
 
+def both_of_each(items, _):
+    """A balance that keeps an item if the one of the same half number is there: how many, is left to chance."""
+    halves = Counter(int(item.id) // 2 for item in items)
+    return Selected(items=[item for item in items if halves[int(item.id) // 2] == 2], dropped={})
+
+
+def test_most_samples_as_large_as_a_gate_is_told_to_need_give_its_cases(sides):
+    both, enough = [side(n) if n % 2 else side(n, "right", "left") for n in range(400)], Counter()
+    for seed in range(6):
+        chosen = choose(replace(sides, select=both_of_each), both, limit=None, seed=seed)
+        samples = (Random(f"{seed} {n}").sample(both, ceil(chosen.share * len(both))) for n in range(20))
+        enough.update(len(both_of_each(some, 0).items) >= ENOUGH for some in samples)
+    assert enough[True] > 9 * enough[False], enough
+
+
 def test_what_became_of_the_inputs_adds_up():
     inputs = {"name": "captions", "given": 99, "unread": 3, "used": 90, "with_case": 20}
     became, gate = report.sums({"inputs": inputs, "candidates": 40, "cases": 25, "gate": {"inputs": 1200}})
@@ -141,7 +160,7 @@ def command(tmp_path, capsys, monkeypatch, sides):
     def run(*options, number=120, name="object"):
         rows = [{"image": f"{n}.jpg", "caption": f"a cup is on the left of {n}"} for n in range(number)]
         file = write_lines(tmp_path / "captions.jsonl", rows)
-        status = main(["make", name, "--from", str(file), "--out", str(tmp_path / "set"), "--cache", "none", *options])
+        status = main(["make", name, "--from", str(file), "--out", str(tmp_path / "set"), *options])
         return status, tmp_path / "set", capsys.readouterr().err.splitlines()
 
     return run

@@ -98,8 +98,7 @@ def _refuse_unused(wanted: Kind, given: argparse.Namespace) -> None:
     what = wanted.name if held == {*wanted.takes} else f"{wanted.name} of {' and '.join(sorted(held))}"
     if given.faults != "fail" and not held & {"graphs", "interactions"}:
         raise OptionError(f"--faults: {what} takes no graphs; leave it out")
-    no_model = {"images": None, "device": "cpu", "cache": None}
-    for name, default in (no_model if wanted.start is None else DEFAULTS).items():
+    for name, default in ({"images": None} if wanted.start is None else DEFAULTS).items():
         if getattr(given, name) != default:
             raise OptionError(f"--{name}: {wanted.name} does not use it; leave it out")
     used = [name for name in wanted.tools if name != "parser" or held != {"graphs"}]
@@ -107,6 +106,12 @@ def _refuse_unused(wanted: Kind, given: argparse.Namespace) -> None:
         if getattr(given, name) is not None and name not in used:
             usable = ", ".join(TOOLS[tool].option for tool in used) or "none"
             raise OptionError(f"{entry.option}: {what} does not use it; leave it out (used: {usable})")
+    models = [name for name in used if TOOLS[name].on_device]
+    if given.device != "cpu" and not any(getattr(given, name) for name in models):
+        without = f" without {' or '.join(TOOLS[name].option for name in models)}" if models else ""
+        raise OptionError(f"--device: {what} does not use it{without}; leave it out")
+    if given.cache is not None and "parser" not in used:
+        raise OptionError(f"--cache: {what} does not use it; leave it out")
 
 
 def _make(wanted: Kind, given: argparse.Namespace) -> int:

@@ -101,6 +101,15 @@ def test_the_shipped_gates_of_a_model_are_below_what_it_reaches_and_its_limits_a
             assert keys.get("model", name) == name
 
 
+@pytest.mark.parametrize("file", [GATES["tiny-clip"], ROOT / "vlgate/studies/sensitivity/tiny-clip.toml"])
+def test_what_a_file_of_gates_says_was_measured_is_what_the_card_says(file):
+    card = (checkpoint("tiny-clip") / "README.md").read_text(encoding="utf-8")
+    said = re.findall(r'"(.+)"\.(\w+)]\n.*measured ([\d.]+ \([\d.]+ to [\d.]+)\)', file.read_text(encoding="utf-8"))
+    assert len(said) > 8
+    for task, metric, measured in said:
+        assert f"`{task}` | {metric} | {measured}" in card
+
+
 def test_the_gates_of_a_run_are_those_of_its_embedded_model(pytester, monkeypatch):
     monkeypatch.delenv("VLGATE_DATA", raising=False)
     for model, file in {**GATES, "clip": GATES["tiny-lxmert"]}.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,19 @@ from vlgate.making.inputs.records import (
     Interaction,
     Interactions,
     any_text,
+    checked_image,
     image_name,
     lined_identity,
     listed,
     origin,
+    rows,
     whole,
 )
 from vlgate.sources.graphs.checks import Mode
-from vlgate.sources.reading.image_finder import is_plain
-from vlgate.sources.reading.records import Record, lined_records
+from vlgate.sources.reading.records import Record
 from vlgate.sources.reading.text_files import read_text
 
-# Role frames: SWiG's ``train.json`` with imSitu's ``imsitu_space.json``, or lines of ``{"image", "verb", "roles"}``.
+# Role frames: SWiG's ``train.json`` with imSitu's ``imsitu_space.json``, or rows of ``{"image", "verb", "roles"}``.
 # SWiG (Pratt et al. 2020, https://github.com/allenai/swig) gives each image a verb, boxes [x1, y1, x2, y2] by role (-1
 # if a role has none), and three annotators' frames, whose nouns are ids of WordNet ("n10287213") or empty. The space
 # has each noun's ``gloss``, a list of words, and each verb's ``abstract``, a sentence with its roles.
@@ -39,15 +40,17 @@ _UNKNOWN = "", ""
 _Box = tuple[float, float, float, float]
 
 
-def read_frames(files: Sequence[Path], lines: Sequence[bool], spaces: Sequence[Path]) -> list[Frame]:
-    """Read the frames of files; ``lines`` says which files are JSON lines, ``spaces`` are imSitu's."""
+def frames_reader(spaces: Sequence[Path], is_lines: Callable[[Path], bool]) -> Callable[[Path], Iterator[Frame]]:
     nouns, verbs = _space(spaces)
-    frames: list[Frame] = []
-    for file, lined in zip(files, lines, strict=True):
-        if not lined and not nouns:
+
+    def read(file: Path) -> Iterator[Frame]:
+        if is_lines(file):
+            return _lined(file, verbs)
+        if not nouns:
             raise DataError(file, None, "names its nouns by ids of WordNet", "add imsitu_space.json to --from")
-        frames += _lined(file, verbs) if lined else _swig(file, nouns, verbs)
-    return frames
+        return _swig(file, nouns, verbs)
+
+    return read
 
 
 def _space(files: Sequence[Path]) -> tuple[dict[str, str], _Verbs]:
@@ -77,7 +80,7 @@ def _swig(file: Path, nouns: Mapping[str, str], verbs: _Verbs) -> Iterator[Frame
         boxes = record.nested("bb").fields if "bb" in record.fields else {}
         yield Frame(
             id=image,
-            image=image,
+            image=checked_image(record, image),
             verb=verb,
             roles=_roles(record, nouns),
             origin=f"{file.name}, {image}",
@@ -112,7 +115,7 @@ def _box(record: Record, role: str, box: Any) -> _Box | None:
 
 
 def _lined(file: Path, verbs: _Verbs) -> Iterator[Frame]:
-    for record in lined_records(file, _LINES):
+    for record in rows(file, _LINES):
         roles, verb = record.nested("roles"), record.text("verb")
         template, similar = verbs.get(verb, _UNKNOWN)
         yield Frame(
@@ -146,23 +149,25 @@ _Names = Mapping[int, tuple[str, str]]
 _WHOLE = 0.0, 0.0, 1.0, 1.0
 
 
-def read_interactions(
-    files: Sequence[Path], lists: Sequence[Path], *, faults: Mode, left_out: Counter[str]
-) -> list[Interactions]:
+def interactions_reader(
+    lists: Sequence[Path], faults: Mode, left_out: Counter[str], lost: Counter[Path]
+) -> Callable[[Path], Iterator[Interactions]]:
     names = {number: name for file in lists for number, name in _listed(file)}
-    if not names:
-        remedy = "add HAKE's Config/hico_hoi_list.txt to --from"
-        raise DataError(files[0], None, "names interactions by numbers", remedy)
-    images: list[Interactions] = []
-    for file in files:
+
+    def read(file: Path) -> Iterator[Interactions]:
+        if not names:
+            remedy = "add HAKE's Config/hico_hoi_list.txt to --from"
+            raise DataError(file, None, "names interactions by numbers", remedy)
         content = whole(file, _HAKE)
         for name in content.fields:
             image = _image(Record(file, name, content.nested(name).fields, _HAKE), names, faults, left_out)
             if image.done:
-                images.append(image)
+                yield image
             else:
                 left_out["an image without interactions"] += 1
-    return images
+                lost[file] += 1
+
+    return read
 
 
 def _listed(file: Path) -> Iterator[tuple[int, tuple[str, str]]]:
@@ -208,10 +213,9 @@ def _image(record: Record, names: _Names, faults: Mode, left_out: Counter[str]) 
             record.reject("hoi_id", "a list of numbers")
         named_all = [_named(record, number, names) for number in numbers]
         done = [Interaction(verb=verb, thing=thing, person=_WHOLE, place=_WHOLE) for verb, thing in named_all]
-    if not is_plain(image):
-        raise record.error(f"its image is {image!r}, expected a path within the folder of images")
     done = [one for one in done if one.verb != _NONE]
     size = next(iter(sizes), None)
+    image = checked_image(record, image)
     return Interactions(id=record.id, image=image, done=tuple(done), origin=origin(record), size=size, boxed=boxed)
 
 

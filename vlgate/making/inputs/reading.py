@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -21,10 +22,11 @@ from vlgate.images.files import image_size, plain_path
 from vlgate.making.inputs import records
 from vlgate.making.inputs.frames import LINE
 from vlgate.making.kinds.kind import KINDS, InputName, kind
+from vlgate.making.sets.folder import distinct_names
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.checks import Mode
 from vlgate.sources.reading.image_finder import is_plain, stem
-from vlgate.sources.reading.text_files import collector_paused, read_cells
+from vlgate.sources.reading.text_files import collector_paused
 
 Content = InputName | Literal["space", "list"]
 """An input, imSitu's file of verbs and nouns, which goes with role frames, or HICO's list, with interactions."""
@@ -46,11 +48,14 @@ _BESIDE_IMAGES = {"file_name", "coco_url", "license"}
 
 def content_of(file: Path) -> Content:
     head = _head(file)
-    if file.suffix.lower() in records.TABLES and not head.startswith((b"{", b"[", *_PACKED)):
-        next(read_cells(file, "caption", records.CAPTION_TABLE), None)
-        return "captions"
-    keys, broken = _keys(head)
-    first, below, third = (keys.get(depth, set()) for depth in (1, 2, 3))
+    keys, broken, is_list = defaultdict[int, set[str]](set), "", head.lstrip().startswith(b"[")
+    if records.is_table(file, head.decode("utf-8", "replace")) and not head.startswith(_PACKED):
+        keys[1] = {name for row in islice(records.table_rows(file), 1) for name in row.fields}
+        if not keys[1]:
+            raise DataError(file, None, "has columns, but no row", "write one caption or question a line")
+    else:
+        keys, broken = _keys(head)
+    first, below, third = (keys[depth + is_list] for depth in (1, 2, 3))
     tests: tuple[tuple[Content, bool], ...] = (
         ("dialogs", {"image", "caption", "dialog"} <= first or bool({"dialogs", "questions", "answers"} & below)),
         ("captions", {"image", "caption"} <= first),
@@ -60,7 +65,6 @@ def content_of(file: Path) -> Content:
         ("interactions", "hoi_id" in below or {"labels", "dataset"} <= below),
         ("graphs", bool({"objects", "graphs"} & first) or "objects" in below),
         ("captions", "annotations" in first or ("images" in first and bool(_BESIDE_IMAGES & third))),
-        ("captions", head.lstrip().startswith(b"[") and {"image", "caption"} <= below and "dialog" not in below),
         ("list", _LIST.search(head) is not None),
     )
     content = next((content for content, holds in tests if holds), None)
@@ -74,7 +78,7 @@ def content_of(file: Path) -> Content:
         raise DataError(file, None, f"is not JSON or lines of JSON ({broken})", _REMEDY)
     fields = sorted(first or below)
     held = f"has {', '.join(map(repr, fields[:_NAMED]))}{', ...' * (len(fields) > _NAMED)}, " if fields else "has "
-    remedy = "for captions, name them 'image' and 'caption', one caption a line (vlgate make --list has other inputs)"
+    remedy = f"{records.NAMES}, one a line (vlgate make --list has other inputs)"
     raise DataError(file, None, f"{held}none of the known forms of input", remedy if fields else _REMEDY)
 
 
@@ -98,7 +102,7 @@ def _head(file: Path) -> bytes:
     return head
 
 
-def _keys(head: bytes) -> tuple[dict[int, set[str]], str]:
+def _keys(head: bytes) -> tuple[defaultdict[int, set[str]], str]:
     keys: defaultdict[int, set[str]] = defaultdict(set)
     depth, steps = 0, {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
     try:
@@ -147,7 +151,6 @@ class ImageFolder:
         return {stem(file.name): file.name for file in sorted(self._folder.iterdir())}
 
 
-REPEATED = "graph of an image that an earlier file has"
 _WITH: Mapping[Content, InputName] = MappingProxyType({"space": "frames", "list": "interactions"})
 """The files of words, and the input that each goes with."""
 
@@ -161,7 +164,7 @@ class Read:
     left_out: Counter[str] = field(default_factory=Counter)
     images: int = 0
     found: int | None = None
-    given: int = 0  # how many inputs the files hold, those that are left out included
+    given: int = 0  # how many inputs the files hold, with those that are left out
 
 
 def read_inputs(
@@ -170,35 +173,49 @@ def read_inputs(
     contents = {file: content_of(file) for file in files}
     name = _name(contents, takes)
     left_out: Counter[str] = Counter()
-    inputs = _inputs(name, contents, faults, left_out)
+    lost: Counter[Path] = Counter()
+    inputs = _inputs(name, contents, faults, left_out, lost)
     if name == "graphs" and images is not None:
         inputs = [images.sized(graph) for graph in inputs]
-    given = len(inputs) + left_out[REPEATED]
+    given = len(inputs) + lost.total()
     kept = records.screened(inputs, left_out)
     named = dict.fromkeys(one.id if isinstance(one, SceneGraph) else one.image for one in kept)
     found = None if images is None else images.found(named)
     return Read(name=name, inputs=kept, left_out=+left_out, images=len(named), found=found, given=given)
 
 
-def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_out: Counter[str]) -> Sequence[Any]:
+def _inputs(
+    name: InputName, contents: dict[Path, Content], faults: Mode, left_out: Counter[str], lost: Counter[Path]
+) -> Sequence[Any]:
     main = [file for file, content in contents.items() if content == name]
-    beside = [file for file, content in contents.items() if _WITH.get(content) == name]
     if name == "graphs":
-        return list(distinct_graphs(main, faults, left_out))
+        return list(distinct_graphs(main, faults, left_out, lost))
+    beside = [file for file, content in contents.items() if _WITH.get(content) == name]
+    with collector_paused():
+        read, names = _reader(name, beside, faults, left_out, lost), distinct_names(main)
+        inputs = [
+            one if names[file] == file.name else replace(one, origin=names[file] + one.origin.removeprefix(file.name))
+            for file in main
+            for one in read(file)
+        ]
+        return records.with_others(inputs) if name == "captions" else inputs
+
+
+def _reader(
+    name: InputName, beside: Sequence[Path], faults: Mode, left_out: Counter[str], lost: Counter[Path]
+) -> Callable[[Path], Iterable[Any]]:
     from vlgate.making.inputs import frames
 
-    with collector_paused():
-        if name == "interactions":
-            return frames.read_interactions(main, beside, faults=faults, left_out=left_out)
-        if name == "frames":
-            return frames.read_frames(main, [_is_lines(file) for file in main], beside)
-        released, lined = {
-            "captions": (records.coco, records.lined_captions),
-            "answers": (records.visual7w, records.lined_answers),
-            "dialogs": (records.visdial, records.lined_dialogs),
-        }[name]
-        inputs: list[Any] = [one for file in main for one in (lined if _is_lines(file) else released)(file)]
-        return records.with_others(inputs) if name == "captions" else inputs
+    if name == "interactions":
+        return frames.interactions_reader(beside, faults, left_out, lost)
+    if name == "frames":
+        return frames.frames_reader(beside, _is_lines)
+    released, lined = {
+        "captions": (records.coco, records.lined_captions),
+        "answers": (records.visual7w, records.lined_answers),
+        "dialogs": (records.visdial, records.lined_dialogs),
+    }[name]
+    return lambda file: (lined if _is_lines(file) else released)(file)
 
 
 def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputName:
@@ -243,7 +260,7 @@ def _is_lines(file: Path) -> bool:
     """Whether the file is a table or a list, or its first line a JSON value of its own, and not a whole file's."""
     with file.open(encoding="utf-8-sig", errors="replace") as stream:
         first = next((line for line in stream if line.strip()), "")
-    if file.suffix.lower() in records.TABLES or first.lstrip().startswith("["):
+    if records.is_table(file, first) or first.lstrip().startswith("["):
         return True
     with suppress(ValueError, RecursionError):
         value = json.loads(first)
@@ -252,17 +269,18 @@ def _is_lines(file: Path) -> bool:
 
 
 def distinct_graphs(
-    files: Sequence[Path], faults: Mode, left_out: Counter[str], without: Collection[str] = ()
+    files: Sequence[Path], faults: Mode, left_out: Counter[str], lost: Counter[Path], without: Collection[str] = ()
 ) -> Iterator[SceneGraph]:
     from vlgate.sources.graphs.files import read_graphs
 
     seen: set[str] = set()
     for file in files:
-        for graph in read_graphs(file, faults=faults, left_out=left_out):
+        for graph in read_graphs(file, faults=faults, left_out=left_out, lost=lost):
             if graph.id in without:
                 left_out["graph of an image that --without names"] += 1
             elif graph.id in seen:
-                left_out[REPEATED] += 1
+                left_out["graph of an image that an earlier file has"] += 1
+                lost[file] += 1
             else:
                 seen.add(graph.id)
                 yield graph

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from vlgate.errors import short
+from vlgate.images.files import plain_path
 from vlgate.perturb.foils import candidates
 from vlgate.perturb.foils.candidates import Turn
 from vlgate.perturb.foils.how_many import numeral
+from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.records import Record, lined_records, listed_records, record_of
 from vlgate.sources.reading.text_files import read_cells, read_json, read_text
 
@@ -114,10 +118,13 @@ def identity(record: Record, field: str) -> str:
     return str(value) if type(value) is int else record.text(field)
 
 
-def image_name(record: Record) -> str:
-    name = record.text("image")
-    if _ROOTED.match(name):
-        problem = f"the image's name is {short(name)!r}, a path from the root of this machine"
+def image_name(record: Record, field: str = "image") -> str:
+    return checked_image(record, record.text(field))
+
+
+def checked_image(record: Record, name: str) -> str:
+    if _ROOTED.match(name) or not is_plain(plain_path(name)):
+        problem = f"the image's name is {short(name)!r}, expected a path within the folder of images"
         raise record.error(problem, "write it from the data folder on, or from that of --images on")
     return name
 
@@ -133,7 +140,7 @@ def origin(record: Record) -> str:
 LONGEST = 2_000
 """The most characters of a text; longer ones are not captions, and are not parsed."""
 
-_ROOTED = re.compile(r"([A-Za-z]:)?[/\\]")
+_ROOTED = re.compile(r"([A-Za-z][\w+.-]*:|~[^/\\]*)?[/\\]")
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|&(?:#\d+|#x[0-9a-fA-F]+|[a-z]{2,8});")
 
 
@@ -175,12 +182,39 @@ def screened(inputs: Sequence[Any], left_out: Counter[str]) -> list[Any]:
     return kept
 
 
-# Captions: COCO's ``captions_*.json``, or ``{"image", "caption"}``, perhaps with ``"id"``, as JSON lines, a list or a
-# table with these columns.
+# What is not a release's file is JSON lines, a JSON list or a table, whose cells of lists hold JSON. A blank cell of a
+# text is an empty text.
+
+NAMES = "for captions, name them 'image' and 'caption', for answered questions 'image', 'question' and 'answer'"
+"""What to do about other fields or columns."""
+
+_TABLE = f"save it as CSV in UTF-8, with its columns named in its first line ({NAMES})"
+_LISTS = ("dialog", "wrong", "roles")
+
+
+def is_table(file: Path, start: str) -> bool:
+    return file.suffix.lower() in {".csv", ".tsv"} and not start.lstrip().startswith(("{", "["))
+
+
+def table_rows(file: Path) -> Iterator[Record]:
+    for line, cells in read_cells(file, "image", _TABLE, ("image", "caption", "question", "answer", "dialog")):
+        fields: dict[str, Any] = dict(cells)
+        for name in fields.keys() & _LISTS:
+            with suppress(ValueError, RecursionError):
+                fields[name] = json.loads(cells[name])
+        yield Record(file, f"on line {line}", fields, _TABLE)
+
+
+def rows(file: Path, remedy: str) -> Iterator[Record]:
+    text = read_text(file, remedy)
+    if is_table(file, text):
+        return table_rows(file)
+    return (listed_records if text.lstrip().startswith("[") else lined_records)(file, remedy)
+
+
+# Captions: COCO's ``captions_*.json``, or rows of ``{"image", "caption"}``, perhaps with ``"id"``.
 
 _COCO = "name a file of COCO's captions, with the lists images and annotations"
-TABLES = frozenset((".csv", ".tsv"))
-CAPTION_TABLE = "save the table as CSV in UTF-8, and name the columns 'image' and 'caption' in its first line"
 _CAPTION_LINES = 'write a line such as {"image": "1.jpg", "caption": "a dog left of a cat"}'
 
 
@@ -191,20 +225,20 @@ def plain(text: str) -> str:
 
 def with_others(captions: Sequence[Caption]) -> list[Caption]:
     by_image: dict[str, dict[str, str]] = {}
-    for caption in captions:
-        by_image.setdefault(caption.image, {}).setdefault(plain(caption.text), caption.text)
-    result = []
-    for caption in captions:
-        own = plain(caption.text)
-        others = tuple(text for words, text in by_image[caption.image].items() if words != own)
-        result.append(replace(caption, others=others))
-    return result
+    named = [(caption, caption.image, plain(caption.text)) for caption in captions]
+    for caption, image, words in named:
+        by_image.setdefault(image, {}).setdefault(words, caption.text)
+    others: dict[tuple[str, str], tuple[str, ...]] = {}
+    for image, texts in by_image.items():
+        every = tuple(texts.values())
+        others |= {(image, words): every[:place] + every[place + 1 :] for place, words in enumerate(texts)}
+    return [replace(caption, others=others[image, words]) for caption, image, words in named]
 
 
 def coco(file: Path) -> Iterator[Caption]:
     content = whole(file, _COCO)
     names: dict[int, str] = {
-        record.count("id"): record.text("file_name") for record in listed(content, "images", "image")
+        record.count("id"): image_name(record, "file_name") for record in listed(content, "images", "image")
     }
     for record in listed(content, "annotations", "annotation"):
         image = record.count("image_id")
@@ -215,20 +249,14 @@ def coco(file: Path) -> Iterator[Caption]:
 
 
 def lined_captions(file: Path) -> Iterator[Caption]:
-    if file.suffix.lower() not in TABLES:
-        is_list = read_text(file, _CAPTION_LINES).lstrip().startswith("[")
-        rows = listed_records(file, _CAPTION_LINES) if is_list else lined_records(file, _CAPTION_LINES)
-    else:
-        cells = read_cells(file, "caption", CAPTION_TABLE)
-        rows = (Record(file, f"on line {line}", fields, CAPTION_TABLE) for line, fields in cells)
-    for record in rows:
+    for record in rows(file, _CAPTION_LINES):
         name = lined_identity(record)
         yield Caption(id=name, image=image_name(record), text=any_text(record, "caption"), origin=origin(record))
 
 
-# Answered questions: Visual7W's ``dataset*.json``, or JSON lines of ``{"image", "question", "answer"}``.
+# Answered questions: Visual7W's ``dataset*.json``, or rows of ``{"image", "question", "answer"}``.
 # Visual7W (Zhu et al. 2016, https://ai.stanford.edu/~yukez/visual7w/) lists images, each with its ``filename`` and
-# ``qa_pairs``; the three wrong answers of a pair are its ``multiple_choices``. Lines may have ``id`` and ``wrong``.
+# ``qa_pairs``; the three wrong answers of a pair are its ``multiple_choices``. Rows may have ``id`` and ``wrong``.
 
 _VISUAL7W = "name a file of Visual7W, with a list of images that have filename and qa_pairs"
 _ANSWER_LINES = 'write a line such as {"image": "1.jpg", "question": "How many dogs are there?", "answer": "2"}'
@@ -236,14 +264,14 @@ _ANSWER_LINES = 'write a line such as {"image": "1.jpg", "question": "How many d
 
 def visual7w(file: Path) -> Iterator[Answer]:
     for image in listed(whole(file, _VISUAL7W), "images", "image"):
-        name = image.text("filename")
+        name = image_name(image, "filename")
         for record in listed(image, "qa_pairs", f"{image.id}, question"):
             number = identity(record, "qa_id") if "qa_id" in record.fields else record.id
             yield _answer(record, image=name, name=number, wrong=_texts(record, "multiple_choices", []))
 
 
 def lined_answers(file: Path) -> Iterator[Answer]:
-    for record in lined_records(file, _ANSWER_LINES):
+    for record in rows(file, _ANSWER_LINES):
         name = lined_identity(record)
         yield _answer(record, image=image_name(record), name=name, wrong=_texts(record, "wrong", []))
 
@@ -267,7 +295,7 @@ def _texts(record: Record, field: str, *otherwise: list[str]) -> tuple[str, ...]
     return tuple(values)
 
 
-# Dialogs: VisDial's ``visdial_*.json``, or JSON lines of ``{"image", "caption", "dialog": [[question, answer]]}``.
+# Dialogs: VisDial's ``visdial_*.json``, or rows of ``{"image", "caption", "dialog": [[question, answer]]}``.
 # VisDial (Das et al. 2017, https://visualdialog.org/data) has pools of questions and answers, to which dialogs point
 # by number; the questions have no question mark, and the answers no full stop.
 
@@ -307,7 +335,7 @@ def _pooled(turn: Record, field: str, pool: Sequence[str]) -> str:
 
 
 def lined_dialogs(file: Path) -> Iterator[Dialog]:
-    for record in lined_records(file, _DIALOG_LINES):
+    for record in rows(file, _DIALOG_LINES):
         turns = record.fields.get("dialog")
         if type(turns) is not list or not all(
             isinstance(turn, list) and [type(text) for text in turn] == [str, str] for turn in turns

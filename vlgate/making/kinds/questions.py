@@ -19,7 +19,7 @@ from vlgate.errors import OptionError, UnknownNameError, escaped
 from vlgate.images.files import missing_image
 from vlgate.making.inputs.reading import distinct_graphs, refuse_others
 from vlgate.making.kinds.kind import kind_of
-from vlgate.making.sets.folder import BIAS, PAGE, digest, opened
+from vlgate.making.sets.folder import BIAS, PAGE, digests, opened
 from vlgate.making.sets.report import GATED, how_made, share
 from vlgate.making.sets.text_alone import BLIND, above, probe_rows, row, warning
 from vlgate.making.word_tables import extended
@@ -165,7 +165,7 @@ def run(given: argparse.Namespace) -> int:
     if not tests:
         raise OptionError(f"--tests {given.tests}: {form}; take --format jsonl, or add one of {', '.join(ENDINGS)}")
     names = ("format", "tests", "size", "limit", "seed", "shares", "faults", "wordnet")
-    sources = {part: {file.name: digest(file) for file in getattr(given, part)} for part in ("files", "without")}
+    sources = {part: digests(getattr(given, part)) for part in ("files", "without")}
     refuse_others(given.files, QUESTIONS.takes)
     made_by = {"vlgate": __version__, "kind": "questions", **{name: getattr(given, name) for name in names}, **sources}
     with opened(given.out, made_by, overwrite=given.overwrite) as folder:
@@ -198,7 +198,7 @@ def run(given: argparse.Namespace) -> int:
 def _generator(given: argparse.Namespace, left_out: Counter[str]) -> Generator:
     without = frozenset(chain.from_iterable(images_in(file) for file in given.without))
     faults: Literal["fail", "leave out"] = "fail" if given.faults == "fail" else "leave out"
-    graphs = list(distinct_graphs(given.files, faults, left_out, without))
+    graphs = list(distinct_graphs(given.files, faults, left_out, Counter(), without))
     ontology = vocabulary_of(given.files)
     if given.wordnet is not None:
         ontology = extended(ontology, graphs, given.wordnet)

@@ -140,7 +140,8 @@ Balance = Literal["near chance", "pruned", "none"]
 
 BEYOND = "beyond --limit"
 _SLACK = 2  # cases below --limit, since balanced classes come in pairs
-_GROWTH = 1.2  # of the sample of images that is tried for a gate
+_GROWTH = 1.2  # of a sample of images that is tried for a gate
+_SAMPLES = 5
 _ROUNDS = 5  # of balancing classes and dropping what is found blindly: each undoes a little of the other
 
 
@@ -235,10 +236,11 @@ class _Choosing:
         return items
 
     def gated(self, items: Sequence[Item], *, left: float, cases: int) -> float:
-        """Return about which share of the images gives the cases of a gate: a balanced set grows faster than they."""
-        # ``left`` is the share of a balanced set that the filters leave, ``cases`` how many all images give.
+        """Return which share of the images gives the cases of a gate: a balanced set grows faster than they."""
+        # ``left`` is the share of a balanced set that the filters leave, ``cases`` how many all images give. A share
+        # must give them in each of some samples.
         order = sorted({name for item in items for name in images(item)})
-        quick_generator(f"{self._seed}:gate:{self._kind.name}").shuffle(order)
+        generator = quick_generator(f"{self._seed}:gate:{self._kind.name}")
 
         def number(share: float) -> int:
             shown = set(order[: ceil(share * len(order))])
@@ -249,8 +251,10 @@ class _Choosing:
             return 0 if found.note else len(found.items)  # a set that is not balanced counts for none
 
         share = ENOUGH / cases
-        while share < 1 and left * number(share) < ENOUGH:
-            share = min(1.0, _GROWTH * share)
+        for _ in range(_SAMPLES):
+            generator.shuffle(order)
+            while share < 1 and left * number(share) < ENOUGH:
+                share = min(1.0, _GROWTH * share)
         return share
 
     def _balanced(self, items: list[Item]) -> list[Item]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import file_digest
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +179,19 @@ def opened(folder: Path, options: Mapping[str, Any], *, overwrite: bool) -> Iter
         raise OptionError(f"--out {folder}: cannot be written ({why}); name another folder") from None
 
 
-def digest(file: Path) -> str:
+def distinct_names(files: Iterable[Path]) -> dict[Path, str]:
+    """Return the name of each file, after as many of its folders as tell it from the others."""
+    paths = {file: file.absolute().parts for file in files}
+    ends = {file: ["/".join(path[-length:]) for length in range(1, len(path))] for file, path in paths.items()}
+    number = Counter(chain.from_iterable(ends.values()))
+    return {file: next((end for end in names if number[end] == 1), file.name) for file, names in ends.items()}
+
+
+def digests(files: Iterable[Path]) -> dict[str, str]:
+    return {name: _digest(file) for file, name in distinct_names(files).items()}
+
+
+def _digest(file: Path) -> str:
     if not file.is_file():  # reading a pipe would block for ever
         return ""
     try:

@@ -18,7 +18,7 @@ from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, MakeSome, Work
 from vlgate.making.sets.blind import images, reached, scored
 from vlgate.making.sets.candidates import Balance, Block, Chosen, blocks, choose, items
-from vlgate.making.sets.folder import BIAS, PAGE, WHY, SetFolder, as_cases, as_reasons, digest, opened
+from vlgate.making.sets.folder import BIAS, PAGE, WHY, SetFolder, as_cases, as_reasons, digests, opened
 from vlgate.making.sets.report import GATED, Account, as_page, measured, shortcuts_record
 from vlgate.making.sets.validity import Check, checks
 from vlgate.making.tools import TOOLS, ToolOptions, Tools
@@ -177,5 +177,5 @@ def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:
         "faults": settings.faults,
         "images": "" if settings.images is None else settings.images.name,
         **{TOOLS[name].option: value for name, value in tools.items() if value is not None},
-        "files": {file.name: digest(file) for file in settings.files},
+        "files": digests(settings.files),
     }

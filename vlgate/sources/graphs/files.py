@@ -30,19 +30,26 @@ OWN_REMEDY = "correct it as docs/benchmarks/scene-graphs.md shows"
 
 
 def read_graphs(
-    path: Path, *, faults: Mode = "fail", left_out: Counter[str] | None = None, size_of: SizeOf | None = None
+    path: Path,
+    *,
+    faults: Mode = "fail",
+    left_out: Counter[str] | None = None,
+    size_of: SizeOf | None = None,
+    lost: Counter[Path] | None = None,
 ) -> Iterator[SceneGraph]:
     """Yield a file's graphs in its order; with ``size_of``, one that does not fit the size of its image is a fault."""
+    # ``lost`` gets the number of the graphs that are left out as a whole, ``left_out`` that of all parts by reason.
     if faults not in {"fail", "leave out"}:
         raise ValueError(f"{faults=}: expected 'fail' or 'leave out'")
     if faults == "leave out" and left_out is None:
         raise ValueError(f"{left_out=}: expected a Counter, because nothing is left out silently; pass Counter()")
-    return _read(path, Faults(path, faults, Counter() if left_out is None else left_out), size_of)
+    counted = Faults(path, faults, Counter() if left_out is None else left_out)
+    return _read(path, counted, size_of, Counter() if lost is None else lost)
 
 
 def graph_faults(path: Path, size_of: SizeOf | None = None) -> list[DataError]:
     errors: list[DataError] = []
-    deque(_read(path, Faults(path, "leave out", Counter(), OWN_REMEDY, errors), size_of), maxlen=0)
+    deque(_read(path, Faults(path, "leave out", Counter(), OWN_REMEDY, errors), size_of, Counter()), maxlen=0)
     return errors
 
 
@@ -62,7 +69,7 @@ def unknown_names(graphs: Iterable[SceneGraph], known: Callable[[str], bool]) ->
     return Counter({name: count for name, count in names.items() if not known(name)})
 
 
-def _read(path: Path, faults: Faults, size_of: SizeOf | None) -> Iterator[SceneGraph]:
+def _read(path: Path, faults: Faults, size_of: SizeOf | None, lost: Counter[Path]) -> Iterator[SceneGraph]:
     checker = Checker(faults, size_of)
     with closing(members(path)) as found:
         first = next(found, None)
@@ -79,6 +86,8 @@ def _read(path: Path, faults: Faults, size_of: SizeOf | None) -> Iterator[SceneG
             named = plain(member, faults)
             if named is not None and (graph := checker.graph(*named, member.repeated)) is not None:
                 yield graph
+            elif member.layout != "beside":
+                lost[path] += 1
 
 
 def vocabulary_of(files: Iterable[Path]) -> Ontology:

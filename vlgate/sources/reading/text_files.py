@@ -6,9 +6,10 @@ import csv
 import gc
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -160,10 +161,13 @@ _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _EXCEL = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # a first line with which Excel names the separator
 
 
-def read_cells(file: Path, column: str, remedy: str) -> Iterator[tuple[int, dict[str, str]]]:
+def read_cells(
+    file: Path, column: str, remedy: str, blank: Collection[str] = ()
+) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a table, each with the line that it begins on, from 1, and its cells by column."""
     # Values are separated by commas, semicolons or tabs: by those with which the first line has a column named
-    # ``column``, or if that is empty, by those with which it has the most columns. Blank cells and lines are left out.
+    # ``column``, or if that is empty, by those with which it has the most columns. Blank lines are left out, and blank
+    # cells, but for those of the columns ``blank``.
     text = read_text(file, remedy)
     excel = _EXCEL.match(text)
     text = text[excel.end() :] if excel else text
@@ -185,9 +189,9 @@ def read_cells(file: Path, column: str, remedy: str) -> Iterator[tuple[int, dict
             problem = f"has {len(cells)} cells, but there are {len(columns)} columns"
             quotes = f"put a text that holds {_SEPARATORS[separator]} into quotation marks"
             raise DataError(file, f"on line {line}", problem, quotes)
-        named = {name: cell for name, cell in zip(columns, cells, strict=False) if name and cell.strip()}
-        if named:
-            yield line, named
+        named = {name: cell for name, cell in zip_longest(columns, cells[: len(columns)], fillvalue="") if name}
+        if any(map(str.strip, named.values())):
+            yield line, {name: cell for name, cell in named.items() if name in blank or cell.strip()}
 
 
 def check_columns(file: Path, columns: Sequence[str]) -> None:
