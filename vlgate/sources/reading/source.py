@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
@@ -123,7 +123,7 @@ def of_files(rows: Collection[TaskRow], cases: Callable[[TaskRow, Path, Find], I
     return Source(read=read, shapes=shapes_of(rows), take=take)
 
 
-NOTHING = Case(id="", requests=(), truths=()).tags  # one object for all cases
+NOTHING: Mapping[str, Any] = Case(id="", requests=(), truths=()).tags  # one object for all cases
 
 
 def case_of(
