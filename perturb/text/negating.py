@@ -223,7 +223,7 @@ def _with_not(parsed: Parsed, root: int, subject: int, verb: int) -> _Negation |
     says = "it is denied of the same subject"
     if word.tag == "MD" or verb != root or word.lemma == "be":
         return [Edit(span=(verb + 1, verb + 1), text="not")], (word.lower, f"{word.lower} not"), says
-    infinitives = lemmas(word.lower, "VERB")  # all of them, of which a lemma is one: "found" is of two
+    infinitives = lemmas(word.lower, "VERB")
     if len(infinitives) != 1:
         return "a verb whose infinitive is not known"
     do = {"VBZ": "does not", "VBP": "do not", "VBD": "did not"}[word.tag]

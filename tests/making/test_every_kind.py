@@ -109,7 +109,7 @@ def test_an_input_that_a_kind_does_not_take_names_the_kinds_that_do(examples, tm
         ("word-swap", "graphs", "--parser=x", "--parser: word-swap of graphs does not use it; leave it out (used: "),
         ("active-passive", "frames", "--faults=leave-out", "--faults: active-passive of frames takes no graphs"),
         ("questions", "graphs", "--device=cuda", "--device: questions does not use it; leave it out"),
-        ("questions", "graphs", "--cache=none", "--cache: questions does not use it; leave it out"),
+        ("questions", "graphs", "--cache=kept", "--cache: questions does not use it; leave it out"),
         ("attribute", "graphs", "--cache=y", "--cache: attribute does not use it; leave it out"),
         ("object", "frames", "--device=cuda", "--device: object of frames does not use it without --similarity or "),
         (

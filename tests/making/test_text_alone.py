@@ -169,7 +169,8 @@ def command(tmp_path, capsys, monkeypatch, sides):
 def test_the_command_ends_with_the_warning_and_the_inputs_of_a_gate(command):
     status, folder, said = command()
     assert status == 0
-    assert said[-2].startswith("beware: text alone is above chance (0.500): blind baseline, cross-validated 1.000 (")
+    assert said[-3].startswith("beware: text alone is above chance (0.500): blind baseline, cross-validated 1.000 (")
+    assert said[-2].startswith("beware: none of the 20 images of the cases is in ")
     assert "120 captions: 20 gave a case, 100 gave none; 120 candidates, 20 of them cases" in said
     assert said[-1].startswith(f"20 cases in {folder}; a gate of 30 cases needs more than these 120 captions; ")
 

@@ -242,7 +242,7 @@ def test_a_reference_model_needs_no_images(place, name):
 @pytest.mark.parametrize("named", ["bag-of-words", "oracle", "my_model:build"])
 @pytest.mark.parametrize(
     ("option", "expected"),
-    [("--dtype=flot32", "*float32*float16*bfloat16*"), ("--device=cud", "*auto, cpu, cuda, cuda:N*mps*cuda*")],
+    [("--dtype=flot32", "*float32*float16*bfloat16*"), ("--device=cud", "*auto, cpu, gpu, cuda, cuda:N*mps*cuda*")],
 )
 @pytest.mark.usefixtures("loading")
 def test_every_model_refuses_an_unknown_device_or_dtype(place, named, option, expected):

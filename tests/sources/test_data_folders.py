@@ -89,9 +89,9 @@ def test_an_unknown_task_is_answered_with_the_files_of_own_cases_and_no_task_of_
         known_tasks(options(data=(data,), suite=("mine/relations",)))
     assert "valse" not in str(caught.value)
     misnamed = "data/case.jsonl is not read under this name: call it data/cases.jsonl, or put it into data/cases"
-    assert str(caught.value).endswith(f"; own cases were read from data/cases.jsonl; {misnamed}")
+    assert str(caught.value).endswith(f" (own cases were read from data/cases.jsonl; {misnamed})")
     (data / "cases.jsonl").unlink()
-    with pytest.raises(VlgateError, match=r"; own cases were read from none of cases\.jsonl, .*; data/case"):
+    with pytest.raises(VlgateError, match=r" \(own cases were read from none of cases\.jsonl, .*; data/case"):
         known_tasks(options(data=(data,), suite=("mine/relations",)))
     assert main(["check", "--data=data"]) == 4
     assert misnamed in capsys.readouterr().err.replace(f"{Path.cwd()}/", "")

@@ -21,7 +21,7 @@ from vlgate.record.options import Options
 from vlgate.report.remarks import grouped_flaws
 from vlgate.run.census import broken, count, looked_for
 from vlgate.run.concluding import flaws_of
-from vlgate.run.planning import empty_lines, is_wanted, no_folder, refuse_files
+from vlgate.run.planning import empty_lines, is_wanted, without_folder, refuse_files
 from vlgate.sources.data_folders import another_folder, grouped, own_cases, read_everything
 from vlgate.sources.graphs.generated import find_graphs
 from vlgate.sources.reading.source import ReadOptions
@@ -64,7 +64,7 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
         known |= shapes_of("own", options.data)
     for pattern in options.suite:
         if not any(fnmatchcase(task, pattern) for task in known) and not found.errors:
-            raise UnknownNameError("task in --suite", pattern, known, no_folder(options, pattern))
+            raise UnknownNameError("task in --suite", pattern, known, without_folder(options, pattern))
     if not found.tasks and not found.errors:
         remedy = (
             another_folder(options.data) or f"{own_cases(options.data)}; name the folder with valse/, cases.jsonl, ..."

@@ -110,7 +110,7 @@ def _refuse_unused(wanted: Kind, given: argparse.Namespace) -> None:
     if given.device != "cpu" and not any(getattr(given, name) for name in models):
         without = f" without {' or '.join(TOOLS[name].option for name in models)}" if models else ""
         raise OptionError(f"--device: {what} does not use it{without}; leave it out")
-    if given.cache is not None and "parser" not in used:
+    if given.cache not in {None, "none"} and "parser" not in used:
         raise OptionError(f"--cache: {what} does not use it; leave it out")
 
 

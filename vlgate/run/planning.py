@@ -57,7 +57,7 @@ def known_tasks(options: Options) -> dict[str, Shape]:
     known = shapes(options.data)
     for pattern in options.suite:
         if not any(fnmatchcase(task, pattern) for task in known):
-            raise UnknownNameError("task in --suite", pattern, known, no_folder(options, pattern))
+            raise UnknownNameError("task in --suite", pattern, known, without_folder(options, pattern))
     for protocol in sorted(options.protocols):
         if protocol not in known_protocols():
             raise UnknownNameError("protocol", protocol, known_protocols())
@@ -71,14 +71,14 @@ def read_gates(options: Options) -> Thresholds:
     try:
         return read_thresholds(options.thresholds, known)
     except UnknownTaskError as error:
-        raise ThresholdsError(f"{error}{no_folder(options, error.task)}") from None
+        raise ThresholdsError(f"{error}{without_folder(options, error.task)}") from None
 
 
-def no_folder(options: Options, task: str) -> str:
+def without_folder(options: Options, task: str) -> str:
     if task.partition("/")[0] in SOURCES:
         return ""
     if options.data:
-        return f"; {another_folder(options.data) or own_cases(options.data)}"
+        return f" ({another_folder(options.data) or own_cases(options.data)})"
     return " (no data folder was given: name the one with your tasks with --data DIR or VLGATE_DATA)"
 
 
