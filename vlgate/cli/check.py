@@ -21,7 +21,7 @@ from vlgate.record.options import Options
 from vlgate.report.remarks import grouped_flaws
 from vlgate.run.census import broken, count, looked_for
 from vlgate.run.concluding import flaws_of
-from vlgate.run.planning import empty_lines, is_wanted, without_folder, refuse_files
+from vlgate.run.planning import empty_lines, is_wanted, refuse_files, without_folder
 from vlgate.sources.data_folders import another_folder, grouped, own_cases, read_everything
 from vlgate.sources.graphs.generated import find_graphs
 from vlgate.sources.reading.source import ReadOptions
