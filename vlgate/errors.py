@@ -184,9 +184,11 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
 
 def no_folder(path: Path) -> str:
     """Say that there is no such folder, and which folder beside it was probably meant."""
-    if not path.parent.is_dir():
-        return f"there is no folder {path} (its parent {path.parent} does not exist either)"
-    hint = did_you_mean(path.name, sorted(folder.name for folder in path.parent.iterdir() if folder.is_dir()))
+    hint = ""
+    with suppress(OSError):  # a name that is too long, a folder that cannot be listed
+        if not path.parent.is_dir():
+            return f"there is no folder {path} (its parent {path.parent} does not exist either)"
+        hint = did_you_mean(path.name, sorted(folder.name for folder in path.parent.iterdir() if folder.is_dir()))
     return f"there is no folder {path}{hint and f' ({hint})'}"
 
 
@@ -196,7 +198,8 @@ def path_of(text: str | Path, folder: Path, named: str) -> Path:
         path = folder / Path(text).expanduser()
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             path.lstat()
-    except (OSError, ValueError, RuntimeError) as error:  # too long, a null byte, the home folder of nobody
+        path.resolve()
+    except (OSError, ValueError, RuntimeError) as error:  # too long, a null byte, the home folder of nobody, a loop
         reason = getattr(error, "strerror", None) or error
         raise OptionError(f"{named}={text}: cannot be a path ({reason}); name another") from None
     return path

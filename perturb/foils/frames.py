@@ -66,7 +66,7 @@ def role_verb(name: str, abstract: str, similar: str = "") -> RoleVerb | None:
     between[0] = between[0][1:]  # without the verb itself
     before: dict[str, str] = {}
     for match, some in zip(matches[1:], between, strict=True):
-        role, link = match[0].lower(), [word for index, word in enumerate(some) if not _counts(some, index)]
+        role, link = match[0].lower(), [word for index, word in enumerate(some) if not _is_determiner(some, index)]
         if _BEFORE.issuperset(link):
             before[role] = " ".join(link)
         elif not before and role != PLACE:
@@ -77,7 +77,7 @@ def role_verb(name: str, abstract: str, similar: str = "") -> RoleVerb | None:
     return RoleVerb(name=name, base=base, agent=agent, roles=tuple(before), before=before, similar=similar)
 
 
-def _counts(words: Sequence[str], index: int) -> bool:
+def _is_determiner(words: Sequence[str], index: int) -> bool:
     """Whether a word is a determiner, or its "of": "some of the"; that of "out of the" is not."""
     behind = words[index] == "of" and index > 0 and words[index - 1] in _DETERMINERS
     return behind or words[index] in _DETERMINERS

@@ -232,14 +232,14 @@ def test_files_that_are_no_images_or_cut_off_are_wrong_and_named(data, capsys):
     own(data, *[PAIR | {"image": f"photos/{file.name}"} for file in whole.values()], *[PAIR] * 2)
     assert checked(capsys, f"--data={data}")[0] == 0
     bad = {"empty": b"", "pointer": b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "page": b"<html>"}
-    bad |= {f"cut {end}": whole[end].read_bytes()[: 1000 - len(end)] for end in ("jpg", "png")}
+    bad |= {f"cut {end}": whole[end].read_bytes()[: 1000 - len(end)] for end in ("jpg", "png", "webp", "gif", "bmp")}
     bad |= {f"cut {end} at its end": whole[end].read_bytes()[:-40] for end in ("jpg", "png")}
     for name, content in bad.items():
         (data / f"photos/{name}").write_bytes(content)
     own(data, *[PAIR | {"image": f"photos/{name}"} for name in bad], PAIR)
     status, told, _ = checked(capsys, f"--data={data}")
     [broken, pointer, page] = wrong(told)
-    assert broken.startswith("wrong: 5 images cannot be decoded (photos/empty, photos/cut jpg, photos/cut png, ...)")
+    assert broken.startswith("wrong: 8 images cannot be decoded (photos/empty, photos/cut jpg, photos/cut png, ...)")
     assert broken.endswith("is empty; replace the file, or download it again")
     assert pointer.endswith("fetch the file with git lfs pull")
     assert page.endswith("download the image that it shows")

@@ -65,6 +65,8 @@ def test_a_value_that_can_be_no_path_is_refused(place, name):
     for text in texts:
         place.run(f"--{name}={text}", ret=4, error=f"ERROR: *{name}=*" if name != "model" else "ERROR: model=*")
     place.run(f"--{name}", "x" * 5000, ret=4)
+    Path("loop").symlink_to("loop")
+    place.run(f"--{name}=loop", ret=4)
 
 
 TOML = "[tool.pytest.ini_options]\n"

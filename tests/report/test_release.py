@@ -76,6 +76,8 @@ MORE = "give a/b more cases, or a threshold that its cases can decide"
         (unsure(metric="acc"), "write acc_r in the gate of a/b"),
         (unsure(metric="visual_gain"), "run it again with --controls look"),
         (unsure(deselected=2), "run all cases of a/b"),
+        (unsure(undrawn=2), "run all cases of a/b"),
+        (unsure(n=4, undrawn=2), "run all cases of a/b"),
         (unsure(minimum=0.1, ties="credit"), "run it again with --ties strict or half"),
         (unsure(skipped=50), ""),
         (unsure(corrected=50), ""),
@@ -100,6 +102,11 @@ def test_after_a_fail_the_next_step_names_a_task_that_failed_with_missed_cases()
     assert step("fail", better, unsure(), other) == ""
     expected = "vlgate show run --suite a/c lists its missed cases"
     assert step("fail", better, unsure(), other, replace(worse, why="; raise the limit, or so")) == expected
+
+
+def test_a_run_without_a_task_has_no_gates_to_write():
+    assert step("not gated") == "vlgate init --from run writes gates from this run"
+    assert next_step("not gated", (), (), run="run") == ""
 
 
 def test_only_a_pass_says_that_a_model_may_be_released():

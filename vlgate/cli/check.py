@@ -1,8 +1,8 @@
 """Check data folders and thresholds all at once, without a model: every error, the images, what is left out.
 
 Each error is a line with its file, record and remedy. Flaws of the data, such as a caption that equals its foil, and
-labels that others report as wrong are told, without being errors. Of each image file only the header and the end are
-read: a file that is empty, cut off, a pointer of Git LFS or not an image is an error.
+labels that others report as wrong are told, without being errors. Of a JPEG or PNG file only the header and the
+end are read, others are decoded: a file that is empty, cut off, a pointer of Git LFS or not an image is an error.
 """
 
 from __future__ import annotations

@@ -84,6 +84,10 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
         doubt = f"{why}, so no gate can pass; use --ties strict or half", Step(needs="ties")
     if doubt is not None and (outcome != "fail" or coverage.deselected):
         outcome, (why, step) = "inconclusive", doubt
+    if step is not None and step.needs == "controls limit" and metric.n >= coverage.judged:
+        step = Step(needs="cases")
+    if step is not None and step.needs == "cases" and coverage.undrawn:
+        step = Step(needs="all cases")
     return Decision(gate=gate, outcome=outcome, why=why + _disputed(coverage), step=step, metric=metric)
 
 
@@ -147,8 +151,7 @@ def too_few(gate: Gate, coverage: Coverage, n: int, rarer: int | None = None) ->
         counted = f"only {rarer} of {n} cases have the rarer truth"
     else:
         return None
-    sampled = gate.metric in CONTROLLED and n < coverage.judged
-    return f"{counted}, {fewer}{copies}", Step(needs="controls limit" if sampled else "cases")
+    return f"{counted}, {fewer}{copies}", Step(needs="controls limit" if gate.metric in CONTROLLED else "cases")
 
 
 def _compared(gate: Gate, metric: Metric) -> tuple[Outcome, str, Step | None]:

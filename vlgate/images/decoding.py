@@ -94,14 +94,12 @@ def decode_stream(stream: BinaryIO, where: object, key: str) -> Image:
 
 
 def check_stream(stream: BinaryIO, where: object, key: str) -> None:
-    """Raise as ``decode_stream`` does, as far as the header and the end tell; pixels are decoded for odd ends only."""
-    image = _open(stream, where, key)
-    if image.format in _ENDS:
-        end = _ENDS[image.format]
-        stream.seek(-len(end), os.SEEK_END)
-        if stream.read() != end:
-            stream.seek(0)
-            decode_stream(stream, where, key)
+    """Raise as ``decode_stream`` does; of a JPEG or PNG with its usual end, only the header and the end are read."""
+    end = _ENDS.get(str(_open(stream, where, key).format), b"")
+    stream.seek(-len(end), os.SEEK_END)
+    if not end or stream.read() != end:
+        stream.seek(0)
+        decode_stream(stream, where, key)
 
 
 def _open(stream: BinaryIO, where: object, key: str) -> ImageFile:

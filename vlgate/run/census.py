@@ -75,7 +75,7 @@ def looked_for(image: LazyImage) -> str:
         image.load()
     except MissingImageError as error:
         near = nearest_file(error.key, error.looked)
-        return str(error).rpartition("; ")[0] + (f"; there is {near}: write its path" if near else "")
+        return str(error).rpartition("; ")[0] + (f"; there is {near}: rename it, or write its path" if near else "")
     return f"image {image.key!r}"
 
 

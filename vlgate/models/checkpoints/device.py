@@ -8,7 +8,7 @@ import sys
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
 
-from vlgate.errors import ModelLoadError, nearest
+from vlgate.errors import ModelLoadError, did_you_mean, nearest
 
 if TYPE_CHECKING:
     import torch
@@ -70,8 +70,8 @@ def check_dtype(name: str) -> None:
 def check_device(name: str) -> None:
     # Whether this machine has the device is not checked.
     if not re.fullmatch(r"auto|cpu|gpu|mps|cuda(:[0-9]+)?", name):
-        close = nearest(name, _DEVICES)
-        raise ModelLoadError(f"device={name!r}: {_EXPECTED}{f'; {close}' if close.startswith('did') else ''}")
+        close = did_you_mean(name, _DEVICES)
+        raise ModelLoadError(f"device={name!r}: {_EXPECTED}{close and f'; {close}'}")
 
 
 def pick_dtype(name: str) -> torch.dtype:

@@ -71,7 +71,7 @@ _SERVED = re.compile(r"(?P<openai>gpt-[345]|chatgpt|o[134](-|$))|claude-|gemini-
 def readers(config: Mapping[str, Any]) -> list[str]:
     """Return the names of the models that read a checkpoint, by its ``config.json``."""
     kind, made = config.get("model_type"), config.get("architectures") or []
-    sees = any("vision" in key.split("_") for key in config)
+    sees = not {"vision", "visual", "image", "img"}.isdisjoint(word for key in config for word in key.split("_"))
 
     def named(spec: ModelSpec) -> bool:
         return any(of == kind and (cls in made or not made) for cls, of in spec.classes.items())
@@ -114,7 +114,11 @@ def _meant_checkpoint(spec: str, plain: str, folder: Path) -> str:
         return _to_write(spec, ["open_clip"])
     with suppress(OSError, ValueError, AttributeError, TypeError, ModelLoadError):
         if (here := hub.here(hub.pretrained(plain, folder))) is not None:
-            return _to_write(spec, readers(json.loads((here / hub.CONFIG).read_text(encoding="utf-8"))))
+            config = json.loads((here / hub.CONFIG).read_text(encoding="utf-8"))
+            names, kind = readers(config), ", ".join(config.get("architectures") or ())
+            if kind and not names:
+                return f"holds a {kind}, which no registered model reads (vlgate models lists them)"
+            return _to_write(spec, names)
     if path.is_dir():
         modules = [module.stem for module in sorted(path.glob("[!_]*.py"))]
         return f"is a folder of Python files; start in it, and write --model={modules[0]}:build" if modules else ""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate import __version__
-from vlgate.errors import ModelLoadError, described, nearest
+from vlgate.errors import ModelLoadError, described, did_you_mean, nearest
 from vlgate.models.checkpoints.device import check_dtype, pick_device
 from vlgate.models.checkpoints.fingerprint import digest, digest_path, digest_source, path_named
 from vlgate.models.loading.catalogue import all_offered, meant, offered
@@ -179,8 +179,7 @@ def _check(spec: str, folder: Path) -> None:
 
 
 def _near(name: str, more: Iterable[str] = ()) -> str:
-    close = nearest(name, sorted({*registered(), *(one.name for one in all_offered()), *more}))
-    return close if close.startswith("did you mean") else ""
+    return did_you_mean(name, sorted({*registered(), *(one.name for one in all_offered()), *more}))
 
 
 def fetch(spec: str, *, folder: Path) -> None:

@@ -78,7 +78,7 @@ def next_step(
         ordered = sorted((order.index(step["needs"]), task, step["name"]) for step, task in steps)
         return next((_STEPS[order[need]].format(task=task, name=name) for need, task, name in ordered), "")
     if verdict == "not gated":
-        return f"{vlgate} init --from {run} writes gates from this run"
+        return f"{vlgate} init --from {run} writes gates from this run" if tasks else ""
     if verdict == "pass" and baseline:
         return f"{vlgate} baseline {run} --out {baseline} --overwrite makes this run the new baseline"
     if verdict == "pass":
@@ -87,8 +87,9 @@ def next_step(
 
 
 def _has_missed(gate: Mapping[str, Any]) -> bool:
-    # A limit fails because the model is better; a gate without a figure is about something else than the cases
-    return gate["kind"] != "limit" and (gate["value"] is not None or "difference" in gate)
+    # A limit fails because the model is better, and a changed case may be right; a gate without a figure is about
+    # something else than the cases
+    return gate["kind"] not in {"limit", "max_churn"} and (gate["value"] is not None or "difference" in gate)
 
 
 def _counts(run: RunResult) -> str:
