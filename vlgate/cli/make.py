@@ -167,7 +167,9 @@ def _no_images(made: Iterable[Item], given: argparse.Namespace) -> str:
 
     names = {name for item in made for name in images(item)}
     folders = dict.fromkeys((*(file.parent for file in given.files), given.out.parent, given.out))
-    if any((folder / part / name).is_file() for name in names for folder in folders for part in ("", IMAGES)):
+    below = (folder for file in given.files for folder in sorted(file.parent.glob("*/")))  # such as data/
+    looked = [folder / part for folder in dict.fromkeys((*folders, *below)) for part in ("", IMAGES)]
+    if any((folder / name).is_file() for name in names for folder in looked):
         return ""
     where = ", ".join(map(str, folders))
     return f"none of the {len(names):,} images of the cases is in {where}; put them below the data folder of the run"
