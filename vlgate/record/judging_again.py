@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vlgate.errors import VlgateError
+from vlgate.gates.decide import Judged
 from vlgate.gates.error_rates import ErrorRates
 from vlgate.gates.records import Decision, Gate
 from vlgate.gates.thresholds import Thresholds, read_thresholds
@@ -37,11 +38,7 @@ class JudgedAgain:
 def judge_again(
     run: RecordedRun, file: Path, earlier: FinishedRun | None = None, *, first: bool = False, require_gates: bool = True
 ) -> JudgedAgain:
-    if "unasked" not in run.figures:
-        raise run.wrong(f"{METRICS} is of an earlier version: unasked is missing")
-    tables = case_tables(run)
-    tasks = judged_tasks(run, tables)
-    _refuse_other_rows(run, tables)
+    tables, tasks = _asked(run)
     kinds = {name: task.shape for name, task in tasks.items()}
     known = {**_known(run), **kinds}
     thresholds = read_thresholds(file, known)
@@ -87,9 +84,15 @@ def judge_again(
     )
 
 
-def _refuse_other_rows(run: RecordedRun, tables: Mapping[str, CaseTable]) -> None:
+def _asked(run: RecordedRun) -> tuple[Mapping[str, CaseTable], Mapping[str, Judged]]:
+    """Return the rows and the tasks of a run, whose files must agree with each other."""
+    if "unasked" not in run.figures:
+        raise run.wrong(f"{METRICS} is of an earlier version: unasked is missing")
+    tables = case_tables(run)
+    tasks = judged_tasks(run, tables)
     if (verdict := read_verdict(run)) is not None and verdict["digests"]["rows"] != recorded_digest(tables):
         raise run.wrong(f"the rows in {CASES} are not those that {VERDICT} has the digest of", OF_ONE_RUN)
+    return tables, tasks
 
 
 def _known(run: RecordedRun) -> dict[str, Shape]:

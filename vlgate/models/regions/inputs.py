@@ -54,7 +54,7 @@ def parts(source: hub.Pretrained, options: Options, folder: Path, *, detector: b
     regions = options["regions"]
     if hub.here(source) is not None:
         yield lambda: tokenizer_source(source, folder, options["tokenizer"])
-    if detector and not (regions and is_features(folder / Path(regions).expanduser())):
+    if detector and not (regions and is_features(expanded(regions, folder))):
         from vlgate.models.regions.detector import detector_folder
 
         yield lambda: detector_folder(regions, folder)
