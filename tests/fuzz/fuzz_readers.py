@@ -41,7 +41,7 @@ from vlgate.probes.controls.control import Controlled
 from vlgate.record import replies
 from vlgate.record.cases import read_cases
 from vlgate.record.comparison import finished_run
-from vlgate.record.digests import Digests, digest
+from vlgate.record.digests import Digests, digest, rows_digest
 from vlgate.record.folder import read_run
 from vlgate.record.judging_again import judge_again
 from vlgate.record.model_card import ModelCard
@@ -107,7 +107,8 @@ def whole_run():
             figures={"visual_gain": Figure(column="shown", before="grey")},
         )  # fmt: skip
         controls = (Controlled(name="look", limit=3, tasks={"scenes/relations": asked}),)
-        digests = Digests(thresholds=None, must_hold=None, plan=f"blake2b:{0:032x}", rows=f"sha256:{0:064x}")
+        rows = rows_digest((one.task.id, one.verdicts) for one in result.results)
+        digests = Digests(thresholds=None, must_hold=None, plan=f"blake2b:{0:032x}", rows=rows)
         result = replace(result, controls=controls, digests=digests)
         card = ModelCard(name="oracle", checks=(Check(name="polarity", outcome="ok", why="it is"),))
         assert write_rows(result, options) == []

