@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from builders import tabled
 from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
@@ -174,12 +175,7 @@ def test_sentences_without_a_number_are_left_out(tmp_path):
     assert len(scores) == 2
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("", "f.csv: is empty"), ("text\na", "has the titles 'text'"), ("text,size,size\na,1,2", "has the titles"),
-    ("text,size\na", "on line 2: has 1 cells, expected 2"),
-    ("text,size\na,big", "on line 2: size='big', expected a number"),
-    ("text,size\na,inf", "on line 2: size='inf', expected a number"),
-])  # fmt: skip
+@tabled
 def test_a_file_of_numbers_that_cannot_be_used_is_named(text, said, tmp_path):
     file = tmp_path / "f.csv"
     file.write_text(text)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builders import read_lines, write_lines
+from builders import read_lines, tabled, write_lines
 
 from vlgate.cli import main
 from vlgate.making.kinds.kind import kind
@@ -103,14 +103,7 @@ def test_the_model_of_inference_refuses_what_a_caption_entails_and_what_it_leave
         assert reasons == [validity.ENTAILED, validity.ENTAILED, neutral, None, None]
 
 
-@pytest.mark.parametrize(
-    ("name", "tools"),
-    [
-        ("relations", ("mlm", "nli", "lm")),
-        ("plurality", ("nli", "grammar", "lm")),
-        ("counting-captions", ("nli", "grammar", "lm")),
-    ],
-)
+@tabled
 def test_the_cases_that_stay_are_those_that_the_models_take(make, judges, name, tools):
     report, cases = make(name, *tools)
     pairs = [(case["caption"], case["foil"]) for case in cases]

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from builders import tabled
 from voting import PAIRS, read_items, write_cases
 
 from vlgate.cli import main
@@ -74,16 +75,7 @@ def test_what_two_of_three_find_valid_is_kept(votes, tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["form", "--suite", "no/*"], "no task of your own in .* is wanted; there are: mine/x, mine/y"),
-        (["form", "--side", "0"], "--side 0: expected a number above 0"),
-        (["keep"], "keep needs files of votes; name them with --votes"),
-        (["keep", "--votes", "nowhere.json"], "nowhere.json: there is no such file"),
-        (["keep", "--votes", "OLD"], r"old\.json.*is a vote on the form 'old'"),
-    ],
-)
+@tabled
 def test_an_error_is_one_line_with_the_remedy(votes, tmp_path, arguments, said):
     old = tmp_path / "old.json"
     old.write_text('{"vlgate_votes": 1, "form": "old", "annotator": "Ann", "votes": {"1": "first"}}')

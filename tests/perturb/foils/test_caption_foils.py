@@ -221,15 +221,7 @@ def test_what_is_not_sure_is_refused_with_a_reason(parser, kind, caption, others
     assert kind == "noun_foils" or not given.candidates
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("Several mice sit on the desk.", "several mice"),
-        ("Several sheep in a field.", "several sheep"),
-        ("Two airplanes fly over the city.", "several airplanes"),
-        ("A train is on the bridge.", "one train"),
-    ],
-)
+@tabled
 def test_reasons_have_the_article_and_the_plural_of_their_nouns(parser, text, shown):
     reasons = [foil.why for foil in noun_foils(next(parser.parse([text]))).candidates]
     assert f"the image shows {shown}" in {reason.partition(", ")[0] for reason in reasons}

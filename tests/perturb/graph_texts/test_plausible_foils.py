@@ -22,14 +22,7 @@ def _words(*graphs, **more):
     return Words(vocabulary=vocabulary_of(graphs), **more)
 
 
-@pytest.mark.parametrize(
-    ("caption", "slip"),
-    [
-        (("cat", "on", "chair"), ("giraffe", "on", "chair")),
-        (("bike", "on", "sidewalk"), ("plane", "on", "sidewalk")),
-        (("bird", "on", "fence"), ("horse", "on", "fence")),
-    ],
-)
+@tabled
 def test_a_noun_that_would_not_stand_there_replaces_none(caption, slip) -> None:
     shown = _two(*caption)
     found = object_foils(shown, _words(shown, _two(*slip, image="2"), most=9)).candidates
