@@ -3,8 +3,6 @@
 Source: Jimenez et al. 2022 (CARETS), sections 3 and 4.2.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 Test = Literal[

@@ -1,7 +1,5 @@
 """Existence and counting: foils of statements that how-many questions with answers give (VALSE, 3.1, 3.3)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 A set is a folder with cases, the reason of each, and a report on what text alone gives away.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Other definitions of some metrics, from released code or printed formulas; they are off by default."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Kinds that are made of scene graphs, role frames and interactions: BLA's tasks and VL-CheckList's."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What text alone solves of a set, and the dropping of cases until it is not above chance."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

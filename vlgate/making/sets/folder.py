@@ -1,7 +1,5 @@
 """The folder of a set: who may write into it, and its files, in our own shape or in VALSE's."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections import Counter

@@ -1,7 +1,5 @@
 """The report on a set, which is written beside it: ``bias.json`` for programs and ``bias.md`` for people."""
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The making of one set: its options, inputs to candidates, candidates to a set, set and report to files."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Votes: read from forms and crowdsourcing, what they decide, and how far voters agree (VALSE, Table 5)."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """The analyses of BLA (Chen 2022, §7, appendix A): preferences, verbs, agreement, a linear model of scores."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
