@@ -17,7 +17,7 @@ from builders import tabled
 
 ROOT = Path(__file__).parents[1]
 FRAMEWORKS = {"torch", "torchvision", "transformers", "open_clip", "sentence_transformers"}
-HEAVY = FRAMEWORKS | {"spacy", "inflect", "wordfreq"}
+HEAVY = FRAMEWORKS | {"spacy", "inflect"}
 OURS = {"vlgate", "tests_vl"}
 MOST_FILES = 20
 

@@ -54,7 +54,7 @@ def made(examples, parser, tmp_path, monkeypatch):
         file = write_lines(tmp_path / "input.jsonl", rows or examples.INPUTS[name])
         options = Settings(files=(file,), out=tmp_path / form, form=form, faults="leave out")
         # The balance of classes needs more inputs than an example has.
-        return len(make_set(replace(kind(name), select=None), options, print).items), tmp_path / form
+        return len(make_set(replace(kind(name), select=None), options, print)[0]), tmp_path / form
 
     return make
 

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from vlgate.errors import ModelLoadError, OptionError
 from vlgate.models.checkpoints.device import pick_device
-from vlgate.perturb.foils.candidates import Entailment, GapFiller, Grammaticality, TextEncoder, TextModel, WordTable
+from vlgate.perturb.foils.candidates import Entailment, GapFiller, Grammaticality, TextEncoder, TextModel
 from vlgate.perturb.text.parsed import Parsed, Parser, Token
 
 Built = TypeVar("Built")
@@ -76,8 +76,6 @@ class Tools:
     grammar = Tool[Grammaticality](**_ROWS["grammar"])
     similarity = Tool[TextEncoder](**_ROWS["similarity"])
     lm = Tool[TextModel](**_ROWS["lm"])
-    frequency = Tool[WordTable](**_ROWS["frequency"])
-    concreteness = Tool[WordTable](**_ROWS["concreteness"])
     wordnet = Tool[Any](**_ROWS["wordnet"])
 
     def __init__(self, options: ToolOptions) -> None:
