@@ -1,7 +1,5 @@
 """How often a question has which form: the shares of CARETS, the number of pairs, and which drafts are kept."""
 
-from __future__ import annotations
-
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
