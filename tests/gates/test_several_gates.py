@@ -305,10 +305,7 @@ def test_the_stability_of_a_drop_counts_halves_as_halves(n, halves, wholes, basi
     assert found.unchanged_passes_low < found.unchanged_passes < found.unchanged_passes_high
 
 
-@pytest.mark.parametrize(
-    ("images", "per_image", "seed", "margin"),
-    [(20, 10, 1, 0.0), (12, 10, 1, -0.04), (12, 10, 0, 0.0), (60, 5, 2, 0.02)],
-)
+@tabled
 def test_the_stability_of_a_drop_counts_images_and_their_degrees_of_freedom(images, per_image, seed, margin):
     random = np.random.default_rng(seed)
     codes = np.repeat(np.arange(images), per_image)
@@ -402,7 +399,6 @@ def test_a_mean_of_independent_cases_is_worth_its_number(n, data):
 
 
 def comparison(before, after, codes):
-    """A comparison of one task whose metric acc has these values."""
     values = PairedValues(before=before, after=after, images=images_of(codes))
     counts = {"n": before.size, "still_wrong": 0, "churned": 0, "unjudged": 0, "broken": (), "fixed": (), "added": ()}
     change = TaskChange(task="a/b", values={"acc": values}, headline="c_acc", **counts)

@@ -1,7 +1,5 @@
 """The kinds made from scene graphs and role frames: made, written as the releases are, and read back."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -33,7 +31,6 @@ FRAMES = [{"agent": "man", "vehicle": "horse"}, {"agent": "woman", "vehicle": "m
 
 @pytest.fixture
 def graphs(tmp_path):
-    """A file of three graphs in our own form."""
     file = tmp_path / "graphs.json"
     rows = []
     others = [(f"other {index}", "floor", [900, 900, 9, 9], [], {}) for index in range(15)]  # nobody left a dog out
@@ -56,8 +53,6 @@ def graphs(tmp_path):
 
 @pytest.fixture
 def make(tmp_path):
-    """Run the command; return the folder of the set."""
-
     def run(kind, *files, form="release"):
         out = tmp_path / f"{kind}-{form}"
         assert main(["make", kind, "--from", *map(str, files), "--format", form, "--out", str(out)]) == 0

@@ -92,7 +92,6 @@ def test_what_is_left_out_for_the_cap_is_counted_apart():
 
 @pytest.fixture
 def limited(sides, captions_file, tmp_path):
-    """Make a set whose classes are balanced with at most so many cases; return its report."""
     one = replace(sides, select=one_of_each)
 
     def make(limit):

@@ -61,8 +61,6 @@ def judges(training, tmp_path_factory):
 
 @pytest.fixture
 def make(judges, tmp_path):
-    """Make a set with the tools that are named; return its report and its cases."""
-
     def made(name, *tools, rows=(*ROWS, {"image": "long.jpg", "caption": LONG})):
         file = write_lines(tmp_path / "input.jsonl", rows)
         options = [part for tool in tools for part in (f"--{tool}", judges[tool])]

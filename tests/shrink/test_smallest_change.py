@@ -1,7 +1,5 @@
 """The search for the smallest change that breaks a case, among all changes and among edits of drawn scenes."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

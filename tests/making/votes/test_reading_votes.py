@@ -21,8 +21,6 @@ def items(tmp_path):
 
 @pytest.fixture
 def voted(tmp_path, items):
-    """Write a file of votes as the form gives it."""
-
     def write(name, votes=None, annotator="Ann", **changed):
         votes = {item.id: "first" for item in items} if votes is None else votes
         content = {"vlgate_votes": 1, "form": digest(items), "part": 1, "annotator": annotator, "votes": votes}

@@ -14,7 +14,6 @@ FORM = re.compile(r'<script type="application/json" id="form">(.*?)</script>', r
 
 @pytest.fixture
 def votes(tmp_path, capsys):
-    """Run the command on four pairs; return the exit status and what it prints on stdout and stderr."""
     folder = write_cases(tmp_path / "set", {"mine/x": PAIRS, "mine/y": PAIRS[:1]})
 
     def run(*arguments, data=folder):

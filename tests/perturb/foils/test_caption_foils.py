@@ -92,10 +92,7 @@ def test_several_do_not_become_one_beside_what_needs_several(found, caption):
     assert classes == {("2", "3"), ("2", "4")}
 
 
-@pytest.mark.parametrize(
-    "caption",
-    ["Two zebras face opposite directions.", "Two zebras, one is big and one is small.", "A cat between two zebras"],
-)
+@tabled
 def test_a_number_that_other_words_tell_is_left(found, caption):
     assert "other words tell the number, too" in found(caption, "Two zebras").refused
 

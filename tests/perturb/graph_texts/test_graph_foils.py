@@ -1,7 +1,5 @@
 """Objects, attributes and relations of scene graphs, replaced as in VL-CheckList."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from builders import tabled

@@ -1,7 +1,5 @@
 """What attributes and relations mean."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

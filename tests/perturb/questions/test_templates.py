@@ -1,7 +1,5 @@
 """Every template with phrases of every number: their grammar, that they differ, and that the negated ones negate."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 

@@ -44,8 +44,6 @@ def found(parser):
 
 @pytest.fixture
 def facts(parser):
-    """The facts of one caption."""
-
     def read(caption):
         [scene] = caption_scenes([("1", next(iter(parser.parse([caption]))))], VOCABULARY)
         return scene
@@ -111,10 +109,7 @@ def test_captions_that_hold_of_both_images_are_refused(found):
     assert found(*turned)[2][SAME_IMAGE] >= 1
 
 
-@pytest.mark.parametrize(
-    "more",
-    ["Two dogs in a park.", "A dog with another next to it.", "A group of dogs.", "A dog looks at a toy dog."],
-)
+@tabled
 def test_where_there_may_be_several_nothing_is_said_of_one(found, more):
     one, other = ("1", "A dog behind a cat."), ("2", "A cat behind a dog.")
     assert found(one, other)[0]

@@ -295,7 +295,6 @@ def test_check_lists_every_record_and_of_very_many_the_first(tmp_path):
 
 
 def decided(task, **keys):
-    """Decide the gate of a task all whose cases are right."""
     cases = task.cases
     replies = {case.requests[0]: Prediction(request=case.requests[0], answer=case.truths[0]) for case in cases}
     verdicts = judge(Batch(task=task, positions=tuple(range(len(cases)))), replies)
