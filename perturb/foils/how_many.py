@@ -160,7 +160,6 @@ Instrument = Callable[..., Mapping[int, tuple[Foil, ...]]]
 INSTRUMENTS: Mapping[str, Instrument] = MappingProxyType(
     {"counting-balanced": balanced, "counting-small": small, "counting-adversarial": adversarial}
 )
-"""The three instruments by the name of their kind."""
 
 
 def _capped(statements: Sequence[Statement], indexes: Sequence[int], cap: int, seed: int) -> list[int]:

@@ -119,11 +119,9 @@ class Tools:
 TOOLS: Mapping[str, Tool[Any]] = MappingProxyType(
     {name: tool for name, tool in vars(Tools).items() if isinstance(tool, Tool)}
 )
-"""The table, by the names of the tools."""
 
 
 FILE = "parses.sqlite"
-"""The name of the database in the cache folder."""
 
 _AT_ONCE = 1_000  # texts that are looked up, parsed and stored together
 _WAIT = 60.0  # seconds for another process to finish its transaction

@@ -258,7 +258,6 @@ VARIANTS: Mapping[str, Variant] = {
     name: Variant(about=row["about"], definitions={task: _definition(**of) for task, of in row["definitions"].items()})
     for name, row in _TABLE.items()
 }
-"""The variants, by the names that ``--protocol`` accepts."""
 
 
 def _applying(variants: Collection[str], task: str) -> dict[str, Definition]:

@@ -22,7 +22,6 @@ from vlgate.sources.benchmarks.bla import FILES, SENTENCES
 from vlgate.sources.benchmarks.vl_checklist import CORPUS
 
 GraphInput = SceneGraph | Frame | Interactions
-"""What a graph can be made of."""
 
 UNTOLD = "no relation or attribute of things that have boxes"
 """The reason of an input that gives neither a candidate nor a reason."""

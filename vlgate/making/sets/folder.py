@@ -90,7 +90,6 @@ def valse(file: str, phenomenon: str) -> Release:
 # folder is removed when all files of the set are there.
 
 BIAS, PAGE = "bias.json", "bias.md"
-"""The files of the report on a set."""
 
 _WORK = ".making"
 _OPTIONS = "options.json"
