@@ -1,7 +1,5 @@
 """Methods that answer each question once: their answers are kept in the object, which goes with them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar

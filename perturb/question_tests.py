@@ -3,8 +3,6 @@
 Source: Jimenez et al. 2022 (CARETS), sections 3 and 4.2.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 Test = Literal[
@@ -19,7 +17,6 @@ Test = Literal[
 ]
 Distribution = Literal["release", "uniform"]
 TESTS: tuple[Test, ...] = ("rephrase-inv", "order-inv", "ontological-inv", "visual-inv", "negation-dir", "antonym-dir")
-"""The six tests of CARETS (section 3)."""
 BEYOND: tuple[Test, ...] = ("mirror-inv", "occlusion-dir")
 """Two more: left and right in the mirrored image, and the object of the question or another one covered."""
 VISUAL = ("blur3", "blur6", "blur9", "mask", "crop")

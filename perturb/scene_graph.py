@@ -1,7 +1,5 @@
 """Scene graphs: the objects of an image with their boxes, attributes and relations; sizes and places of boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil, hypot

@@ -1,7 +1,5 @@
 """Lists of words, such as the nouns that name the picture, from ``word_lists.tsv``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

@@ -67,7 +67,6 @@ class Browser:
         self._ask("POST", f"/element/{element}/value", {"text": text})
 
     def press(self, *keys):
-        """Press keys, wherever the focus is."""
         codes = [KEYS.get(key, key) for key in keys]
         actions = [{"type": kind, "value": code} for code in codes for kind in ("keyDown", "keyUp")]
         self._ask("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
@@ -80,7 +79,6 @@ class Browser:
         return self._ask("POST", "/se/log", {"type": kind})
 
     def command(self, name, **given):
-        """Send a command of the Chrome DevTools Protocol."""
         return self._ask("POST", "/goog/cdp/execute", {"cmd": name, "params": given})
 
     def screenshot(self, file):

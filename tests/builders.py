@@ -23,7 +23,6 @@ def image(key):
 
 
 def coloured(key, colour=(200, 30, 30), size=(8, 6)):
-    """An image of one colour."""
     return LazyImage(key=str(key), load=lambda: Image.new("RGB", size, colour), where=str(key))
 
 
@@ -145,7 +144,6 @@ def predictor(asked, size=64, **how):
 
 
 def write_lines(file, rows):
-    """Write rows as lines of JSON; return the file."""
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return file
 

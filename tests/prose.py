@@ -55,7 +55,6 @@ def prose_of(file, text):
 
 
 def findings(files):
-    """Each place: (kind, file, line number, line)."""
     for file in files:
         text = file.read_text(encoding="utf-8")
         lines = text.splitlines()

@@ -13,10 +13,11 @@ from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
+from builders import tabled
 
 ROOT = Path(__file__).parents[1]
 FRAMEWORKS = {"torch", "torchvision", "transformers", "open_clip", "sentence_transformers"}
-HEAVY = FRAMEWORKS | {"spacy", "inflect", "wordfreq"}
+HEAVY = FRAMEWORKS | {"spacy", "inflect"}
 OURS = {"vlgate", "tests_vl"}
 MOST_FILES = 20
 
@@ -307,14 +308,7 @@ def test_questions_are_made_without_images(layer):
     assert offenders(one for one in imports(layer) if one.top in IMAGES) == []
 
 
-@pytest.mark.parametrize(
-    "modules",
-    [
-        ["vlgate.perturb.questions", "vlgate.perturb.ontology"],
-        ["vlgate.cli.make", "vlgate.making.kinds.questions", "vlgate.sources.graphs.generated"],
-        ["vlgate.perturb.images", "vlgate.sources.graphs.annotated"],
-    ],
-)
+@tabled
 def test_what_they_stand_on_loads_no_image_library_either(modules):
     code = f"import sys, {', '.join(modules)}; print({{name.partition('.')[0] for name in sys.modules}} & {IMAGES})"
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -1,7 +1,5 @@
 """Compositionality: the same words in another order describe another image."""
 
-from __future__ import annotations
-
 import pytest
 
 from vlgate.asking.predictor import score

@@ -1,7 +1,5 @@
 """Directional expectation: a change that reverses the meaning changes the answer."""
 
-from __future__ import annotations
-
 import pytest
 
 from vlgate.asking.predictor import score

@@ -1,7 +1,5 @@
 """Foils: one wrong word makes a caption false."""
 
-from __future__ import annotations
-
 import pytest
 
 from vlgate.asking.predictor import score

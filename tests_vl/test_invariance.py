@@ -1,7 +1,5 @@
 """Invariance: a change that keeps the meaning keeps the answer."""
 
-from __future__ import annotations
-
 import pytest
 
 from vlgate.asking.predictor import score

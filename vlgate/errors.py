@@ -1,7 +1,5 @@
 """The exceptions of vlgate, one class per cause. Each message names the place, what was expected and the remedy."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -4,8 +4,6 @@ A name begins with the run's seed, as in ``"0:limit:valse/existence"``. So a cho
 every order of calls, and no choice uses up the random numbers of another.
 """
 
-from __future__ import annotations
-
 from hashlib import sha256
 from random import Random
 

@@ -1,7 +1,5 @@
 """Action replacement and actant swap from role frames, as in VALSE (section 3.5, appendix A.5)."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

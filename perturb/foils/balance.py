@@ -1,7 +1,5 @@
 """Choose among candidates so that classes are balanced, and no word is more frequent in foils than in captions."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence

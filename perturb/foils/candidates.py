@@ -65,12 +65,6 @@ class TextModel(Protocol):
         """Perplexities, shape (n,); lower is more plausible."""
 
 
-class WordTable(Protocol):
-    """A table of numbers by word, such as frequencies or concreteness ratings."""
-
-    def value(self, word: str) -> float | None: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foil:
     """A caption and its foil, which is false of the caption's image."""

@@ -1,7 +1,5 @@
 """Coreference: "a woman on a motorcycle. is she wearing a helmet? yes." against "no." (VALSE, 3.6 and A.6)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ the roles and the preposition before each. A frame gives the roles of one image 
 roles in the active voice: "A man drinks water."
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

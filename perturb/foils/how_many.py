@@ -1,7 +1,5 @@
 """Existence and counting: foils of statements that how-many questions with answers give (VALSE, 3.1, 3.3)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -162,7 +160,6 @@ Instrument = Callable[..., Mapping[int, tuple[Foil, ...]]]
 INSTRUMENTS: Mapping[str, Instrument] = MappingProxyType(
     {"counting-balanced": balanced, "counting-small": small, "counting-adversarial": adversarial}
 )
-"""The three instruments by the name of their kind."""
 
 
 def _capped(statements: Sequence[Statement], indexes: Sequence[int], cap: int, seed: int) -> list[int]:

@@ -1,7 +1,5 @@
 """Sentences with a place for a quantifier, chosen by the verb of a how-many question."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """Take how-many questions apart, and word the counted noun for one thing or for several."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The spatial prepositions of captions: their places, their contradictions, and what captions say."""
 
-from __future__ import annotations
-
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -5,8 +5,6 @@ paper (``gaps`` and ``filled_relations``); its proposals need a model of entailm
 prepositions that contradict each other needs no model (``relations``): what it proposes is false of the same thing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Facts from the captions of images: attributes, numbers, and relations between neighbouring noun phrases."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache

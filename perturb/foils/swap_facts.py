@@ -1,7 +1,5 @@
 """Facts about images, from their captions or scene graphs, and statements made of one or two facts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ and B is behind A; a red cup and a blue plate, and a blue cup and a red plate; t
 cats.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

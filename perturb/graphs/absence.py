@@ -1,7 +1,5 @@
 """What a scene graph settles: nouns that the image surely does not show, attributes that things surely have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Captions in which one attribute is replaced by one that excludes it (VL-CheckList, attributes)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What VL-CheckList's foils share: the words of a collection, their likeness, and likely relations."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

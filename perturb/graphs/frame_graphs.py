@@ -1,7 +1,5 @@
 """Scene graphs of role frames (SWiG) and of human-object interactions (HAKE): the same foils are made of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise

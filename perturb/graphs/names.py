@@ -1,7 +1,5 @@
 """Names and phrases of a scene graph's things: what may be called what, "a cup on a table"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Captions in which one object is replaced by one that the image does not show (VL-CheckList, objects)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Persons in scene graphs: who is one, their features, and which features exclude each other (BLA, 4.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache

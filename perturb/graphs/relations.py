@@ -1,7 +1,5 @@
 """Captions in which the relation is replaced by one that excludes it (VL-CheckList, relations)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """BLA's three tasks: sentences about two persons, true, and false with the persons exchanged (section 4.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, compress, islice, permutations, product

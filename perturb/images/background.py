@@ -1,7 +1,5 @@
 """Hide the background of an image, or its foreground: blur, mask, crop and occlude."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -126,7 +126,6 @@ Encoding = Callable[[ArrayLike], bytes | None]
 LOSSLESS: Mapping[str, Encoding] = MappingProxyType(
     {"png": as_png, "exif": as_turned, "palette": as_palette, "alpha": as_transparent, "cmyk": as_cmyk}
 )
-"""The files that decode to the same pixels, by name."""
 
 
 def _picture(pixels: Pixels) -> Image:

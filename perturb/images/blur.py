@@ -1,7 +1,5 @@
 """Blur: Gaussian, of a lens out of focus, and of a moving camera."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

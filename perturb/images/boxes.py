@@ -3,8 +3,6 @@
 Coordinates are pixels with fractions: x = 0 is the image's left edge and x = 1 the right edge of its first column.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

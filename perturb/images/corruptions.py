@@ -1,7 +1,5 @@
 """Noise, brightness, contrast, compression, mirroring, turning and cropping, by severity or of any strength."""
 
-from __future__ import annotations
-
 import math
 from io import BytesIO
 

@@ -1,7 +1,5 @@
 """Images as arrays of 8-bit RGB, and severities 1 to 5 of perturbations (ImageNet-C)."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import numpy as np

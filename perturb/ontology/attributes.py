@@ -6,8 +6,6 @@ short hair is not long. The files beside this module list them and name their so
 doubt, two attributes are taken to go together.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What a person expects of photographs: the settings of things, their usual values, and what they can do."""
 
-from __future__ import annotations
-
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

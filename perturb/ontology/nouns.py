@@ -1,7 +1,5 @@
 """Names of objects: their number, hypernyms and synonyms, and what follows from a name."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

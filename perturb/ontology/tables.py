@@ -1,7 +1,5 @@
 """Tables in text files: tab-separated, lines of comment that begin with "#", and a line that names the columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

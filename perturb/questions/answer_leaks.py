@@ -1,7 +1,5 @@
 """What words tell: which give the answer to a choice away, and which relations tell a thing apart."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """The arguments of questions: phrases for the things of an image, things that it does not show, and other images."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from random import Random

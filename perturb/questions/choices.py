@@ -1,7 +1,5 @@
 """Questions that offer two or three choices: of objects, attributes and actions (CARETS, Q5 to Q7)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random

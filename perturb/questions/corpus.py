@@ -1,7 +1,5 @@
 """Scene graphs, prepared for questions: what each shows, what it might show, and what often comes together."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Makes pairs from drafts: the original question in words, and the perturbation of each test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import permutations

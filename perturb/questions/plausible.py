@@ -9,8 +9,6 @@ image has. So no image is searched for, and what is false is always something th
 image's objects.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from math import log1p, prod

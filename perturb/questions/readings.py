@@ -1,7 +1,5 @@
 """Read a question with the templates, and say which of its readings are certain."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

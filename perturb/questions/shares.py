@@ -1,10 +1,10 @@
 """How often a question has which form: the shares of CARETS, the number of pairs, and which drafts are kept."""
 
-from __future__ import annotations
-
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from types import MappingProxyType
 from typing import TypeVar
@@ -33,38 +33,8 @@ class Shares:
     power: float = 0.0
 
 
-RELEASE = Shares(
-    three=0.49,
-    one=0.38,
-    two=0.05,
-    sideways=MappingProxyType(
-        {
-            "object-related": 0.115,
-            "attribute-related": 0.587,
-            "object-choice-related": 0.436,
-            "attribute-choice-related": 0.587,
-            "action-choice-related": 0.25,
-        }
-    ),
-    categories=MappingProxyType(
-        {
-            "color": 0.676,
-            "material": 0.220,
-            "mood": 0.036,
-            "pattern": 0.033,
-            "hair color": 0.017,
-            "length": 0.009,
-            "flavor": 0.005,
-            "style": 0.002,
-            "fit": 0.002,
-            "pose": 0.468,
-            "activity": 0.358,
-            "sport": 0.174,
-        }
-    ),
-    black_white=0.56,
-    power=0.25,
-)
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+RELEASE = Shares(**_TABLE["release"])
 """Counted in the released questions of CARETS (Jimenez et al. 2022) that are not perturbed."""
 UNIFORM = Shares(three=0.5, one=0.45, two=0.05)
 """Every relation, antonym, category and answer equally often, as far as the graphs have them."""
@@ -73,42 +43,7 @@ SHARES: Mapping[Distribution, Shares] = MappingProxyType({"release": RELEASE, "u
 """The distributions by name."""
 
 
-_OBJECTS: Mapping[Kind, int] = {"object": 2500, "object-related": 2500}
-_JOINED: Mapping[Kind, int] = {"conjunction": 2500, "disjunction": 2500}
-_ATTRIBUTES: Mapping[Kind, int] = {"attribute": 2500, "attribute-related": 2500}
-# 248, 2,250 and 1,664 are from the released files. The other three are not printed one by one; they are the rest of the
-# 9,412 choice questions of Table 6.
-_CHOICES: Mapping[Kind, int] = {
-    "object-choice-described": 2500,
-    "object-choice-related": 2500,
-    "attribute-choice": 1664,
-    "attribute-choice-related": 2250,
-    "action-choice": 248,
-    "action-choice-related": 250,
-}
-# 18,000 of the 26,272 questions are binary and 8,272 offer choices (Table 6); the number of each type is not printed.
-_SEEN_BINARY: Mapping[Kind, int] = dict.fromkeys((*_OBJECTS, *_JOINED, *_ATTRIBUTES), 3000)
-_SEEN_CHOICES: Mapping[Kind, int] = {
-    "object-choice-described": 2197,
-    "object-choice-related": 2197,
-    "attribute-choice": 1462,
-    "attribute-choice-related": 1977,
-    "action-choice": 219,
-    "action-choice-related": 220,
-}
-
-MAKEUP: Mapping[Test, Mapping[Kind, int]] = MappingProxyType(
-    {
-        "rephrase-inv": {**_OBJECTS, **_JOINED, **_CHOICES},
-        "order-inv": {**_JOINED, **_CHOICES},
-        "ontological-inv": {"object": 13952},
-        "visual-inv": {**_SEEN_BINARY, **_SEEN_CHOICES},
-        "negation-dir": {**_OBJECTS, **_JOINED},
-        "antonym-dir": dict(_ATTRIBUTES),
-        "mirror-inv": {"object-related": 2500, "object-choice-related": 2500, "attribute-choice-related": 2250},
-        "occlusion-dir": {"object": 2500},
-    }
-)
+MAKEUP: Mapping[Test, Mapping[Kind, int]] = MappingProxyType(_TABLE["makeup"])
 """The questions of each kind in each test (CARETS, section 4.2 and Table 6; the last two are not the paper's)."""
 
 

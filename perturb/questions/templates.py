@@ -1,7 +1,5 @@
 """The question templates of all types: which phrases each takes, and the text that it gives."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions about what an image shows, answered by yes or no (CARETS, Q1 to Q4)."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace

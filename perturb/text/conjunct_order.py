@@ -1,7 +1,5 @@
 """Put the operands of a text in another order, or reword a question; the meaning stays."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

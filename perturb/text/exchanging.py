@@ -3,8 +3,6 @@
 ``vlgate.perturb.text.rewriting`` does the same to texts without a parse, and leaves what does not agree to its caller.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

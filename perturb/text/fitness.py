@@ -1,7 +1,5 @@
 """Which texts are rewritten: plain English of the length of a caption, without slips of the pen."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """English words: articles, capital letters, the dictionary of ``lemminflect``, plurals and singulars."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import sys

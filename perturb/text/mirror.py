@@ -3,8 +3,6 @@
 If the text is true of the image, the new text is true of the mirrored image; if it is false, the new text is false.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache

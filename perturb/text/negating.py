@@ -1,7 +1,5 @@
 """Negate a caption by its parse, if it makes one statement about one thing."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed

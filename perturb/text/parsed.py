@@ -1,7 +1,5 @@
 """A parsed text: tokens with their parts of speech and grammatical relations, and edits of the text by token."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

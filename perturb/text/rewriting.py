@@ -1,7 +1,5 @@
 """Rewrite a text without a parse: its numbers, negations, spatial relations and phrases."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Simple sentences from their parts: verbs that agree, active and passive voice, articles."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Parse texts with a spaCy pipeline for English, such as ``en_core_web_sm`` (Honnibal et al. 2020)."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Only a preposition with a thing behind it that says where something is: not a pa
 direction of a movement, not a fixed phrase ("under construction").
 """
 
-from __future__ import annotations
-
 from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.prepositions import may_be_of_another
 from vlgate.perturb.text.fitness import REVERSED, first, reverses, unfit

@@ -68,6 +68,5 @@ def run(name="model", *, adapter="", metrics=None, **tasks):
 
 
 def rows(analysis, title):
-    """The rows of a table by their labels."""
     (table,) = (table for table in analysis.tables if table.title == title)
     return {row.labels: row for row in table.rows}

@@ -3,10 +3,10 @@
 import json
 from itertools import combinations
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from builders import tabled
 from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
@@ -90,10 +90,6 @@ def test_what_the_linear_model_lacks_is_said():
     assert [note.partition(";")[0] for note in notes] == [f"linear model: without {one}" for one in lacks]
 
 
-def words(**values):
-    return SimpleNamespace(value=values.get)
-
-
 def by_hand(scores, design, images):
     """Least squares with the textbook formulas: plain p-values, and the cluster sandwich with t of g - 1."""
     n, k = design.shape
@@ -158,9 +154,9 @@ def test_sentences_have_length_voice_and_verb_and_the_linear_model_finds_the_ver
 
 
 def test_words_are_averaged_without_stop_words_and_counts_by_their_logarithms():
-    assert average("The man, the dog!", words(man=4.8, dog=5.0, the=1.0)) == pytest.approx(4.9)
-    assert average("the man", words(man=100), logarithm=True) == pytest.approx(np.log(100))
-    assert np.isnan(average("a rare one", words(rare=0), logarithm=True))
+    assert average("The man, the dog!", {"man": 4.8, "dog": 5.0, "the": 1.0}.get) == pytest.approx(4.9)
+    assert average("the man", {"man": 100}.get, logarithm=True) == pytest.approx(np.log(100))
+    assert np.isnan(average("a rare one", {"rare": 0}.get, logarithm=True))
 
 
 def test_sentences_without_a_number_are_left_out(tmp_path):
@@ -174,12 +170,7 @@ def test_sentences_without_a_number_are_left_out(tmp_path):
     assert len(scores) == 2
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("", "f.csv: is empty"), ("text\na", "has the titles 'text'"), ("text,size,size\na,1,2", "has the titles"),
-    ("text,size\na", "on line 2: has 1 cells, expected 2"),
-    ("text,size\na,big", "on line 2: size='big', expected a number"),
-    ("text,size\na,inf", "on line 2: size='inf', expected a number"),
-])  # fmt: skip
+@tabled
 def test_a_file_of_numbers_that_cannot_be_used_is_named(text, said, tmp_path):
     file = tmp_path / "f.csv"
     file.write_text(text)

@@ -34,14 +34,12 @@ def gate(drawn):
 
 @pytest.fixture
 def alone(gate, tmp_path, monkeypatch):
-    """Run an attack in a process of its own."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     return lambda model, way=PLAIN: gate.run(model, way, tmp_path / "place")
 
 
 @pytest.fixture
 def inside(gate, pytester, monkeypatch):
-    """Run an attack in this process."""
     monkeypatch.setenv("CI", "true")
     folder = pytester.path / "place"
     monkeypatch.syspath_prepend(MODELS)

@@ -3,7 +3,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from builders import pair_case, task_of
+from builders import pair_case, tabled, task_of
 
 from vlgate.asking.checks.precision import CASES, check_precision, drawn, lacks_room
 from vlgate.types import Prediction
@@ -136,11 +136,7 @@ def test_room_for_twice_what_is_held_is_enough_if_the_free_memory_is_known(tmp_p
     assert "6.0 GiB" in message
 
 
-@pytest.mark.parametrize(("group", "folder", "names"), [
-    ("0::/", "", ("memory_0_max", "memory_0_current", "inactive_file")),
-    ("0::/job/step", "job__", ("memory_0_max", "memory_0_current", "inactive_file")),
-    ("7:memory:/job", "memory__", ("memory_0_limit_in_bytes", "memory_0_usage_in_bytes", "total_inactive_file")),
-])  # fmt: skip
+@tabled
 def test_a_limit_of_any_group_counts(machine, group, folder, names):
     limit, used, idle = names
     groups = {f"{folder}{limit}": f"{10 * GIB}\n", f"{folder}{used}": f"{6 * GIB}\n"}

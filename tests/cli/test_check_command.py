@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from builders import tabled
 from PIL import Image
 
 from tests.plugin.conftest import RECORD
@@ -197,14 +198,7 @@ def test_rows_that_all_lack_a_column_have_one_line_with_their_number(data, rows,
     assert f"{data}/photos/2.jpg" in line
 
 
-@pytest.mark.parametrize(
-    ("gone", "says"),
-    [
-        (1, "1 of 104 cases lacks its image (photos/gone-0.jpg); for example image 'photos/gone-0.jpg': not found"),
-        (3, "3 of 104 cases lack their image (photos/gone-0.jpg, photos/gone-1.jpg, photos/gone-2.jpg); for example"),
-        (5, "5 of 104 cases lack their image (photos/gone-0.jpg, photos/gone-1.jpg, photos/gone-2.jpg, ...); for"),
-    ],
-)
+@tabled
 def test_few_missing_images_are_wrong_and_named(data, gone, says, capsys):
     own(data, *[PAIR | {"image": f"photos/gone-{n}.jpg"} for n in range(gone)], *[PAIR] * (104 - gone))
     status, told, _ = checked(capsys, f"--data={data}")

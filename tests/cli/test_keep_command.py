@@ -36,8 +36,6 @@ def find_of(shape, number, *, case="1", texts=None):
 
 @pytest.fixture
 def run(tmp_path):
-    """Writes a run's finds; returns its folder."""
-
     def write(*finds):
         folder = tmp_path / "run"
         (folder / "shrunk").mkdir(parents=True, exist_ok=True)

@@ -38,7 +38,7 @@ def test_the_list_says_of_each_kind_what_it_takes_and_needs_and_what_is_missing(
     assert f"  can use --wordnet, {TOOLS['wordnet'].sentence} (missing: wn; pip install 'vlgate[text]')" in listed
 
 
-HEAVY = "torch spacy transformers sentence_transformers wn inflect lemminflect wordfreq cv2 open_clip sklearn"
+HEAVY = "torch spacy transformers sentence_transformers wn inflect lemminflect cv2 open_clip sklearn"
 QUESTIONS = "make questions --from graphs.json --out x --size 8"
 
 

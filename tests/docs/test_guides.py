@@ -73,7 +73,6 @@ def blocks(guide):
 
 
 def commands(body):
-    """The commands of a console block."""
     found = []
     for line in body.replace("\\\n", "").splitlines():
         if line == "$ echo $?":
@@ -104,7 +103,6 @@ def run(text, folder):
 
 
 def write(block, folder):
-    """Write a block to its file."""
     assert block.file, f"{block.guide}:{block.line}: a block that is neither a file nor a command"
     file = folder / block.file
     file.parent.mkdir(parents=True, exist_ok=True)

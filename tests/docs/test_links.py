@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 import pytest
+from builders import tabled
 
 from vlgate.cli import COMMANDS, main
 
@@ -124,16 +125,7 @@ def test_every_link_leads_somewhere_and_every_option_exists(file):
     assert named - options_of_pytest().union(*map(options_of_command, ["", *COMMANDS])) == set()
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("[a](nowhere.md)", "no such file"),
-        ("[a](ARCHITECTURE.md#nowhere)", "no such heading"),
-        ("[a](#nowhere)", "no such heading"),
-        ("[a]: nowhere.md", "no such file"),
-        ("[a](../outside.md)", "no such file"),
-    ],
-)
+@tabled
 def test_a_broken_link_is_found(text, problem):
     [found] = broken(ROOT / "README.md", text)
     assert found.endswith(problem)
@@ -144,21 +136,10 @@ def test_a_link_in_code_is_not_a_link():
     assert list(broken(ROOT / "README.md", text)) == []
 
 
-@pytest.mark.parametrize(
-    ("line", "wrong"),
-    [
-        ("pytest --modle=lxmert -q", ["--modle"]),
-        ("HF_HUB_OFFLINE=1 .venv/bin/python -m pytest --pyargs tests_vl --model x", []),
-        ("$ vlgate models --jsn", ["--jsn"]),
-        ("vlgate --version", []),
-        ("vlgate modles", ["vlgate modles"]),
-        ("pip install --upgrade vlgate", []),
-        ("pytest --limit=3 \\\n  --nowhere", ["--nowhere"]),
-    ],
-)
+@tabled
 def test_an_option_that_does_not_exist_is_found(line, wrong):
     found = [option for words in commands(f"```console\n{line}\n```\n") for option in unknown_options(words)]
-    assert found == wrong
+    assert found == list(wrong)
 
 
 BUILD = """
@@ -218,15 +199,7 @@ def test_a_broken_link_stops_the_build(link, tmp_path):
     assert link.rpartition("#")[2] in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("written", "on_the_site"),
-    [
-        ("[a](../../ARCHITECTURE.md#layers)", "[a](../ARCHITECTURE.md#layers)"),
-        ("[`a`](../../vlgate/types.py), [b](../index.md)", "`a`, [b](../index.md)"),
-        ("`[a](../../vlgate/types.py)`", "`[a](../../vlgate/types.py)`"),
-        ("[a](../../nowhere.py) [b](https://example.org/c.md)", "[a](../../nowhere.py) [b](https://example.org/c.md)"),
-    ],
-)
+@tabled
 def test_a_link_of_the_repository_is_a_link_of_the_site_or_text(written, on_the_site, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "scripts")
     from site_links import for_site

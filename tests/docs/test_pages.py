@@ -27,7 +27,6 @@ DATA = ROOT.parent / "shared/data"
 
 @pytest.fixture(scope="module")
 def script():
-    """A function that imports a module of ``scripts`` by its name."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "scripts")
         yield import_module

@@ -42,7 +42,6 @@ def mutant(content, seed):
 
 
 def put(file, made):
-    """Put a mutant in the place of a file."""
     if file.is_dir() and not file.is_symlink():
         file.rmdir()
     file.unlink(missing_ok=True)

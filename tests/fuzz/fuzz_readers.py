@@ -252,7 +252,6 @@ def parquet(rows):
 
 
 def released(name, content, **how):
-    """The reader of a benchmark, which has the name of its folder."""
     return Reader(written(name, content), benchmark(name.partition("/")[0], **how))
 
 

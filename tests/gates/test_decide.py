@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builders import table
+from builders import table, tabled
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
@@ -56,10 +56,7 @@ rules = st.builds(
 )
 
 
-@pytest.mark.parametrize(
-    ("has", "instead"),
-    [(("acc_r", "auroc"), "; write acc_r instead"), (("auroc",), "; write auroc instead"), ((), "")],
-)
+@tabled
 def test_a_metric_that_the_model_does_not_have_is_answered_with_one_that_it_has(has, instead):
     wanted = Gate(task="valse/existence", metric="acc", min=0.6)
     counts = Coverage(cases=100, judged=100, unscored=0, skipped=0)
@@ -192,7 +189,6 @@ def fewest(n, threshold):
 
 
 def rate(n, share, threshold):
-    """How often new samples of n cases pass, exactly."""
     least = fewest(n, threshold)
     return sum(comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(least, n + 1))
 

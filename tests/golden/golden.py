@@ -167,7 +167,6 @@ def here() -> dict[str, str]:
 
 
 def written() -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
-    """The facts and the digests of ``digests.txt``."""
     facts, digests = {}, {}
     for line in DIGESTS.read_text("utf-8").splitlines() if DIGESTS.exists() else []:
         if line.startswith("# "):
@@ -180,7 +179,6 @@ def written() -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
 
 
 def missing(name: str) -> str:
-    """Why a group cannot run here; empty if it can."""
     return f"needs {SHARED}, which is not here" if GROUPS[name].real and not SHARED.is_dir() else ""
 
 
@@ -232,7 +230,6 @@ def difference(out: Path, path: str, expected: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("action", choices=("write", "compare", "list"))
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"{', '.join(GROUPS)} (default: all)")

@@ -120,7 +120,6 @@ def test_the_counts_are_those_of_plain_lines(rows):
 
 
 def released(file):
-    """A task of VL-CheckList in plain lines."""
     records = json.loads((CHECKLIST / f"{file}.json").read_text(encoding="utf-8"))
     return pairs(*((key, *texts) for key, both in records for texts in zip(both["POS"], both["NEG"], strict=True)))
 

@@ -61,7 +61,6 @@ def test_what_is_no_image_is_named(tmp_path, make, message):
 
 @pytest.fixture
 def without_plugins(monkeypatch):
-    """Pillow as it is without pillow-heif and without a decoder of AVIF."""
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
     monkeypatch.setattr(pytest.importorskip("PIL.AvifImagePlugin"), "SUPPORTED", False)
     formats.cache_clear()

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from builders import json_table
+from builders import json_table, tabled
 from harnesses import FORMS, llava, lmms_eval, write_lines
 
 from vlgate.errors import OptionError
@@ -227,17 +227,7 @@ def test_a_negative_that_was_chosen_is_above_the_caption(tmp_path):
     assert [first - second for first, second in zip(scores[::2], scores[1::2], strict=True)] == [1, -1, 0]
 
 
-@pytest.mark.parametrize(
-    ("prompt", "options"),
-    [
-        ("Which?\nA. red\nB. blue\nAnswer.", ("red", "blue")),
-        ("Which?\n(A) red\n(B) blue", ("red", "blue")),
-        ("Which? (a) red (b) blue", ("red", "blue")),
-        ("Which?\nB. red\nA. blue", ()),
-        ("Is it A. B. Smith?", ()),
-        ("Is it red?", ()),
-    ],
-)
+@tabled
 def test_options_are_read_in_the_order_of_their_letters(prompt, options):
     assert listed_options(prompt) == options
 

@@ -167,7 +167,6 @@ PAIRS = [Match(image=image, text=text) for image in IMAGES for text in ("a true 
 
 
 def asked_of(asked, reply, method="match", seed=0, size=512):
-    """What a model with one method is given in each call, and the replies."""
     calls = []
     noting = model(**{method: lambda items: calls.append(items) or reply(items)})
     return calls, predictor(noting, size, seed=seed).predict(asked)
@@ -316,8 +315,6 @@ def compare(*images, question="which?", choices=("first", "second")):
 
 
 class Brightest:
-    """Names the position of the image that is brightest in green."""
-
     def __init__(self):
         self.calls = []
 

@@ -221,8 +221,6 @@ def test_a_missing_image_is_missing_through_an_adapter_too(model, request_, on_m
 
 
 def all_but_two(method):
-    """A matcher with one method that has no reply to the text "two"."""
-
     def replies(_, pairs):
         missing = [index for index, pair in enumerate(pairs) if pair.text == "two"]
         if missing:

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from builders import tabled
 
 from vlgate.audit.flaws import examine
 from vlgate.errors import DataError
@@ -82,14 +83,7 @@ def test_own_cases_of_a_new_shape_are_judged_and_measured(folder):
     assert examine(task) == ()
 
 
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
-        ({"shape": "gradual"}, "'graded'"),
-        ({"best": "A cat."}, "so no model can be right"),
-        ({"worts": "a dog"}, "did you mean 'worst'"),
-    ],
-)
+@tabled
 def test_a_line_that_does_not_fit_its_shape_is_refused(folder, change, error):
     place = folder({**LINE, **change})
     with pytest.raises(DataError, match=error):

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from builders import image, json_table, judged, table, task_of
+from builders import image, json_table, judged, table, tabled, task_of
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -106,15 +106,7 @@ def test_a_reply_without_end_is_read_in_time(reply):
     assert read_answer(reply, ("yes", "no")) in {None, "yes"}
 
 
-@pytest.mark.parametrize(
-    ("question", "choices", "reply", "meant"),
-    [
-        ("Which caption fits? (1) A cat. (2) A dog. Answer with (1) or (2).", ("a cat", "a dog"), "(2)", "a dog"),
-        ("What?\nA. sleeping\nB. playing\nAnswer with the letter A or B. Do not explain.", ("A", "B"), "playing", "B"),
-        ("How many? (A) 2 (B) 3 (C) 4", ("2", "3", "4"), "(B)", "3"),
-        ("Which? (A) St. Louis (B) St. Paul", ("St. Louis", "St. Paul"), "(B)", "St. Paul"),
-    ],
-)
+@tabled
 def test_what_follows_the_list_of_a_question_is_no_option(question, choices, reply, meant):
     assert read_reply(reply, asked(question, choices)) == meant
 

@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from builders import image, judged, task_of
+from builders import image, judged, tabled, task_of
 
 from vlgate.asking.items import hashed_order
 from vlgate.judging.chance import chance
@@ -301,16 +301,7 @@ def test_questions_without_choices_are_right_if_both_texts_are():
     assert with_answers(task, ["A", "c", "b", "b", "B", "b", "a", "a"]).facts["q_image_acc"] == 0.75
 
 
-@pytest.mark.parametrize(
-    ("answers", "facts", "says"),
-    [
-        ("1221 1221", (1, 1, 1), "4 of 4"),
-        ("1221 1212", (1, 0, 0), "the image of text 2: wrong"),
-        ("1211 1221", (0, 1, 0), "the text of image 2: depends on the order"),
-        ("2121 1221", (0, 1, 0), "the text of image 1: wrong"),
-        ("1111 2222", (0, 0, 0), "0 of 4"),
-    ],
-)
+@tabled
 def test_a_quad(answers, facts, says):
     """The requests: the texts of both images, the images of both texts, each in two orders."""
     words = [("first", "second")[int(one) - 1] for one in answers.replace(" ", "")]

@@ -5,7 +5,7 @@ from pathlib import Path
 import builders
 import numpy as np
 import pytest
-from builders import image, judged, table
+from builders import image, judged, table, tabled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,10 +66,7 @@ def test_scores_are_judged_and_the_sentence_says_them(shapes, scores, right, fac
         assert verdict.why == why
 
 
-@pytest.mark.parametrize(
-    ("ties", "above", "level", "below"),
-    [("strict", True, False, False), ("half", True, False, False), ("credit", True, True, False)],
-)
+@tabled
 def test_a_tied_pair_is_right_only_if_ties_are_credited(ties, above, level, below):
     assert pair(math.nextafter(0.5, 1.0), 0.5, ties).right is above
     assert pair(0.5, 0.5, ties).right is level

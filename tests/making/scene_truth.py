@@ -3,36 +3,13 @@
 The graphs of the drawn world are complete: a thing, an attribute or an action that is not annotated is not there.
 """
 
-from __future__ import annotations
-
 import re
+from pathlib import Path
+
+from builders import table
 
 # What else each drawn thing is called, by hand; what is not here has no other name among the nouns that foils put in.
-CALLED = {
-    "man": "person human adult guy gentleman male people",
-    "woman": "person human adult lady female people",
-    "boy": "person human child kid male youth people",
-    "girl": "person human child kid female youth people",
-    "airplane": "plane aircraft jet vehicle airliner",
-    "bike": "bicycle vehicle cycle",
-    "bus": "vehicle coach",
-    "car": "vehicle automobile",
-    "truck": "vehicle lorry",
-    "couch": "sofa furniture seat",
-    "chair": "seat furniture",
-    "bench": "seat furniture",
-    "table": "furniture desk",
-    "bed": "furniture",
-    "donut": "doughnut food dessert pastry",
-    "teddy bear": "toy teddy bear",
-    "glass": "cup container",
-    "cup": "mug container",
-    "bowl": "dish container",
-    "pants": "trousers clothing",
-    "bag": "sack container purse handbag",
-    "box": "container carton",
-    "basket": "container",
-}
+CALLED = dict(table(Path(__file__).with_suffix(".tsv"), "called"))
 VERBS = {f"{verb}s": f"{verb}ing" for verb in ("wear", "hold", "lift", "pull", "kick")}
 VERBS |= {f"{verb}es": f"{verb}ing" for verb in ("push", "watch")}
 VERBS |= {"rides": "riding", "sits on": "sitting on", "chases": "chasing", "carries": "carrying"}

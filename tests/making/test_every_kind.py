@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from builders import read_lines, write_lines
+from builders import read_lines, tabled, write_lines
 
 from vlgate.cli import main
 from vlgate.making.kinds.kind import KINDS, kind
@@ -54,7 +54,7 @@ def made(examples, parser, tmp_path, monkeypatch):
         file = write_lines(tmp_path / "input.jsonl", rows or examples.INPUTS[name])
         options = Settings(files=(file,), out=tmp_path / form, form=form, faults="leave out")
         # The balance of classes needs more inputs than an example has.
-        return len(make_set(replace(kind(name), select=None), options, print).items), tmp_path / form
+        return len(make_set(replace(kind(name), select=None), options, print)[0]), tmp_path / form
 
     return make
 
@@ -97,30 +97,7 @@ def test_an_input_that_a_kind_does_not_take_names_the_kinds_that_do(examples, tm
             assert not (tmp_path / "set").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "option", "says"),
-    [
-        (
-            "word-swap",
-            "captions",
-            "--faults=leave-out",
-            "--faults: word-swap of captions takes no graphs; leave it out",
-        ),
-        ("word-swap", "graphs", "--parser=x", "--parser: word-swap of graphs does not use it; leave it out (used: "),
-        ("active-passive", "frames", "--faults=leave-out", "--faults: active-passive of frames takes no graphs"),
-        ("questions", "graphs", "--device=cuda", "--device: questions does not use it; leave it out"),
-        ("questions", "graphs", "--cache=kept", "--cache: questions does not use it; leave it out"),
-        ("attribute", "graphs", "--cache=y", "--cache: attribute does not use it; leave it out"),
-        ("object", "frames", "--device=cuda", "--device: object of frames does not use it without --similarity or "),
-        (
-            "plurality",
-            "captions",
-            "--device=cuda",
-            "--device: plurality does not use it without --nli or ",
-        ),
-        ("questions", "graphs", "--size=3 --limit=4", "--size 3: --limit 4 says the same; leave one of them out"),
-    ],
-)
+@tabled
 def test_what_a_kind_does_not_use_of_its_input_is_refused(examples, tmp_path, capsys, name, content, option, says):  # noqa: PLR0917
     example = {**INPUTS, "graphs": "object"}[content]
     file = write_lines(tmp_path / "input.jsonl", examples.INPUTS[example])

@@ -1,11 +1,9 @@
 """The kinds made from scene graphs and role frames: made, written as the releases are, and read back."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
-from builders import read_lines
+from builders import read_lines, tabled
 
 from vlgate.cli import main
 from vlgate.making.kinds.graphs import NOTHING, OBJECT, balanced
@@ -33,7 +31,6 @@ FRAMES = [{"agent": "man", "vehicle": "horse"}, {"agent": "woman", "vehicle": "m
 
 @pytest.fixture
 def graphs(tmp_path):
-    """A file of three graphs in our own form."""
     file = tmp_path / "graphs.json"
     rows = []
     others = [(f"other {index}", "floor", [900, 900, 9, 9], [], {}) for index in range(15)]  # nobody left a dog out
@@ -56,8 +53,6 @@ def graphs(tmp_path):
 
 @pytest.fixture
 def make(tmp_path):
-    """Run the command; return the folder of the set."""
-
     def run(kind, *files, form="release"):
         out = tmp_path / f"{kind}-{form}"
         assert main(["make", kind, "--from", *map(str, files), "--format", form, "--out", str(out)]) == 0
@@ -71,14 +66,7 @@ def _texts(reader, folder, task):
     return [tuple(request.text for request in case.requests) for case in found.cases]
 
 
-@pytest.mark.parametrize(
-    ("kind", "first"),
-    [
-        ("active-passive", "the man lifts the child"),
-        ("coordination", "the man holds a racket and wears a white shirt"),
-        ("relative-clause", "the man who holds a racket wears a white shirt"),
-    ],
-)
+@tabled
 def test_one_set_of_bla_is_made_of_an_image_and_read_back(make, graphs, kind: str, first: str) -> None:
     released = _texts(BLA, make(kind, graphs), f"bla/{kind}")
     assert [texts[0] for texts in released] == [first]
@@ -91,15 +79,7 @@ def test_the_verb_of_a_released_set_is_its_slice(make, graphs) -> None:
     assert (task.cases[0].tags, task.cases[0].id) == ({"verb": "lift"}, "couple.jpg")
 
 
-@pytest.mark.parametrize(
-    ("kind", "task", "pair"),
-    [
-        ("object", "location/margin/vg_subj", ("a horse on a train", "a cow on a train")),
-        ("object", "size/large/vg_obj", ("a horse on a train", "a horse on a boat")),
-        ("attribute", "color/vg", None),
-        ("relation", "spatial/vg", None),
-    ],
-)
+@tabled
 def test_pairs_of_vl_checklist_are_made_and_read_back(make, graphs, kind: str, task: str, pair) -> None:
     folder = make(kind, graphs)
     pairs = _texts(VL_CHECKLIST, folder, f"vl-checklist/{kind}/{task}")
@@ -130,13 +110,7 @@ def test_a_role_frame_of_two_persons_makes_a_set_of_bla(make, tmp_path) -> None:
     assert texts[0] == "the man lifts the child"
 
 
-@pytest.mark.parametrize(
-    ("kind", "reason"),
-    [
-        ("object", "no relation or attribute of things that have boxes"),
-        ("active-passive", "the size of the image is not known"),
-    ],
-)
+@tabled
 def test_inputs_that_tell_nothing_are_counted(tmp_path, capsys, kind: str, reason: str) -> None:
     file = tmp_path / "frames.jsonl"
     file.write_text('{"image": "1.jpg", "verb": "running", "roles": {"agent": "dog"}}\n')

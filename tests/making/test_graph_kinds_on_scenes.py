@@ -1,7 +1,5 @@
 """What is made of drawn scenes is true and false as it says, by an evaluator that shares nothing with its makers."""
 
-from __future__ import annotations
-
 import pytest
 from scene_truth import holds
 

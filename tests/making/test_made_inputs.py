@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import read_lines, write_lines
+from builders import read_lines, tabled, write_lines
 
 from vlgate.errors import DataError
 from vlgate.making.inputs.reading import ImageFolder, read_inputs
@@ -236,17 +236,7 @@ def test_a_broken_file_or_one_of_no_known_form_says_why(tmp_path, content, says)
         read_inputs([tmp_path / "none.json"], ALL)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.csv", 'image,caption\n1.jpg,"a cup, and a hat"\n2.jpg,a dog\n'),
-        ("a.CSV", "sep=;\nphotographer;image;caption\nx;1.jpg;a cup, and a hat\nx;2.jpg;a dog\n"),
-        ("a.tsv", "image\tcaption\n1.jpg\ta cup, and a hat\n\n2.jpg\ta dog\n"),
-        ("a.json", '[\n {"image": "1.jpg", "caption": "a cup, and a hat"},\n {"image": "2.jpg", "caption": "a dog"}]'),
-        ("b.json", '[{"image": "1.jpg", "caption": "a cup, and a hat"}, {"image": "2.jpg", "caption": "a dog"}]'),
-        ("a.jsonl", '{"image": "1.jpg", "caption": "a cup, and a hat"}\n{"image": "2.jpg", "caption": "a dog"}'),
-    ],
-)
+@tabled
 def test_captions_come_as_lines_a_list_or_a_table(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     read = read_inputs([tmp_path / name], ALL)
@@ -285,19 +275,7 @@ def test_lines_a_list_and_a_table_of_the_same_rows_are_alike_and_an_empty_text_i
         assert [replace(one, id="", origin="") for one in other.inputs] == [replace(lines.inputs[0], id="", origin="")]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "has"),
-    [
-        ("a.jsonl", '{"photo": "1.jpg", "text": "a cup"}\n{"photo": "2.jpg", "text": "a dog"}', "'photo', 'text'"),
-        ("a.json", '[{"file_name": "1.jpg", "captions": ["a cup"]}]', "'captions', 'file_name'"),
-        ("a.csv", "photo,text\n1.jpg,a cup\n", "'photo', 'text'"),
-        ("a.csv", "photo,caption\n1.jpg,a cup\n", "'photo'"),
-        ("a.csv", "photo,question,answer\n1.jpg,How many?,2\n", "'photo', 'question', 'answer'"),
-        ("a.csv", "image,query,answer\n1.jpg,How many?,2\n", "'answer', 'image'"),
-        ("a.csv", "image,question,number\n1.jpg,How many?,2\n", "field 'answer' is missing"),
-        ("a.json", '[{"photo": "1.jpg", "question": "How many?", "answer": "2"}]', "'answer', 'photo', 'question'"),
-    ],
-)
+@tabled
 def test_fields_under_other_names_are_told_theirs_and_the_wanted_ones(tmp_path, name, text, has):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError) as raised:
@@ -328,14 +306,7 @@ def test_files_of_two_inputs_are_not_mixed(write):
         read_inputs([write(COCO), write(VISDIAL, "dialogs.json")], ALL)
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "number"),
-    [
-        ("captions", "captions/coco_captions_val2017.json", 25_014),
-        ("dialogs", "visdial/visdialconv/visdial_1.0_val_crowdsourced.json", 97),
-        ("graphs", "scene-graphs/vg_scene_graphs_1-10.json", 10),
-    ],
-)
+@tabled
 def test_real_files_are_read(name, file, number):
     if not (SHARED / file).is_file():
         pytest.skip(f"there is no {SHARED / file}")

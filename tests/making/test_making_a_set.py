@@ -32,8 +32,6 @@ def small_blocks(monkeypatch):
 
 @pytest.fixture
 def made(sides, captions_file, tmp_path):
-    """Make a set of the kind; return the folder, and what was said."""
-
     def make(kind=sides, out="set", files=None, **options):
         said = []
         files = files or (captions_file(),)

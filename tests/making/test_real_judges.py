@@ -8,7 +8,7 @@ import judge_checkpoints
 import numpy as np
 import pytest
 import text_checkpoints
-from builders import read_lines, write_lines
+from builders import read_lines, tabled, write_lines
 
 from vlgate.cli import main
 from vlgate.making.sets import validity
@@ -118,22 +118,7 @@ def test_fillings_of_a_masked_model_become_foils(make, judges):
     assert report["made_by"]["--mlm"] == judges["mlm"]
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--nli", "./absent"), "--nli ./absent: weights='./absent': there is no folder"),
-        (("--lm", "nobody/nothing"), "--lm nobody/nothing: no checkpoint for nobody/nothing"),
-        (("--nli", "{empty}"), "empty holds nothing; expected config.json"),
-        (("--mlm", "{crowd}"), "crowd holds 99 files and folders; expected config.json"),
-        (("--nli", "{bare}"), "model.safetensors"),
-        (("--nli", "{unnamed}"), "has the labels LABEL_0, LABEL_1, LABEL_2; expected entail,neutral,contradict"),
-        (("--grammar", "{unnamed}"), "expected unacceptable,acceptable"),
-        (("--nli", "{mlm}"), "of AutoModelForSequenceClassification"),
-        (("--mlm", "{lm}"), "--mlm "),
-        (("--lm", "{bert}"), "sees the tokens that it should predict"),
-        (("--nli", "{nli}", "--device", "abacus"), "abacus"),
-    ],
-)
+@tabled
 def test_a_judge_that_cannot_be_loaded_is_one_line_before_any_work(judges, options, says, tmp_path, parses, capsys):
     (tmp_path / "empty").mkdir()
     for number in range(99):

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from builders import read_lines, write_lines
+from builders import read_lines, tabled, write_lines
 
 from vlgate.cli import main
 from vlgate.making.kinds.kind import Item, Selected
@@ -74,17 +74,7 @@ def item(number, image, answer="yes", about="caption"):
     return Item(id=f"d-{number}", image=image, origin=f"d, {number}", candidate=foil, extra={})
 
 
-@pytest.mark.parametrize(
-    ("images", "files"),
-    [
-        (["VisualDialog_val2018_000000000001.jpg"], {"coreference-hard.json": 1}),
-        (["COCO_train2014_000000000001.jpg", "1.jpg"], {"coreference-standard.json": 2}),
-        (
-            ["1.jpg", "VisualDialog_val2018_000000000001.jpg"],
-            {"coreference-standard.json": 1, "coreference-hard.json": 1},
-        ),
-    ],
-)
+@tabled
 def test_the_file_is_that_of_the_instrument_that_the_images_belong_to(images, files):
     made = COREFERENCE.release([item(number, image) for number, image in enumerate(images)])
     assert {name: len(json.loads(text)) for name, text in made.items()} == {
@@ -102,7 +92,6 @@ def test_what_is_left_out_for_the_cap_is_counted_apart():
 
 @pytest.fixture
 def limited(sides, captions_file, tmp_path):
-    """Make a set whose classes are balanced with at most so many cases; return its report."""
     one = replace(sides, select=one_of_each)
 
     def make(limit):

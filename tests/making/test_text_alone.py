@@ -11,6 +11,7 @@ from builders import write_lines
 
 from vlgate.audit.flaws import examine
 from vlgate.cli import main
+from vlgate.making.inputs.reading import Read
 from vlgate.making.kinds.kind import KINDS, Item, Selected, kind
 from vlgate.making.sets import report
 from vlgate.making.sets.candidates import choose
@@ -32,7 +33,8 @@ def side(number, true="left", false="right"):
 
 def measured(of, items, balance="near chance", used=None):
     chosen = choose(of, items, limit=None, seed=0, balance=balance)
-    account = report.Account(name="captions", given=99, used=used or len(items), candidates=len(items))
+    read = Read(name="captions", inputs=range(99), given=99)
+    account = report.Account(read=read, used=used or len(items), candidates=len(items))
     return report.measured(of, chosen, account, made_by={}, lm="trigrams")
 
 
@@ -200,7 +202,7 @@ def test_an_unbalanced_set_has_no_release_and_questions_are_balanced(command):
 def test_a_limit_samples_an_unbalanced_set(sides, tmp_path):
     file = write_lines(tmp_path / "in.jsonl", [{"image": f"{n}.jpg", "caption": f"left {n}"} for n in range(50)])
     settings = Settings(files=(file,), out=tmp_path / "set", limit=7, balance="none")
-    assert len(make_set(sides, settings, print).items) == 7
+    assert len(make_set(sides, settings, print)[0]) == 7
 
 
 def test_a_baseline_below_chance_is_explained(sides):

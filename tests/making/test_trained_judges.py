@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builders import read_lines, write_lines
+from builders import read_lines, tabled, write_lines
 
 from vlgate.cli import main
 from vlgate.making.kinds.kind import kind
@@ -61,8 +61,6 @@ def judges(training, tmp_path_factory):
 
 @pytest.fixture
 def make(judges, tmp_path):
-    """Make a set with the tools that are named; return its report and its cases."""
-
     def made(name, *tools, rows=(*ROWS, {"image": "long.jpg", "caption": LONG})):
         file = write_lines(tmp_path / "input.jsonl", rows)
         options = [part for tool in tools for part in (f"--{tool}", judges[tool])]
@@ -103,14 +101,7 @@ def test_the_model_of_inference_refuses_what_a_caption_entails_and_what_it_leave
         assert reasons == [validity.ENTAILED, validity.ENTAILED, neutral, None, None]
 
 
-@pytest.mark.parametrize(
-    ("name", "tools"),
-    [
-        ("relations", ("mlm", "nli", "lm")),
-        ("plurality", ("nli", "grammar", "lm")),
-        ("counting-captions", ("nli", "grammar", "lm")),
-    ],
-)
+@tabled
 def test_the_cases_that_stay_are_those_that_the_models_take(make, judges, name, tools):
     report, cases = make(name, *tools)
     pairs = [(case["caption"], case["foil"]) for case in cases]

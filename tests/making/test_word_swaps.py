@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from builders import read_lines, write_lines
+from builders import read_lines, tabled, write_lines
 from PIL import Image
 
 from vlgate.cli import main
@@ -93,16 +93,7 @@ def test_graphs_need_no_parser_and_say_how_many_pairs_they_give(swaps, tmp_path)
         assert len({request.image.key for request in case.requests}) == 2
 
 
-@pytest.mark.parametrize(
-    ("texts", "reason"),
-    [
-        (
-            ("A cat and a dog.", "A dog and a cat."),
-            "2 x no text of its image makes a pair with one of the same words of another image, 1 x the order",
-        ),
-        (("A cat on a sofa.", "A dog in a car."), "2 x no text of its image makes a pair"),
-    ],
-)
+@tabled
 def test_captions_without_a_pair_are_an_error_that_counts_the_reasons(swaps, captions, texts, reason):
     made = swaps(write_lines(captions, [{"image": f"{n}.jpg", "caption": text} for n, text in enumerate(texts)]))
     assert made.status == 4

@@ -19,7 +19,6 @@ opinions = st.sampled_from([True, False, None])
 
 
 def verdicts(shape, replies, ties="strict", images=None, capability=None):
-    """Judge cases whose replies are given as one keyword dictionary per request."""
     cases = []
     for number, case in enumerate(replies):
         about = image(f"{number if images is None else images[number]}.jpg")

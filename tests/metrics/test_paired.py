@@ -4,6 +4,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from builders import tabled
 from scipy import optimize, stats
 
 from vlgate.metrics.clusters import clusters
@@ -97,10 +98,7 @@ def test_the_p_value_of_independent_cases_is_that_of_mcnemar_unless_halves_chang
         assert (chance_of_change(first, second) < 0.05) == (found.low > 0 or found.high < 0)
 
 
-@pytest.mark.parametrize(
-    ("broken", "fixed", "n"),
-    [(7, 1, 21), (1, 7, 21), (20, 40, 160), (3, 0, 50), (0, 5, 5), (15, 15, 400), (1, 2, 1000)],
-)
+@tabled
 def test_tango_is_where_the_score_statistic_is_the_quantile(broken, fixed, n):
     low, high = tango(broken, fixed, n)
     value = (fixed - broken) / n

@@ -1,7 +1,5 @@
 """Operands and choices in another order, and other wordings of a question by the project's own templates."""
 
-from __future__ import annotations
-
 import re
 from difflib import SequenceMatcher
 from pathlib import Path

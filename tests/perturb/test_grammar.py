@@ -1,7 +1,5 @@
 """Articles, the dictionary, plurals and singulars of nouns, verbs in all forms, and clauses in both voices."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys

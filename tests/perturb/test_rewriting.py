@@ -1,7 +1,5 @@
 """Texts rewritten without a parse or for a mirrored image, and what single functions say of plain words."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections import Counter

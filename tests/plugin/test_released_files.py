@@ -28,7 +28,6 @@ NEEDED = pytest.mark.skipif(not FILES, reason=f"no released CARETS files in {CAR
 
 
 def tasks_of(place, replies, *options, data="data"):
-    """The tasks of a run on these replies."""
     write_lines(place.path / "replies.jsonl", replies)
     place.run("--model=replay:replies.jsonl", f"--data={data}", "--health=off", *options, data=False)
     return place.metrics()["tasks"]

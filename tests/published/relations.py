@@ -111,7 +111,6 @@ def sum_of(figure, parts, constant):
 
 
 def total(figure, parts, *, constant=0.0, rule):
-    """A figure is a sum."""
     expected, slack = sum_of(figure, parts, constant)
     return Relation(f"{name(figure)} = {rule}", abs(figure.value - expected), slack)
 
@@ -129,7 +128,6 @@ def at_least(figure, parts, *, constant=0.0, rule):
 
 
 def mean(figure, parts, *, rule):
-    """A figure is the mean of others."""
     return total(figure, [(1 / len(parts), part) for part in parts], rule=rule)
 
 

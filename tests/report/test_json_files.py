@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from builders import json_table, write_lines
+from builders import json_table, tabled, write_lines
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -158,20 +158,7 @@ def test_a_new_a_missing_and_a_renamed_key_are_refused(example, path):
     assert not VALIDATOR.is_valid(changed(example, path, lambda found: found.update(new=1)))
 
 
-@pytest.mark.parametrize(
-    ("path", "key", "value"),
-    [
-        ((), "schema", 1),
-        (("tasks", "a/b"), "cases", 1.5),
-        (("tasks", "a/b"), "capability", "foils"),
-        (("tasks", "a/b", "metrics", "acc_r"), "value", 66.9),
-        (("tasks", "a/b", "metrics", "acc_r"), "deff", 0.5),
-        (("tasks", "a/b", "metrics", "acc_r"), "blind", 0.5),
-        (("tasks", "a/b", "metrics"), "acc r", {"value": 0.5, "low": 0.5, "high": 0.5, "n": 1, "deff": 1.0}),
-        (("gates", 0), "decision", "passed"),
-        (("averages",), "valse:acc", 0.5),
-    ],
-)
+@tabled
 def test_a_value_that_does_not_fit_is_refused(example, path, key, value):
     assert not VALIDATOR.is_valid(changed(example, path, lambda found: found.update({key: value})))
 
@@ -367,17 +354,7 @@ def test_a_file_that_cannot_be_written_makes_the_run_incomplete(tmp_path, passin
     assert json.loads((tmp_path / "badge.json").read_text())["message"] == "incomplete"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"new": 1},
-        {"status": 0, "verdict": "fail"},
-        {"status": 1},
-        {"verdict": "passed"},
-        {"digests": {}},
-        {"schema": 2},
-    ],
-)
+@tabled
 def test_what_does_not_fit_the_schema_is_refused(verdict_of, change):
     content = verdict_of(decided("pass"))
     for key in VERDICT.schema["required"]:

@@ -181,7 +181,6 @@ class Small:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The folder of the file, in a cache of the test's own."""
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name, **_: tmp_path / "cache" / name)
     return tmp_path / "cache" / "vlgate"
 

@@ -1,7 +1,5 @@
 """The changes that a case allows, and what they do to it: images, wordings, covered regions, statements."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The search for the smallest change that breaks a case, among all changes and among edits of drawn scenes."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -9,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import noise, pair_case, task_of
+from builders import noise, pair_case, tabled, task_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -275,12 +273,7 @@ def strongest(case, kind):
     return max((move.strength for moves in directions(case, kind) for move in moves), default=0)
 
 
-@pytest.mark.parametrize(("caption", "foil", "acts"), [
-    ("There is a cup.", "There is a duck.", "move enlarge reduce recolour"),
-    ("There is a red cup.", "There is a green cup.", "move enlarge reduce"),
-    ("The cup is larger than the ball.", "The ball is larger than the cup.", "recolour"),
-    ("There is no duck.", "There is a duck.", "move enlarge reduce recolour remove"),
-])  # fmt: skip
+@tabled
 def test_a_thing_is_edited_only_if_the_texts_stay_as_true(caption, foil, acts):
     things = (CUP if "larger" not in caption else replace(CUP, side=52), BALL)
     edits = directions(case_of(caption, foil, *things), about="cup")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import image
+from builders import image, tabled
 
 from vlgate.audit.label_fixes import KNOWN, applied, disputed, fingerprint, place_of, read_disputes, reported
 from vlgate.errors import DataError
@@ -207,13 +207,7 @@ def test_the_known_disputes_of_pope_give_the_labels_of_repope():
     assert reported([older]) == ()
 
 
-@pytest.mark.parametrize(
-    ("named", "says"),
-    [
-        ("case-07", "did you mean 'case-7'? (of its 50 cases, 'case-0', 'case-47' are near, too)"),
-        ("rhubarb", "none of its 50 cases is near it, such as 'case-0'"),
-    ],
-)
+@tabled
 def test_an_unknown_case_of_a_task_of_many_is_said_with_the_nearest_few_and_their_number(tmp_path, named, says):
     cases = tuple(replace(PAIR.cases[0], id=f"case-{number}") for number in range(50))
     with pytest.raises(DataError) as caught:

@@ -3,8 +3,6 @@
 An adapter asks a matcher which choice completes a question best, and an answerer whether a text describes an image.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from vlgate.asking.batching import Problem

@@ -7,8 +7,6 @@ Standard input: one JSON object per line, ``{"limit": seconds, "what": text, "sa
 it returns. The end of the input is the end of the model's process.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

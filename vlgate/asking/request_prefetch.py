@@ -1,7 +1,5 @@
 """Ask the requests of coming pytest items ahead: in one full batch, or in several calls at a time on a cluster."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future

@@ -4,8 +4,6 @@
 adversarial counting. A model's score on such a task does not show that the model uses the image.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The cases of a task as choices among texts, and the conditional logit model (McFadden 1974) that decides them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ instead of a changed caption, pairs of questions that are the same question (CAR
 line to line (POPE).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence

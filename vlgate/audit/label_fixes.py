@@ -10,8 +10,6 @@ is false, and ``truths`` (one entry per request, with ``wrong``) says what is ri
 vlgate.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ objects that are there. Results on two such tasks are one piece of evidence. Wit
 the same with other names of images, blanks, letter cases or Unicode forms.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """The probes of shortcuts: words and their pairs, the form of a text, and a language model of trigrams."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence

@@ -1,7 +1,5 @@
 """The shortcut score of each case by each probe, cross-fitted by image, and its file ``shortcuts.parquet``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -4,8 +4,6 @@ The levels are found by an adaptive staircase over drawn scenes, made for the qu
 one image. The command says how many calls to the model it needs, and about how long they take, before it asks.
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from pathlib import Path

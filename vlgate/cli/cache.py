@@ -1,7 +1,5 @@
 """List or clear the replies that runs keep, so that no later run asks a model for them again."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -5,8 +5,6 @@ labels that others report as wrong are told, without being errors. Of a JPEG or 
 end are read, others are decoded: a file that is empty, cut off, a pointer of Git LFS or not an image is an error.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from contextlib import suppress

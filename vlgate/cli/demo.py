@@ -4,8 +4,6 @@ Without --sabotage the gates pass. With it they must not: the run ends with stat
 broke.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

@@ -5,8 +5,6 @@ questions, text files of MME, logs of inspect, and tables with an image, a quest
 with a request of the planned cases; what cannot be joined without a guess is counted, with the reason.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shlex

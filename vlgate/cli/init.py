@@ -5,8 +5,6 @@ that is still as this command wrote it without a run is replaced. With a data fo
 gates are about its tasks. The workflow for GitHub has an action of its own; both compare with the last release.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -6,8 +6,6 @@ must-hold.jsonl names all kept cases, for must_hold in thresholds.toml. Cases th
 are, and are not written twice.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

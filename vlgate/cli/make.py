@@ -3,8 +3,6 @@
 A set is a folder with cases, the reason of each, and a report on what text alone gives away.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -124,7 +122,7 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
         raise OptionError(f"--limit {given.limit}: expected a whole number above 0")
     named: dict[str, str] = {name: value for name in TOOLS if (value := getattr(given, name)) is not None}
     cache = None if given.cache == "none" else Path(given.cache) if given.cache else cache_folder()
-    made = make_set(
+    items, report = make_set(
         wanted,
         Settings(
             files=tuple(given.files),
@@ -140,8 +138,7 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
         ),
         note,
     )
-    report, inputs = made.report, made.report["inputs"]
-    became, gate = sums(report)
+    inputs, (became, gate) = report["inputs"], sums(report)
     note(became)
     if inputs["images_found"] is not None:
         note(f"{inputs['images_found']:,} of {inputs['images']:,} images found")
@@ -154,11 +151,11 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
     if (probed := report.get("shortcuts")) is not None:
         parts = (f"{name} {one['before']:.3f} before, {one['value']:.3f} now" for name, one in probed["probes"].items())
         note("; ".join(["text alone: " + probed["why"], *parts]))
-    no_images = _no_images(made.items, given) if inputs["images_found"] is None and given.format == "cases" else ""
+    no_images = _no_images(items, given) if inputs["images_found"] is None and given.format == "cases" else ""
     for text in (report["note"], report["warning"], "" if report["balanced"] else UNMARKED, no_images):
         if text:
             note(f"beware: {text}")
-    note(f"{len(made.items):,} cases in {given.out}; {gate}")
+    note(f"{len(items):,} cases in {given.out}; {gate}")
     return 0
 
 

@@ -4,8 +4,6 @@ The models are the reading oracle with one faculty broken, and models that do no
 the defects that it claims to catch, and no others.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Without --data these are the embedded scenes. No model is loaded and no image is opened.
 """
 
-from __future__ import annotations
-
 import argparse
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@
 the votes and keeps the cases whose caption, but not the foil, was chosen by at least two of three annotators.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """The section ``[acuity]`` of ``thresholds.toml``: gates on the thresholds that ``vlgate analyse acuity`` finds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

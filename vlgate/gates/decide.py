@@ -1,7 +1,5 @@
 """From metrics to decisions: the rules of a thresholds file to gates, and whether a model passes each."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase

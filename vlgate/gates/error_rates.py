@@ -1,7 +1,5 @@
 """How often gates err on new samples of cases, and a threshold whose margin lets an unchanged model pass again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal

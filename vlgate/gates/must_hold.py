@@ -1,7 +1,5 @@
 """The cases that every model must get right, whatever the metrics are."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """How surprising a failed gate is, and which fails the number of gates explains."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import exp, lgamma, log

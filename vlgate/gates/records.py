@@ -1,7 +1,5 @@
 """The records of gates: a threshold, what was decided about it, and the keys of a thresholds file."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path

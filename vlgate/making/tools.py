@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from vlgate.errors import ModelLoadError, OptionError
 from vlgate.models.checkpoints.device import pick_device
-from vlgate.perturb.foils.candidates import Entailment, GapFiller, Grammaticality, TextEncoder, TextModel, WordTable
+from vlgate.perturb.foils.candidates import Entailment, GapFiller, Grammaticality, TextEncoder, TextModel
 from vlgate.perturb.text.parsed import Parsed, Parser, Token
 
 Built = TypeVar("Built")
@@ -76,8 +76,6 @@ class Tools:
     grammar = Tool[Grammaticality](**_ROWS["grammar"])
     similarity = Tool[TextEncoder](**_ROWS["similarity"])
     lm = Tool[TextModel](**_ROWS["lm"])
-    frequency = Tool[WordTable](**_ROWS["frequency"])
-    concreteness = Tool[WordTable](**_ROWS["concreteness"])
     wordnet = Tool[Any](**_ROWS["wordnet"])
 
     def __init__(self, options: ToolOptions) -> None:
@@ -121,11 +119,9 @@ class Tools:
 TOOLS: Mapping[str, Tool[Any]] = MappingProxyType(
     {name: tool for name, tool in vars(Tools).items() if isinstance(tool, Tool)}
 )
-"""The table, by the names of the tools."""
 
 
 FILE = "parses.sqlite"
-"""The name of the database in the cache folder."""
 
 _AT_ONCE = 1_000  # texts that are looked up, parsed and stored together
 _WAIT = 60.0  # seconds for another process to finish its transaction

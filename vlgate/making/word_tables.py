@@ -1,14 +1,12 @@
-"""What is known of words: a lexicon of ``wn``, frequencies, and concreteness ratings."""
+"""What is known of words: a lexicon of ``wn``, and files of frequencies and concreteness ratings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import DataError, OptionError
-from vlgate.perturb.foils.candidates import WordTable
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.files import unknown_names
@@ -71,31 +69,17 @@ _FREQUENCIES = ("subtlex", "frequency", "freq", "count")
 _CONCRETENESS = ("conc.m", "concreteness", "conc")
 
 
-@dataclass(frozen=True, slots=True)
-class FileTable:
-    values: Mapping[str, float]
-
-    def value(self, word: str) -> float | None:
-        return self.values.get(word)
+WordTable = Callable[[str], float | None]
 
 
-class Wordfreq:
-    """The frequency of English words in the package wordfreq, as Zipf values from 0 to 8 (van Heuven et al. 2014)."""
-
-    def value(self, word: str) -> float | None:
-        from wordfreq import zipf_frequency
-
-        return float(zipf_frequency(word, "en")) or None
+def frequencies(file: Path) -> WordTable:
+    """Return the frequencies of a file, whose second column they are, or the column ``SUBTLEX``."""
+    return _read(file, _FREQUENCIES).get
 
 
-def frequencies(name: str) -> WordTable:
-    """Return the frequencies of wordfreq, or of a file whose second column they are, or the column ``SUBTLEX``."""
-    return Wordfreq() if name == "wordfreq" else FileTable(_read(Path(name), _FREQUENCIES))
-
-
-def concreteness(name: str) -> WordTable:
+def concreteness(file: Path) -> WordTable:
     """Return the ratings of a file such as that of Brysbaert et al. 2014, the column ``Conc.M`` or the second one."""
-    return FileTable(_read(Path(name), _CONCRETENESS))
+    return _read(file, _CONCRETENESS).get
 
 
 def _read(file: Path, titles: tuple[str, ...]) -> dict[str, float]:

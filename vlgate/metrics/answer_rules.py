@@ -1,7 +1,5 @@
 """The rules of the shapes that are answered: single questions, question pairs and twins, crossed questions."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

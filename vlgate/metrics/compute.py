@@ -1,7 +1,5 @@
 """From verdicts to metrics: means of the verdicts' facts, and two statistics of the scores, each with its interval."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate

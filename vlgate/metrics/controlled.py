@@ -1,7 +1,5 @@
 """What a control measured on the cases of a task: columns of values, and figures over them with their intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 

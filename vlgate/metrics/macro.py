@@ -1,7 +1,5 @@
 """Means of means, as the papers print them: over the classes of a task, and over tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction

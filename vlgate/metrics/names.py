@@ -1,7 +1,5 @@
 """Metrics that need to be told apart by name, whatever the shape of the cases; ``shapes`` has those of each shape."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from vlgate.metrics.measures import GROUPED

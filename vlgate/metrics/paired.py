@@ -3,8 +3,6 @@
 A case that is right in the earlier run and wrong in the later one is *broken*, the other way round it is *fixed*.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import ceil, exp, inf, log, sqrt
 from statistics import NormalDist

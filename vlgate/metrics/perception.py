@@ -1,7 +1,5 @@
 """Thresholds of perception: the faculties, the psychometric function, and what is known of a threshold."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass

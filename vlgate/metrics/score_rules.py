@@ -1,7 +1,5 @@
 """The rules of the shapes that rank texts and images by score: pair, set, choice, two_true, quad and twins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import permutations

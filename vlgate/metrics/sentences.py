@@ -1,7 +1,5 @@
 """Why a case is right or wrong, in one sentence for each shape; numbers as sentences and tables show them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import isnan
 from typing import Any, NamedTuple

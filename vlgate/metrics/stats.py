@@ -1,7 +1,5 @@
 """Intervals at the effective number of cases: Wilson's for means, and that of DeLong and Obuchowski for areas."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from math import exp, fsum, log, sqrt

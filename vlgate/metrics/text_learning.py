@@ -1,7 +1,5 @@
 """What learns from texts alone: folds by image, Naive Bayes over words, and rules that compare texts."""
 
-from __future__ import annotations
-
 import re
 import string
 from collections import Counter

@@ -1,7 +1,5 @@
 """Other definitions of some metrics, from released code or printed formulas; they are off by default."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -260,7 +258,6 @@ VARIANTS: Mapping[str, Variant] = {
     name: Variant(about=row["about"], definitions={task: _definition(**of) for task, of in row["definitions"].items()})
     for name, row in _TABLE.items()
 }
-"""The variants, by the names that ``--protocol`` accepts."""
 
 
 def _applying(variants: Collection[str], task: str) -> dict[str, Definition]:

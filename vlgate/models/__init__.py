@@ -6,8 +6,6 @@ model on a cluster. The room never sees a truth or a source, runs no foreign cod
 imports torch, transformers and Ray only inside functions.
 """
 
-from __future__ import annotations
-
 from vlgate.models.loading.registry import LoadedModel, check, load
 from vlgate.models.specs import registered
 

@@ -1,7 +1,5 @@
 """What ``models.toml`` says of each registered model: how it is built, its default weights, its options."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

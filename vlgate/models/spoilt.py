@@ -4,8 +4,6 @@ A gate that passes such a model is worth nothing. The weights are those of the p
 parts change places; so its values, and every other tensor, are as trained.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the model is weak and strong at, in plain lines: one per task, from the interval of its headline metric."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from textwrap import shorten, wrap
 from typing import Literal

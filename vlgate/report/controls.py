@@ -1,7 +1,5 @@
 """The controls of a run as tables, a row per task, and these as lines of text and Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The words in which two texts differ, to print them in bold."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher

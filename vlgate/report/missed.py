@@ -1,7 +1,5 @@
 """The missed cases of a finished run, the worst first, and one case in the terminal, with its images."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Remarks on the figures, in sentences: averages, flaws, shortcuts, priors, published figures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """The rows of the result table, which are the same in the terminal and in ``summary.md``."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

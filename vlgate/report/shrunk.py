@@ -1,7 +1,5 @@
 """Reports of the smallest changes that break cases: in the terminal, in ``summary.md`` and in ``shrunk.jsonl``."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

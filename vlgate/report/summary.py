@@ -1,7 +1,5 @@
 """``summary.md``: the result table and the decisions, for a pull request or a release note."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the terminal shows at the end of a run: the decision, what the model can do, the table, and remarks."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from dataclasses import dataclass

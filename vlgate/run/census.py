@@ -1,7 +1,5 @@
 """What a plan holds: which of its images are there, and what its requests will cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil

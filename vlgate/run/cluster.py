@@ -1,7 +1,5 @@
 """The model of a run on a Ray cluster, for ``--ray``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

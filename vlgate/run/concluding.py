@@ -1,7 +1,5 @@
 """The end of a run, or of one part: compute the figures, compare with the text-only model, decide the gates."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """Join the parts of a run: they belong together, their replies are judged, and the gates decided once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The plan of a run: which tasks it asks, which of their cases, and which cases each pytest item holds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """After its cases, a run asks its controls and explains its worst missed cases."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter

@@ -1,7 +1,5 @@
 """What a run remembers of its model: its replies by key, its description, and the outcome of its checks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Which cases of its tasks a run asks: the part of one machine (--shard), or a first look (--quick)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

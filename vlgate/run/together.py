@@ -10,8 +10,6 @@ Each question is asked twice, with the candidates in two orders, and the two req
 The ids, tags, shapes and metrics of the tasks stay. ``vlgate.judging.verdicts`` says what the replies come to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType

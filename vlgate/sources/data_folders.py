@@ -1,7 +1,5 @@
 """What is wrong with data folders: one that holds no data, and every record that cannot be read."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress

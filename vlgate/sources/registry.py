@@ -1,7 +1,5 @@
 """The sources of tasks, one line per benchmark; what each task measures; a note on files that no reader knows."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

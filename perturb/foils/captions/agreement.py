@@ -1,7 +1,5 @@
 """One noun phrase of a caption in the other number: its head, its verbs and the pronouns that refer to it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

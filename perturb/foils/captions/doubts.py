@@ -1,7 +1,5 @@
 """Why a noun phrase may not give a foil: the caption's form, the phrase, its noun, the other captions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise

@@ -1,7 +1,5 @@
 """What the other captions of an image say about the things of a caption: which nouns they have, and how many."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

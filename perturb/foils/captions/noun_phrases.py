@@ -1,7 +1,5 @@
 """The noun phrases of a parsed caption (head, determiner, number), and nouns whose number says little."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal

@@ -1,7 +1,5 @@
 """Plurality and numbers of captions: one thing or several (VALSE, 3.2 and A.2), "exactly two" or "three dogs"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Categories of objects with their supercategories and names; those of COCO (Lin et al. 2014) come with the package."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache

@@ -1,7 +1,5 @@
 """Pipelines with one planted bug each, around a model that is intact, and a matcher that needs no training."""
 
-from __future__ import annotations
-
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence

@@ -1,6 +1,7 @@
 """What is asked: which texts, in which order, and how they differ."""
 
 import pytest
+from builders import tabled
 from hypothesis import given
 from hypothesis import strategies as st
 from voting import PAIRS, QUAD, SET, read_items, write_cases
@@ -55,15 +56,7 @@ def test_questions_have_nothing_to_choose_between():
         items_of(Task(id="mine/asked", capability="invariance", shape="questions", cases=(case,)), 0)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "bold_first", "bold_second"),
-    [
-        ("There are people.", "There are no people.", "There are people.", "There are <b>no </b>people."),
-        ("a number of beds", "a single bed", "a <b>number of beds</b>", "a <b>single bed</b>"),
-        ("a well-lit bed", "a cat's bed", "a <b>well-lit</b> bed", "a <b>cat&#x27;s</b> bed"),
-        ("the same", "the same", "the same", "the same"),
-    ],
-)
+@tabled
 def test_the_words_that_differ_are_in_bold(first, second, bold_first, bold_second):
     assert tuple(map(bold, difference(first, second))) == (bold_first, bold_second)
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from builders import tabled
 from voting import PAIRS, QUAD, SET, answer_of, read_items, write_cases
 
 from vlgate.making.votes.form import items_of
@@ -31,21 +32,7 @@ def decided(tmp_path):
     return decide
 
 
-@pytest.mark.parametrize(
-    ("votes", "why"),
-    [
-        ("caption caption caption", ""),
-        ("caption caption both", ""),
-        ("caption both both", "both texts are true"),
-        ("foil foil caption", "the foil is true, the caption is not"),
-        ("neither neither foil", "neither text is true"),
-        ("cannot_tell cannot_tell caption", "voters cannot tell"),
-        ("caption both neither", "voters disagree"),
-        ("caption caption", "fewer than 3 votes"),
-        ("caption caption caption both", ""),
-        ("caption caption caption both both", "voters disagree"),
-    ],
-)
+@tabled
 def test_two_of_three_must_choose_the_caption_but_not_the_foil(decided, votes, why):
     result = decided(PAIRS[:1], [votes.split()])
     assert result.dropped == {"mine/x": {why: 1} if why else {}}
@@ -119,17 +106,7 @@ def test_kept_cases_read_back_as_they_were(tmp_path):
 
 
 @pytest.mark.skipif(not RELEASE.is_dir(), reason="needs the released files of VALSE in ../shared/data")
-@pytest.mark.parametrize(
-    ("file", "items", "valid", "unanimous"),
-    [
-        ("existence", 534, "505 (94.6)", "410 (76.8)"),
-        ("plurals", 1000, "851 (85.1)", "617 (61.7)"),
-        ("counting-hard", 1000, "868 (86.8)", "598 (59.8)"),
-        ("actant-swap", 1042, "949 (91.1)", "756 (72.6)"),
-        ("coreference-standard", 916, "708 (77.3)", "499 (54.5)"),
-        ("foil-it", 1000, "943 (94.3)", "811 (81.1)"),
-    ],
-)
+@tabled
 def test_the_released_votes_give_the_shares_of_table_5(file, items, valid, unanimous):
     """``counting-hard.json`` has the figures that the table prints for the balanced counts."""
     records = json.loads((RELEASE / f"{file}.json").read_text())

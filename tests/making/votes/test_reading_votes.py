@@ -5,6 +5,7 @@ import json
 from html import unescape
 
 import pytest
+from builders import tabled
 from voting import PAIRS, read_items, write_cases
 
 from vlgate.errors import DataError
@@ -20,8 +21,6 @@ def items(tmp_path):
 
 @pytest.fixture
 def voted(tmp_path, items):
-    """Write a file of votes as the form gives it."""
-
     def write(name, votes=None, annotator="Ann", **changed):
         votes = {item.id: "first" for item in items} if votes is None else votes
         content = {"vlgate_votes": 1, "form": digest(items), "part": 1, "annotator": annotator, "votes": votes}
@@ -70,20 +69,7 @@ def test_rejected_assignments_are_left_out_and_counted(items, table):
     assert votes.left_out == {"vote of a rejected assignment": 1}
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"form": "0123"}, "is a vote on the form '0123', but .* give the cases, --suite and --seed"),
-        ({"votes": {"abc": "first"}}, "record abc: the item 'abc' is not in the form"),
-        ({"votes": {"ITEM": "frist"}}, r"record \w{12}: the answer is 'frist' \(did you mean 'first'\?\)"),
-        ({"votes": {"ITEM": None}}, "the answer is 'None'"),
-        ({"annotator": " "}, "the annotator is '', expected a name; write"),
-        ({"annotator": "a\x1b[31m"}, "expected a name"),
-        ({"annotator": 3}, 'expected the strings "form" and "annotator"'),
-        ({"vlgate_votes": 2}, 'expected an object with "vlgate_votes": 1'),
-        ({"votes": []}, 'expected an object with "vlgate_votes": 1'),
-    ],
-)
+@tabled
 def test_a_vote_that_does_not_fit_names_the_file_the_record_and_the_remedy(items, voted, changed, said):
     if isinstance(changed.get("votes"), dict):
         changed = {"votes": {key.replace("ITEM", items[0].id): value for key, value in changed["votes"].items()}}
@@ -99,15 +85,7 @@ def test_a_second_vote_of_one_annotator_is_refused(items, voted, table):
         read_votes([table({}, {"WorkerId": "W0"})], items)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a,b\n1,2\n", "has the columns a, b, expected form, item, annotator, answer or Input.form"),
-        ("form,item,annotator,answer\n1,2,3\n", "record on line 2: has 3 cells, expected 4"),
-        ('form,item,annotator,answer\n"1,2,3,4\n', "is not CSV"),
-        (" \n", "is empty"),
-    ],
-)
+@tabled
 def test_a_broken_table_is_an_error_that_names_the_line(items, tmp_path, text, said):
     file = tmp_path / "bad.csv"
     file.write_text(text)

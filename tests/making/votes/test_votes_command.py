@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from builders import tabled
 from voting import PAIRS, read_items, write_cases
 
 from vlgate.cli import main
@@ -13,7 +14,6 @@ FORM = re.compile(r'<script type="application/json" id="form">(.*?)</script>', r
 
 @pytest.fixture
 def votes(tmp_path, capsys):
-    """Run the command on four pairs; return the exit status and what it prints on stdout and stderr."""
     folder = write_cases(tmp_path / "set", {"mine/x": PAIRS, "mine/y": PAIRS[:1]})
 
     def run(*arguments, data=folder):
@@ -74,16 +74,7 @@ def test_what_two_of_three_find_valid_is_kept(votes, tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["form", "--suite", "no/*"], "no task of your own in .* is wanted; there are: mine/x, mine/y"),
-        (["form", "--side", "0"], "--side 0: expected a number above 0"),
-        (["keep"], "keep needs files of votes; name them with --votes"),
-        (["keep", "--votes", "nowhere.json"], "nowhere.json: there is no such file"),
-        (["keep", "--votes", "OLD"], r"old\.json.*is a vote on the form 'old'"),
-    ],
-)
+@tabled
 def test_an_error_is_one_line_with_the_remedy(votes, tmp_path, arguments, said):
     old = tmp_path / "old.json"
     old.write_text('{"vlgate_votes": 1, "form": "old", "annotator": "Ann", "votes": {"1": "first"}}')

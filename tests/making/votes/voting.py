@@ -31,7 +31,6 @@ def write_cases(folder, tasks):
 
 
 def read_items(folder, seed=0):
-    """The items of all tasks in a folder, in the order of a form."""
     options = ReadOptions(folders=(folder,), seed=seed, wanted=lambda _: True)
     return shuffled((item for task in cases.read(options) for item in items_of(task, seed)), seed)
 

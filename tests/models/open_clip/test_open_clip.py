@@ -57,7 +57,6 @@ def model(tmp_path_factory):
 
 @pytest.fixture
 def saved(tmp_path, model):
-    """A folder in the form that open_clip saves."""
     folder = tmp_path / "saved"
     folder.mkdir()
     save_file(network(model).state_dict(), folder / "open_clip_model.safetensors")

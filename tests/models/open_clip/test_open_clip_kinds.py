@@ -68,7 +68,6 @@ def config_of(kind, start):
 
 
 def save(kind, start, **changed):
-    """Write a folder in the form that open_clip saves."""
     folder = start / kind
     folder.mkdir(parents=True)
     config = {**config_of(kind, start), **changed}

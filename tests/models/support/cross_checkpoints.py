@@ -70,7 +70,6 @@ def save(name, folder, seed=0):
 
 
 def of(name, weights, folder=None, **options):
-    """Load a checkpoint with its adapter."""
     return heads.build(str(weights), folder or Path(), name=name.replace("_", "-"), **options)
 
 

@@ -71,7 +71,6 @@ def image(number):
 
 
 def save_tokenizer(folder, tokens=TOKENS):
-    """Save a BERT tokenizer with a vocabulary file."""
     folder.mkdir(exist_ok=True)
     vocabulary = folder / "vocab.txt"
     vocabulary.write_text("\n".join(tokens))
@@ -83,7 +82,6 @@ PAIRS = [Match(image=image(number % 4), text=text) for number, text in enumerate
 
 
 def questions(*choices, text="what color is the square ?"):
-    """A question about each of six images."""
     return [Ask(image=image(number), question=text, choices=choices) for number in range(6)]
 
 
@@ -102,17 +100,14 @@ def saved(made, folder, spread):
 
 
 def lxmert(kind, folder, **more):
-    """Save a tiny LXMERT of a class of transformers."""
     return saved(lambda: kind(transformers.LxmertConfig(**(LXMERT | more))), folder, spread=0.1)
 
 
 def visualbert(kind, folder, **more):
-    """Save a tiny VisualBERT of a class of transformers."""
     return saved(lambda: kind(transformers.VisualBertConfig(**VISUALBERT, **more)), folder, spread=0.2)
 
 
 def save(name, folder):
-    """Save a tiny model that matches."""
     if name == "lxmert":
         return lxmert(transformers.LxmertForPreTraining, folder)
     return visualbert(transformers.VisualBertForPreTraining, folder)

@@ -84,7 +84,6 @@ def filled(value, words):
 
 
 def built(family):
-    """The model and the processor of a section."""
     about = section(family)
     words = words_with(**about.get("words", {}))
     ids = {name: words.convert_tokens_to_ids(token) for name, token in about.get("ids", {}).items()}

@@ -57,7 +57,6 @@ def multi_state(head=RANKING, task_tokens=20, seed=0):
 
 
 def write(folder, settings, state, *, name="pytorch_model_9.bin", config="config.json"):
-    """Save weights, configuration and tokenizer in a folder."""
     folder.mkdir(exist_ok=True)
     torch.save(state, folder / name)
     (folder / config).write_text(json.dumps(settings))
@@ -67,7 +66,6 @@ def write(folder, settings, state, *, name="pytorch_model_9.bin", config="config
 
 
 def save(name, folder):
-    """Save a tiny model under its registered name."""
     if name == "vilbert-12-in-1":
         return write(folder, MULTI, multi_state(), name="multi_task_model.bin")
     settings = config_of(name.removeprefix("volta-"))
@@ -75,7 +73,6 @@ def save(name, folder):
 
 
 def built(folder, kind, weights="saved", **options):
-    """Load a saved model by the name of its kind."""
     name = kind if kind == "vilbert-12-in-1" else f"volta-{kind}"
     return load(f"{name}:{weights}", folder=folder, device=options.pop("device", "cpu"), **options).model
 

@@ -236,7 +236,6 @@ LONG = " ".join(WORDS[number % len(WORDS)] for number in range(50))
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory):
-    """A folder with one checkpoint of each kind."""
     folder = tmp_path_factory.mktemp("text-only")
     for kind in KINDS:
         text_checkpoints.save(kind, folder / kind)

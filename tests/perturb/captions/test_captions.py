@@ -1,7 +1,5 @@
 """Captions rewritten by their parse: what comes out, and what is refused with which reason."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -29,7 +27,6 @@ REWRITE = {
 
 @pytest.fixture(scope="session")
 def parse(parser):
-    """Parse one text."""
     return lambda text: next(parser.parse([text]))
 
 

@@ -92,10 +92,7 @@ def test_several_do_not_become_one_beside_what_needs_several(found, caption):
     assert classes == {("2", "3"), ("2", "4")}
 
 
-@pytest.mark.parametrize(
-    "caption",
-    ["Two zebras face opposite directions.", "Two zebras, one is big and one is small.", "A cat between two zebras"],
-)
+@tabled
 def test_a_number_that_other_words_tell_is_left(found, caption):
     assert "other words tell the number, too" in found(caption, "Two zebras").refused
 
@@ -221,15 +218,7 @@ def test_what_is_not_sure_is_refused_with_a_reason(parser, kind, caption, others
     assert kind == "noun_foils" or not given.candidates
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("Several mice sit on the desk.", "several mice"),
-        ("Several sheep in a field.", "several sheep"),
-        ("Two airplanes fly over the city.", "several airplanes"),
-        ("A train is on the bridge.", "one train"),
-    ],
-)
+@tabled
 def test_reasons_have_the_article_and_the_plural_of_their_nouns(parser, text, shown):
     reasons = [foil.why for foil in noun_foils(next(parser.parse([text]))).candidates]
     assert f"the image shows {shown}" in {reason.partition(", ")[0] for reason in reasons}

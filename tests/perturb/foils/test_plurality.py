@@ -61,15 +61,7 @@ def test_one_rides_one_thing(foils, verb):
     assert not foils(f"A man {verb} a canoe.", "canoe", "There is a canoe outside.")
 
 
-@pytest.mark.parametrize(
-    ("caption", "noun"),
-    [
-        ("Three birds, two of which fly.", "birds"),
-        ("Two zebras, a duo", "zebras"),
-        ("A laptop and computer monitor with a screen.", "monitor"),
-        ("Some umbrellas are used as parasols.", "umbrellas"),
-    ],
-)
+@tabled
 def test_other_words_that_tell_the_number_give_no_foil(foils, caption, noun):
     assert not foils(caption, noun, *[f"There is a {noun}."] * (noun == "monitor"))
 

@@ -16,7 +16,6 @@ ALL = contrasts().spatial
 
 @pytest.fixture(scope="module")
 def parse(parser):
-    """Parse one text."""
     return lambda text: next(iter(parser.parse([text])))
 
 

@@ -78,7 +78,6 @@ def asked_back(records):
 
 
 def shown(*lines):
-    """Print figures, which pytest shows with -rP."""
     sys.stdout.write("\n  ".join(lines) + "\n")
 
 

@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
-from builders import tabled
+from builders import table, tabled
 
 from vlgate.perturb.foils import actions
 from vlgate.perturb.foils.actions import (
@@ -20,22 +20,7 @@ from vlgate.perturb.text.sentences import Verb, read_predicate
 
 RELEASE = Path(__file__).resolve().parents[4] / "shared/data/valse/data/actant-swap.json"
 
-TEMPLATES = {
-    "drinking": "the AGENT drinks a LIQUID from a CONTAINER at a PLACE",
-    "riding": "the AGENT rides the VEHICLE at the PLACE",
-    "pushing": "the AGENT pushes the ITEM to the DESTINATION at the PLACE",
-    "washing": "the AGENT washes an ITEM with a TOOL at a PLACE",
-    "scrubbing": "the AGENT scrubs an ITEM with a TOOL at a PLACE",
-    "looking": "the AGENT looks at the TARGET at the PLACE",
-    "talking": "the AGENT talks to the LISTENER at the PLACE",
-    "commuting": "the AGENT commutes by a VEHICLE at a PLACE",
-    "sitting": "the AGENT sits by a CONTACT at a PLACE",
-    "tackling": "the AGENT tackles the VICTIM at the PLACE",
-    "confronting": "the AGENT confronts the VICTIM at the PLACE",
-    "helping": "the AGENT helps the VICTIM at the PLACE",
-    "holding": "the AGENT holds an ITEM at a PLACE",
-    "training": "the AGENT trains the TRAINEE at the PLACE",
-}
+TEMPLATES = dict(table(Path(__file__).with_suffix(".tsv"), "templates"))
 VERBS = {name: role_verb(name, template) for name, template in TEMPLATES.items()}
 
 

@@ -1,23 +1,12 @@
+from pathlib import Path
+
 import pytest
-from builders import tabled
+from builders import table, tabled
 
 from vlgate.perturb.ontology.wordnet import WordRelations
 
 # (id, part of speech, words, hypernym)
-SYNSETS = (
-    ("clean", "v", "clean", ""),
-    ("wash", "v", "wash|launder", "clean"),
-    ("scrub", "v", "scrub", "wash"),
-    ("board", "v", "board", ""),
-    ("leave", "v", "leave|exit", ""),
-    ("enter", "v", "enter|board", "leave"),
-    ("person", "n", "person", ""),
-    ("man", "n", "man|adult male", "person"),
-    ("dog", "n", "dog", ""),
-    ("machine", "n", "machine", ""),
-    ("computer", "n", "computer", "machine"),
-    ("reckoner", "n", "reckoner|computer", "person"),
-)
+SYNSETS = tuple(table(Path(__file__).with_suffix(".tsv"), "synsets"))
 ANTONYMS = {"enter-enter": "exit-leave", "exit-leave": "enter-enter"}
 
 

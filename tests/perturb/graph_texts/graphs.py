@@ -1,7 +1,5 @@
 """Small scene graphs for the tests, written in few words."""
 
-from __future__ import annotations
-
 from vlgate.perturb.graphs.absence import WHOLE
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 

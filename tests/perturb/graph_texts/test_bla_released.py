@@ -1,7 +1,5 @@
 """BLA's ten released records: the sentences that our functions make of the graphs that the records imply."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

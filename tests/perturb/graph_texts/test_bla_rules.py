@@ -1,7 +1,5 @@
 """The rules for BLA's sets: persons, sizes, voices, features, and what makes a false sentence false."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -167,53 +165,13 @@ def _features(*things):
     return [one.said("singular") for one in found if isinstance(one, persons.Feature)]
 
 
-@pytest.mark.parametrize(
-    ("relation", "name", "feature"),
-    [
-        ("in", "shirt", "wears a shirt"),
-        ("has", "hat", "wears a hat"),
-        ("has_on", "jeans", "wears jeans"),
-        ("with", "sunglasses", "wears sunglasses"),
-        ("with", "umbrella", "has an umbrella"),
-        ("has", "logo", "has a logo"),
-        ("on", "skateboard", "is on a skateboard"),
-        ("on_a", "horse", "is on a horse"),
-        ("riding", "horses", None),
-        ("in", "boat", None),
-        ("on", "beach", None),
-        ("in", "background", None),
-        ("on", "roof", None),
-        ("with", "beard", None),
-        ("wearing", "ski", None),
-        ("sitting_on", "ground", None),
-        ("standing_on", "grass", None),
-        ("sitting_on", "bench", None),
-        ("lying_in", "bed", None),
-        ("sitting_on", "chair", "sits on a chair"),
-        ("wearing", "shoe", None),
-        ("wearing", "blue shirt", "wears a blue shirt"),
-        ("playing", "baseball", "plays baseball"),
-        ("throwing", "baseball", "throws a baseball"),
-        ("eating", "fruit", "eats fruit"),
-    ],
-)
+@tabled
 def test_what_people_have_on_and_are_on(relation: str, name: str, feature: str | None) -> None:
     found = _features({relation: "x"}, thing("x", name, (50, 100, 100, 200)))
     assert found == ([] if feature is None else [feature])
 
 
-@pytest.mark.parametrize(
-    ("name", "relation", "feature"),
-    [
-        ("hat", "on", "wears a hat"),
-        ("shirt", "of", "wears a shirt"),
-        ("jacket", "worn_by", "wears a jacket"),
-        ("racket", "held_by", "holds a racket"),
-        ("logo", "on", None),
-        ("leash", "near", None),
-        ("bird", "watching", None),
-    ],
-)
+@tabled
 def test_what_is_said_of_a_thing_and_its_owner(name: str, relation: str, feature: str | None) -> None:
     found = _features({}, thing("x", name, (50, 100, 100, 200), **{relation: "p"}))
     assert found == ([] if feature is None else [feature])
@@ -284,26 +242,12 @@ def test_the_best_set_of_an_image_is_kept_and_ungrammatical_ones_are_dropped() -
     assert one_of([]) is None
 
 
-@pytest.mark.parametrize(
-    ("name", "is_person"),
-    [
-        ("man", True),
-        ("tall women", True),
-        ("paramedic", True),
-        ("kids", True),
-        ("statue", False),
-        ("bus", False),
-        ("hands with girl", False),
-    ],
-)
+@tabled
 def test_persons(name: str, *, is_person: bool) -> None:
     assert known_person(name) is is_person
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "may_be"),
-    [("man", "skier", True), ("man", "women", False), ("boy", "man", False), ("young man", "boy", True)],
-)
+@tabled
 def test_who_may_be_called_what(one: str, other: str, *, may_be: bool) -> None:
     assert may_be_one_person(one, other) is may_be_one_person(other, one) is may_be
 

@@ -1,7 +1,5 @@
 """Objects, attributes and relations of scene graphs, replaced as in VL-CheckList."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from builders import tabled
@@ -169,15 +167,7 @@ def test_an_attribute_must_be_false_of_every_thing_of_the_name() -> None:
     assert {foil.foil for foil in foils}.isdisjoint({"a white car", "a black car", "a red car"})
 
 
-@pytest.mark.parametrize(
-    ("name", "attribute", "kind", "foil"),
-    [
-        ("box", "open", "state", "a closed box"),
-        ("tail", "long", "size", "a short tail"),
-        ("table", "wooden", "material", None),
-        ("dog", "standing", "action", None),
-    ],
-)
+@tabled
 def test_the_kinds_of_attributes(name: str, attribute: str, kind: str, foil: str | None) -> None:
     one_thing = whole(thing("1", name, (0, 0, 50, 50), attributes=[attribute]))
     [one] = attribute_foils(one_thing, _words()).candidates
@@ -392,22 +382,7 @@ def test_a_size_is_said_beside_another_thing_of_the_name(side, color, foils) -> 
     assert {one.foil for one in made if one.foil == "a small brown dog"} == foils - {"a large white dog"}
 
 
-@pytest.mark.parametrize(
-    ("subject", "relation", "other", "never"),
-    [
-        ("bird", "standing_on", "pole", "sitting on"),
-        ("bird", "sitting_on", "pole", "standing on"),
-        ("dog", "sitting_on", "couch", "standing on"),
-        ("man", "holding", "frisbee", "throwing"),
-        ("man", "holding", "ball", "dropping"),
-        ("man", "carrying", "box", "throwing"),
-        ("man", "wearing", "coat", "throwing"),
-        ("woman", "wearing", "hat", "dropping"),
-        ("table", "below", "wine", "above"),
-        ("desk", "to_the_right_of", "scissors", "to the left of"),
-        ("chair", "behind", "cup", "in front of"),
-    ],
-)
+@tabled
 def test_what_may_hold_as_well_or_nobody_says_replaces_no_relation(subject, relation, other, never) -> None:
     boxes = {
         "below": ((0, 500, 300, 300), (100, 300, 50, 100)),

@@ -1,7 +1,5 @@
 """Captions and foils of scene graphs that somebody would write, and that the image settles."""
 
-from __future__ import annotations
-
 import pytest
 from builders import tabled
 from graphs import graph, thing, whole
@@ -22,14 +20,7 @@ def _words(*graphs, **more):
     return Words(vocabulary=vocabulary_of(graphs), **more)
 
 
-@pytest.mark.parametrize(
-    ("caption", "slip"),
-    [
-        (("cat", "on", "chair"), ("giraffe", "on", "chair")),
-        (("bike", "on", "sidewalk"), ("plane", "on", "sidewalk")),
-        (("bird", "on", "fence"), ("horse", "on", "fence")),
-    ],
-)
+@tabled
 def test_a_noun_that_would_not_stand_there_replaces_none(caption, slip) -> None:
     shown = _two(*caption)
     found = object_foils(shown, _words(shown, _two(*slip, image="2"), most=9)).candidates
@@ -131,10 +122,7 @@ def test_what_comes_in_numbers_may_stand_on_the_other_side_too(subject: str, oth
     assert relation_foils(shown, _words()).refused == (relations.OTHERS,)
 
 
-@pytest.mark.parametrize(
-    ("subject", "relation", "other"),
-    [("man", "sitting on", "sand"), ("man", "sitting at", "table"), ("people", "wearing", "shirt")],
-)
+@tabled
 def test_others_may_do_something_else_at_a_place(subject: str, relation: str, other: str) -> None:
     shown = _two(subject, relation, other)
     assert relation_foils(shown, _words(most=9)).refused == (relations.OTHERS,)
@@ -153,10 +141,7 @@ def test_a_whole_graph_tells_on_which_side_a_dog_is() -> None:
     assert "to the right of" in {candidate.classes[1] for candidate in relation_foils(shown, _words()).candidates}
 
 
-@pytest.mark.parametrize(
-    ("dog", "shirt", "is_told"),
-    [({}, {"on": "2"}, True), ({"wearing": "3"}, {}, True), ({"wearing": "3"}, {"on": "2"}, False)],
-)
+@tabled
 def test_things_that_others_link_have_no_sides(dog: dict[str, str], shirt: dict[str, str], *, is_told: bool) -> None:
     things = thing("1", "dog", (0, 0, 50, 50), **dog), thing("2", "refrigerator", (500, 0, 50, 50))
     found = relation_foils(whole(*things, thing("3", "shirt", (0, 0, 9, 9), **shirt)), _words())

@@ -1,7 +1,5 @@
 """The images that the perturbations are tried on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PIL import Image

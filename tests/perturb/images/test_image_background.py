@@ -1,7 +1,5 @@
 """Foreground and background against plain numpy."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Boxes clipped, grown, moved."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

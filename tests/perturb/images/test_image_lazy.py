@@ -1,7 +1,5 @@
 """Images perturbed when they are asked for."""
 
-from __future__ import annotations
-
 import pickle
 
 import builders

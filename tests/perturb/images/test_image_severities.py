@@ -1,7 +1,5 @@
 """Every perturbation by name: shapes, bytes, severities."""
 
-from __future__ import annotations
-
 import colorsys
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Changes of any strength, benign ones, and images that are changed when they are loaded."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What attributes and relations mean."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter
@@ -163,14 +161,7 @@ def test_a_wrong_line_is_named(file, line, message):
         attributes_from(_texts() | {file: _table(file, line)})
 
 
-@pytest.mark.parametrize(
-    ("file", "lines", "message"),
-    [
-        ("relations.tsv", ("on\t=\tyes\t\tyes", "on\t=\tyes\t\tno"), r"relations.tsv:4: 'on'"),
-        ("antonyms.tsv", ("old\tnew\t", "old\tyoung\t"), r"antonyms.tsv:4: \('old', ''\)"),
-        ("actions.tsv", ("standing\tpose\tperson",), r"actions.tsv: '\w+"),
-    ],
-)
+@tabled
 def test_lines_that_deny_each_other_are_named(file, lines, message):
     with pytest.raises(ValueError, match=message):
         attributes_from(_texts() | {file: _table(file, *lines)})

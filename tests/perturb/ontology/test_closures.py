@@ -1,7 +1,5 @@
 """Facts of the curated ontology that wrong senses would break: what things are, may be called, and have."""
 
-from __future__ import annotations
-
 from builders import tabled
 
 from vlgate.perturb.ontology import default_ontology

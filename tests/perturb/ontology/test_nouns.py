@@ -1,7 +1,5 @@
 """The table of nouns: how it hangs together, and that a broken one is refused with its place."""
 
-from __future__ import annotations
-
 import pytest
 from builders import tabled
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What follows from a name: what is certain, what is possible, what may be there unannotated."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,12 +1,11 @@
 """Names that a wordnet knows."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
 
 import pytest
+from builders import table
 
 from vlgate.perturb.ontology.attributes import curated_attributes
 from vlgate.perturb.ontology.nouns import Closures, Noun
@@ -16,27 +15,7 @@ from vlgate.perturb.ontology.wordnet import extended_by_wordnet
 REAL = Path(__file__).resolve().parents[4] / "shared/data/wordnet/oewn.xml.gz"
 
 # (id, words, hypernym, part, file, definition); the order of a word's synsets here is that of its senses.
-SYNSETS = (
-    ("animal", "animal", "", "", "noun.animal", "a living thing that moves"),
-    ("hoofer", "hoofer", "animal", "", "noun.animal", "an animal with hooves"),
-    ("tapir", "tapir|Malayan tapir|seladang", "hoofer", "snout", "noun.animal", "an animal with a short trunk"),
-    ("snout", "snout", "", "", "noun.body", "a long nose"),
-    ("artifact", "artifact", "", "", "noun.artifact", "a made thing"),
-    ("chair", "chair", "artifact", "", "noun.artifact", "a seat for one"),
-    ("throne", "throne", "chair", "", "noun.artifact", "the chair of a king"),
-    ("milking", "milking stool", "throne|artifact", "", "noun.artifact", "a chair, said twice to be made"),
-    ("pincers", "pincers", "artifact", "", "noun.artifact", "(usually in the plural) a gripping thing"),
-    ("prism", "prisms", "artifact", "", "noun.artifact", "one made thing whose word ends like many"),
-    ("mole_act", "mole", "animal", "", "noun.act", "not to be seen"),
-    ("mole_sauce", "mole", "chair", "", "noun.food", "the first that can be seen"),
-    ("mole_animal", "mole", "hoofer", "", "noun.animal", "an animal"),
-    ("snout_thing", "snout", "animal", "", "noun.animal", "another sense"),
-    ("player", "CD Player", "artifact", "", "noun.artifact", "a made thing with capitals"),
-    ("us", "US", "artifact", "", "noun.artifact", "no word in lower case"),
-    ("idea", "idea", "", "", "noun.cognition", "a thought"),
-    ("mud", "mud", "artifact", "", "noun.substance", "wet earth"),
-    ("crosspatch", "crosspatch", "animal|artifact", "", "noun.animal", "below two classes"),
-)
+SYNSETS = tuple(table(Path(__file__).with_suffix(".tsv"), "synsets"))
 
 
 def _two(name, **more):

@@ -5,8 +5,6 @@ be called, and no annotated thing may have as a part, is not there; of attribute
 one. Everything else is unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -151,7 +149,6 @@ class Evaluator:
         return (thing for thing in self.things if self._fits(phrase, thing) is not False)
 
     def _there(self, phrase: Phrase) -> tuple[Truth, str]:
-        """Whether there is such a thing."""
         fits = [self._fits(phrase, thing) for thing in self.things]
         if any(fits):
             return True, f"{_text(phrase)}: {self.things[fits.index(True)].id}"

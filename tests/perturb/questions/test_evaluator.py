@@ -1,7 +1,5 @@
 """The second reader of questions, on graphs and questions written by hand."""
 
-from __future__ import annotations
-
 from builders import tabled
 from evaluator import answer, explain
 

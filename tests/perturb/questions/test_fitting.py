@@ -1,7 +1,5 @@
 """The words of a question fit its noun, and none of them gives the answer away: one test for each class of fault."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

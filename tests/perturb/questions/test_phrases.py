@@ -1,7 +1,5 @@
 """A thing in all the forms in which a question names it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

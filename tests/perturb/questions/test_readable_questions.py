@@ -1,7 +1,5 @@
 """What a reader of a sample faulted is no longer made: one test for each class of fault, each on a few graphs."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

@@ -1,7 +1,5 @@
 """Which drafts are kept or drawn: words that are right as often as by chance, and relations that are usual."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from random import Random

@@ -1,7 +1,5 @@
 """Every template with phrases of every number: their grammar, that they differ, and that the negated ones negate."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 
@@ -253,27 +251,12 @@ def test_a_category_is_named_where_its_words_suit_the_choices(noun, choices, exp
     assert category_for(noun, choices) == expected
 
 
-@pytest.mark.parametrize(
-    ("category", "choices", "expected"),
-    [
-        ("color", ("red", "blue"), "Is the apple red or blue?"),
-        ("color", ("red", "green", "blue"), "Is the apple red, green, or blue?"),
-        ("material", ("wax", "wood"), "Is the apple made of wax or wood?"),
-    ],
-)
+@tabled
 def test_choices(category, choices, expected):
     assert ask(TEMPLATES["attribute-choice"][0], ALONE[0], category=category, choices=choices) == expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "words", "missing"),
-    [
-        ("conjunction", {}, "y="),
-        ("attribute", {}, "attribute="),
-        ("attribute-choice", {"category": "color", "choices": ("red",)}, "choices="),
-        ("object-choice", {"choices": ("a cow", "a horse"), "negated": True}, "negated="),
-    ],
-)
+@tabled
 def test_what_cannot_be_asked(kind, words, missing):
     with pytest.raises(ValueError, match=missing):
         ask(TEMPLATES[kind][0], ALONE[0], **words)

@@ -1,7 +1,5 @@
 """Every generated answer against a second reader, which has the text and the scene graph only."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path

@@ -89,7 +89,6 @@ def folder(tmp_path_factory, run, card, options, moments):
 
 @pytest.fixture(scope="session")
 def results(folder):
-    """The results by name."""
     return {one["name"]: one for one in read_results(folder)}
 
 

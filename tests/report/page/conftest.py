@@ -27,7 +27,6 @@ def result(tasks):
 
 @pytest.fixture(scope="session")
 def folder(options, tasks, result):
-    """The folder of a run of four tasks, one gate of which fails."""
     return write_run(result, options, tasks)
 
 

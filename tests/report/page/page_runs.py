@@ -65,14 +65,12 @@ def decided(*outcomes, why="", **fields):
 
 
 def compared(result, folder):
-    """A run with its comparison with the run of a folder."""
     tables = {one.task.id: case_table(one.task, one.verdicts) for one in result.results}
     later = FinishedRun(model="newer", seed=0, ties="strict", tasks=tables)
     return replace(result, comparison=compare(read_earlier(folder, f"--baseline {folder}"), later))
 
 
 def write_run(result, options, tasks=(), **model):
-    """The folder of a run, after its files are written as at its end."""
     options.results.mkdir(exist_ok=True)
     assert write_rows(result, options) == []
     assert write_figures(result, ModelCard(**{"name": "oracle", **model}), options, 1, tasks) == []

@@ -42,7 +42,6 @@ def colour(image):
 
 
 def asked(case):
-    """The image, the text and the choices of each request."""
     return [
         (one.image.key, one.question, one.choices) if isinstance(one, Ask) else (one.image.key, one.text)
         for one in case.requests

@@ -9,7 +9,7 @@ from copy import deepcopy
 
 import pytest
 import releases
-from builders import table
+from builders import table, tabled
 from releases import HERE, SMALL, changed, tasks
 
 from vlgate.errors import DataError, MissingImageError
@@ -94,18 +94,7 @@ def test_every_file_of_a_release_is_a_task(tmp_path, reader):
     assert {task.capability for task in made} == {SMALL[reader]["case"]["capability"]}
 
 
-@pytest.mark.parametrize(
-    ("reader", "place"),
-    [
-        ("bla", "bla/images/1159399.png"),
-        ("bla", "bla/images/1159399.jpg"),
-        ("bla", "images/vg/VG_100K/1159399.jpg"),
-        ("sugarcrepe", "images/coco/val2014/COCO_val2014_000000331352.jpg"),
-        ("carets", "images/gqa/2357834.jpg"),
-        ("carets", "images/vg/VG_100K_2/2357834.jpg"),
-        ("carets", "images/coco/000000000007.jpg"),
-    ],
-)
+@tabled
 def test_the_image_of_a_case_may_be_in_several_places(tmp_path, reader, place):
     write(tmp_path, reader)
     releases.write(tmp_path / "images/coco_to_vg_ids.json", {"7": [2357834]})
@@ -306,7 +295,6 @@ def test_check_lists_every_record_and_of_very_many_the_first(tmp_path):
 
 
 def decided(task, **keys):
-    """Decide the gate of a task all whose cases are right."""
     cases = task.cases
     replies = {case.requests[0]: Prediction(request=case.requests[0], answer=case.truths[0]) for case in cases}
     verdicts = judge(Batch(task=task, positions=tuple(range(len(cases)))), replies)

@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import releases
+from builders import tabled
 from PIL import Image
 from releases import BLUE, RED, asked, colour, counts, only, tasks, write
 
@@ -129,14 +130,7 @@ SPLITS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("release", "note"),
-    [
-        (0, "the file is that of the release until 2023-03"),
-        (1, "the file is that of the release since 2023-03"),
-        (2, "no release has 2 statements that can be read"),
-    ],
-)
+@tabled
 def test_the_releases_of_vsr_are_told_apart_by_their_numbers(tmp_path, release, note):
     for (split, part), sizes in SPLITS.items():
         records = [releases.record("vsr", label=n % 2) for n in range(sizes[release])]

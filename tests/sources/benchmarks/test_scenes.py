@@ -1,7 +1,5 @@
 """The embedded tasks: their shape, their seed, their laziness, their slices."""
 
-from __future__ import annotations
-
 import functools
 import io
 import json

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import releases
+from builders import tabled
 from releases import tasks, write
 
 from vlgate.asking.items import hashed_order
@@ -108,24 +109,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("source", "place", "other"),
-    [
-        ("aro", "aro", "aro/data"),
-        ("bivlc", "bivlc/data", "bivlc"),
-        ("cola", "cola/data", "cola"),
-        ("colorswap", "colorswap/data", "colorswap"),
-        ("naturalbench", "naturalbench/data", "naturalbench"),
-        ("sugarcrepe-pp", "sugarcrepe-pp/data", "sugarcrepe-pp"),
-        ("sugarcrepe-pp", "sugarcrepe-pp/data", "scpp/data"),
-        ("vismin", "vismin/data/test", "vismin"),
-        ("vismin", "vismin/data/test", "vismin/data"),
-        ("vismin", "vismin/data/test", "vismin/test"),
-        ("vsr", "vsr/data/splits", "vsr/splits"),
-        ("vsr", "vsr/data/splits", "vsr"),
-        ("whatsup", "whatsup/data", "whatsup"),
-    ],
-)
+@tabled
 def test_a_release_may_lie_as_its_code_downloads_it_or_elsewhere(tmp_path, source, place, other):
     WRITERS[source](tmp_path)
     ids = {name: [case.id for case in task.cases] for name, task in tasks(source, tmp_path).items()}

@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from builders import json_table
+from builders import json_table, tabled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -129,10 +129,7 @@ def test_an_invalid_size(tmp_path, width):
     assert left_out == {"a width that is not an integer above 0": 1}
 
 
-@pytest.mark.parametrize(
-    ("x", "w", "expected"),
-    [(-1, 20, (0, 19)), (-10, 30, (0, 20)), (95, 15, (95, 5)), (-2, 113, None), (-11, 30, None), (0, 100, (0, 100))],
-)
+@tabled
 def test_a_box_that_reaches_a_little_beyond_the_image_is_cut_off(tmp_path, x, w, expected):
     content = gqa(CUP | {"x": x, "w": w})
     if expected is None:

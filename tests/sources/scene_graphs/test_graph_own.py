@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import json_table
+from builders import json_table, tabled
 from PIL import Image
 
 from vlgate.errors import DataError
@@ -107,31 +107,14 @@ def test_a_box_outside_is_left_out_an_unknown_field_counted_and_a_photo_on_its_s
     assert len(read(about(folder, CUP, width=480, height=640)).graphs) == 1
 
 
-@pytest.mark.parametrize(
-    ("size", "counted"),
-    [
-        ({"width": 1280, "height": 480}, True),
-        ({"width": 1280}, True),
-        ({"width": 480, "height": 640}, True),
-        ({"width": 640, "height": 480}, False),
-        ({"width": 1280, "height": 960}, False),
-        ({"height": 480}, False),
-        ({}, False),
-    ],
-)
+@tabled
 def test_a_size_that_is_not_the_images_leaves_the_graph_out_unless_the_image_is_only_scaled(folder, size, counted):
     found = read(about(folder, CUP, **size))
     assert found.left_out.get("a width or height that is not the image's", 0) == counted
     assert len(found.graphs) == (not counted)
 
 
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
-        ({"parents": ["devise"]}, "robot arm.*'devise'.*did you mean 'device'"),
-        ({"number": "single"}, r"own\.json.*nouns, 1.*singular, plural, mass.*'single'"),
-    ],
-)
+@tabled
 def test_an_unknown_parent_or_number_of_a_word_is_refused_with_the_right_ones(folder, word, says):
     file = about(folder, CUP, words={"nouns": [{"name": "robot arm", **word}]})
     with pytest.raises(DataError, match=says) as caught:

@@ -1,7 +1,5 @@
 """Where the replies are kept, and how much of the disk they may take."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -5,8 +5,6 @@ or not at all. Each record carries a checksum, so that damage costs the damaged 
 file or its disk, a run goes on: it asks its model, and ``problems`` says why.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import struct

@@ -92,8 +92,8 @@ def _features(given: argparse.Namespace) -> Features:
 
     numbers, names = ({}, ()) if given.features is None else read_features(given.features)
     return Features(
-        concreteness=None if given.concreteness is None else concreteness(str(given.concreteness)),
-        frequency=None if given.frequency is None else frequencies(str(given.frequency)),
+        concreteness=None if given.concreteness is None else concreteness(given.concreteness),
+        frequency=None if given.frequency is None else frequencies(given.frequency),
         given=numbers,
         names=names,
     )

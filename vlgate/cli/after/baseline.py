@@ -7,8 +7,6 @@ reason. Cases that were not judged are counted, because no later run is compared
 that the run gets right are also written as cases that every model must get right.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

@@ -5,8 +5,6 @@ something else are refused. With --thresholds, the gates on a comparison (max_dr
 as in the later run, which cannot pass if another test of it failed, a case was not scored, or it was a --quick one.
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 

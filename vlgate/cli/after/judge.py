@@ -5,8 +5,6 @@ this file: cases that were deselected, not scored or skipped beyond max_skipped,
 and a run that did not come to its end, cannot pass. Nothing is written unless --results names a folder.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections import Counter

@@ -5,8 +5,6 @@ twice. Neither the model nor torch is needed, but the data are, because they hol
 status are those of one run that asks all cases.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

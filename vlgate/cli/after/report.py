@@ -10,8 +10,6 @@ of each task whose dataset is known there. Cases that were not scored, or whose 
 export: as rows that say so, or as counts.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterable, Iterator

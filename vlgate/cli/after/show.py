@@ -9,8 +9,6 @@ differ are in bold, or in brackets if the output is not a terminal. The images a
 if the package textual-image is installed (kitty's protocol or sixel), and are written as PNG files otherwise.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,7 +1,5 @@
 """The rows of a file of another harness: JSON, JSON lines, tables, MME's text files and the logs of inspect."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 import zlib

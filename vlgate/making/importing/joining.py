@@ -3,8 +3,6 @@
 No join is a guess: a record whose image, number and question leave several requests, or none, is left out and counted.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

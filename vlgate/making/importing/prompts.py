@@ -1,7 +1,5 @@
 """The question in a prompt: what a harness writes before and after it is told apart."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Recorded replies: what the rows of lmms-eval, VLMEvalKit, LLaVA, MME, inspect and plain tables say."""
 
-from __future__ import annotations
-
 import math
 import re
 import tomllib

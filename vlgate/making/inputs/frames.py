@@ -1,7 +1,5 @@
 """Role frames of SWiG with imSitu's list of roles, and human-object interactions of HAKE."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

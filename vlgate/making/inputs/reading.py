@@ -1,7 +1,5 @@
 """Reads the files of ``--from``: each file's input is told from its content; images are found in their folder."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """The records of the inputs, and the readers of captions, answered questions and dialogs, without unusable texts."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Foils of captions (plurality, nouns as in FOIL it!, numbers, prepositions), and word swaps as in Winoground."""
 
-from __future__ import annotations
-
 import json
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Kinds that are made of scene graphs, role frames and interactions: BLA's tasks and VL-CheckList's."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +22,6 @@ from vlgate.sources.benchmarks.bla import FILES, SENTENCES
 from vlgate.sources.benchmarks.vl_checklist import CORPUS
 
 GraphInput = SceneGraph | Frame | Interactions
-"""What a graph can be made of."""
 
 UNTOLD = "no relation or attribute of things that have boxes"
 """The reason of an input that gives neither a candidate nor a reason."""

@@ -1,7 +1,5 @@
 """Makes pairs of questions from scene graphs, for your own tests or for training, with their files and report."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """VALSE's pieces from questions, dialogs and role frames: existence, counting, coreference, actions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """What text alone solves of a set, and the dropping of cases until it is not above chance."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -62,7 +60,6 @@ FEWEST = 100
 
 FOUND = "found by its text alone"
 IMPLAUSIBLE = "its true text is the likelier one"
-"""The reasons for which a case is dropped."""
 
 _ROUNDS = 30
 _STEP = 0.2  # the largest share that is dropped before the classifier learns again
@@ -187,7 +184,6 @@ def _margins(items: Sequence[Item], shape: Shape) -> FloatArray | None:
 # et al. 2020, "Adversarial filters of dataset biases"), and the probes learn again from the cases that are left.
 
 PRUNED = "solved by its text alone (--prune-shortcuts)"
-"""The reason for which a case is dropped."""
 
 _PRUNING_ROUNDS = 60
 _PRUNING_STEP = 0.1  # the largest share that is dropped before the probes learn again

@@ -1,7 +1,5 @@
 """Candidates, block by block, and the set chosen of them: no case twice, balanced, near chance when blind."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The folder of a set: who may write into it, and its files, in our own shape or in VALSE's."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections import Counter
@@ -92,7 +90,6 @@ def valse(file: str, phenomenon: str) -> Release:
 # folder is removed when all files of the set are there.
 
 BIAS, PAGE = "bias.json", "bias.md"
-"""The files of the report on a set."""
 
 _WORK = ".making"
 _OPTIONS = "options.json"

@@ -1,7 +1,5 @@
 """The report on a set, which is written beside it: ``bias.json`` for programs and ``bias.md`` for people."""
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,6 +10,7 @@ from typing import Any
 from vlgate.audit.blind_baseline import probe
 from vlgate.audit.flaws import examine
 from vlgate.gates.records import Gate
+from vlgate.making.inputs.reading import Read
 from vlgate.making.kinds.kind import Item, Kind
 from vlgate.making.sets.blind import FEWEST, FOUND, IMPLAUSIBLE, NEAR, PRUNED, Reached, as_task, contrasts, images
 from vlgate.making.sets.candidates import Chosen
@@ -28,29 +27,19 @@ _SHOWN = 20  # the most frequent phrases that are listed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    # Of the ``given`` inputs some are ``unread``, and ``cased`` of those that are ``used`` gave a case. ``whole`` says
-    # that candidates combine inputs. ``left_out`` counts what was left out when the files were read, ``refused`` the
-    # parts of inputs that gave no candidate, ``dropped`` the candidates that did not stay. ``note`` says what is wrong
-    # with the balance of the set. The inputs have ``images``, and the folder of --images has ``found`` of them; None
-    # without a folder.
+    # Of the inputs ``read``, some are ``used``, and ``cased`` of these gave a case. ``refused`` counts the parts
+    # of inputs that gave no candidate, ``dropped`` the candidates that did not stay.
 
-    name: str
-    given: int
+    read: Read
     used: int
     candidates: int
     cased: int = 0
-    unread: int = 0
-    whole: bool = False
-    left_out: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
-    note: str = ""
-    images: int = 0
-    found: int | None = None
 
 
 def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[str, Any], lm: str) -> Json:
-    items = chosen.items
+    items, read = chosen.items, account.read
     task = as_task(items, f"made/{kind.name}", kind.shape)
     pairs = [pair for item in items for pair in contrasts(item.candidate)]
     blind, probes, plausible = set_rows(items, kind, probe(task), lm)
@@ -72,21 +61,21 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
         "cases": len(items),
         "images": len({name for item in items for name in images(item)}),
         "inputs": {
-            "name": account.name,
-            "given": account.given,
-            "unread": account.unread,
+            "name": read.name,
+            "given": read.given,
+            "unread": read.given - len(read.inputs),
             "used": account.used,
             "with_case": account.cased,
-            "left_out": _sorted(account.left_out),
-            "images": account.images,
-            "images_found": account.found,
+            "left_out": _sorted(read.left_out),
+            "images": read.images,
+            "images_found": read.found,
         },
         "refused": _sorted(account.refused),
         "candidates": account.candidates,
         "dropped": _sorted(account.dropped),
-        "gate": {"cases": GATED, "inputs": _inputs_of_a_gate(chosen, account)},
+        "gate": {"cases": GATED, "inputs": _inputs_of_a_gate(kind, chosen, account)},
         "blind": _explained(blind, chosen, account, exact=bool(classes and classes["distance"] == 0)),
-        "note": "; ".join(filter(None, (account.note, sided))),
+        "note": "; ".join(filter(None, (chosen.note, sided))),
         "warning": warning(told, cause, remedy(kind, told, len(items), chosen.balance)),
         "plausibility": plausible,
         "classes": classes,
@@ -98,12 +87,12 @@ def measured(kind: Kind, chosen: Chosen, account: Account, *, made_by: Mapping[s
     }
 
 
-def _inputs_of_a_gate(chosen: Chosen, account: Account) -> int | None:
+def _inputs_of_a_gate(kind: Kind, chosen: Chosen, account: Account) -> int | None:
     # what a balance leaves grows faster than the inputs, and so do pairs of them: no share of theirs tells of more
-    used = account.used * account.given / max(account.given - account.unread, 1)
+    used = account.used * account.read.given / max(len(account.read.inputs), 1)
     if chosen.share is not None:
         return ceil(chosen.share * used)
-    alike = not account.whole and account.candidates == len(chosen.items)
+    alike = not kind.whole and account.candidates == len(chosen.items)
     return ceil(GATED * used / len(chosen.items)) if alike else None
 
 

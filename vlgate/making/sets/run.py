@@ -1,7 +1,5 @@
 """The making of one set: its options, inputs to candidates, candidates to a set, set and report to files."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -45,19 +43,15 @@ class Settings:
 
 
 Say = Callable[[str], None]
+MadeSet = tuple[tuple[Item, ...], Mapping[str, Any]]
 _SECONDS = 2.0  # between two lines of progress
 _ENOUGH = 3  # candidates for each case of --limit, before the set is chosen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeSet:
-    items: tuple[Item, ...]
-    report: Mapping[str, Any]
-
-
 def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
     """Make a set of one kind, and write its files; a run that was killed goes on with its next block."""
-    # ``say`` is given lines of progress. The same inputs, options and seed give the same bytes.
+    # Returns the items and the report. ``say`` is given lines of progress. The same inputs, options and seed give the
+    # same bytes.
     if settings.form == "release" and kind.release is None:
         raise OptionError(f"--format release: no benchmark releases {kind.name}; take cases")
     if settings.form == "release" and settings.balance == "none":
@@ -72,24 +66,17 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
             say("an interrupted run goes on")
         taken, chosen = _chosen(kind, settings, tools, read, folder, say)
         account = Account(
-            name=read.name,
-            given=read.given,
+            read=read,
             used=sum(block.used for block in taken),
             cased=_with_a_case(read.inputs, chosen.items),
-            whole=kind.whole,
             candidates=sum(block.candidates for block in taken),
-            unread=read.given - len(read.inputs),
-            left_out=read.left_out,
             refused=Counter(reason for block in taken for one in block.made for reason in one.found.refused),
             dropped=sum((block.dropped for block in taken), Counter[str]()) + chosen.dropped,
-            note=chosen.note,
-            images=read.images,
-            found=read.found,
         )
         if chosen.items:
             return _written(kind, settings, chosen, account, folder)
         folder.discard()
-        reasons = (Counter(account.left_out) + Counter(account.refused) + Counter(account.dropped)).most_common()
+        reasons = (Counter(read.left_out) + Counter(account.refused) + Counter(account.dropped)).most_common()
         why = ", ".join(f"{number:,} x {reason}" for reason, number in reasons)
         files = " ".join(map(str, settings.files))
         most = f"; most is lost because {reasons[0][0]}" if len(reasons) > 1 else ""
@@ -165,7 +152,7 @@ def _written(kind: Kind, settings: Settings, chosen: Chosen, account: Account, f
     report |= {"files": sorted(files)}
     content = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
     folder.finish(files, {PAGE: as_page(report), BIAS: content}, overwrite=settings.overwrite)
-    return MadeSet(items=chosen.items, report=report)
+    return chosen.items, report
 
 
 def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:

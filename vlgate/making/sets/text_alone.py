@@ -1,7 +1,5 @@
 """What text alone solves of a set: the rows of its report, and the warning if one of them is above chance."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Checks of foils one by one, and whether captions and foils say the same things equally often (VALSE, Table 5)."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

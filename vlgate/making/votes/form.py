@@ -1,7 +1,5 @@
 """What voters are asked, as an HTML form that works offline, and as a file for crowdsourcing."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

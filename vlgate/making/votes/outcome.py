@@ -1,7 +1,5 @@
 """Votes: read from forms and crowdsourcing, what they decide, and how far voters agree (VALSE, Table 5)."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import Counter, defaultdict
@@ -166,17 +164,11 @@ _REASONS: Mapping[Answer, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Annotator:
-    votes: int
-    caption: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     kept: Mapping[str, tuple[Case, ...]]
     dropped: Mapping[str, Counter[str]]
     table: Mapping[str, Agreement]
-    annotators: Mapping[str, Annotator]
+    annotators: Mapping[str, Mapping[str, int]]  # how many votes each gave, and how many of them for the caption
 
 
 def outcome(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Outcome:
@@ -198,7 +190,7 @@ def outcome(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Outcome
         kept=kept,
         dropped=dropped,
         table={task: agreement(of_task, ballots, voters) for task, of_task in by_task.items()},
-        annotators={name: Annotator(votes=len(own), caption=sum(own)) for name, own in sorted(votes.items())},
+        annotators={name: {"votes": len(own), "caption": sum(own)} for name, own in sorted(votes.items())},
     )
 
 
@@ -218,7 +210,7 @@ def write_outcome(result: Outcome, folder: Path) -> list[Path]:
     (folder / "cases").mkdir(parents=True, exist_ok=True)
     content = {
         "tasks": {task: {**asdict(line), "dropped": result.dropped[task]} for task, line in result.table.items()},
-        "annotators": {name: asdict(annotator) for name, annotator in result.annotators.items()},
+        "annotators": dict(result.annotators),
     }
     files = {"votes.json": json.dumps(content, indent=2, ensure_ascii=False) + "\n"}
     files["votes.md"] = "".join(f"{line}\n" for line in report(result))
@@ -248,8 +240,8 @@ def report(result: Outcome) -> Iterator[str]:
         number = sum(reasons.values())
         listed = f": {', '.join(f'{count:,} x {why}' for why, count in sorted(reasons.items()))}" if reasons else ""
         yield f"{task}: {len(result.kept[task]):,} cases kept, {number:,} dropped{listed}"
-    for name, annotator in result.annotators.items():
-        yield f"{name}: {annotator.votes:,} votes, {_share(annotator.caption, annotator.votes)} % for the caption"
+    for name, own in result.annotators.items():
+        yield f"{name}: {own['votes']:,} votes, {_share(own['caption'], own['votes'])} % for the caption"
 
 
 def row_of(task: str, case: Case) -> dict[str, object]:

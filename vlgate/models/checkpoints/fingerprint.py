@@ -1,7 +1,5 @@
 """Compute fingerprints: hashes of what a model's replies depend on, under which its predictions are cached."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

@@ -7,8 +7,6 @@ A folder may hold a PEFT adapter: beside the weights of its base model, or alone
 base model.
 """
 
-from __future__ import annotations
-
 import functools
 import glob
 import json

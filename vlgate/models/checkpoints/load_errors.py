@@ -1,7 +1,5 @@
 """Errors of loading: a package that is missing, a file that is damaged, parts that fail a trial request."""
 
-from __future__ import annotations
-
 import pickle
 import struct
 from importlib import import_module

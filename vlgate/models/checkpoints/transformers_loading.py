@@ -1,7 +1,5 @@
 """Load models, processors and PEFT adapters of transformers completely or not at all, with remedies."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import warnings

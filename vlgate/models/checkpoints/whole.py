@@ -3,8 +3,6 @@
 transformers initialises missing weights at random, and leaves out those that a model has no place for.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Fixed lists of answers: find and read a list, and choose an answer or one of a question's choices by the scores."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ A pair's score is VQAScore, the probability of "Yes" to a question (Lin et al. 2
 question with choices is the choice that the model is most likely to reply with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import compress

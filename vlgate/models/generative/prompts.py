@@ -1,7 +1,5 @@
 """Writes a generative model's prompts in the format of its training, and finds the tokens of its replies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

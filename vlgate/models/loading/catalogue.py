@@ -6,8 +6,6 @@ Nothing is imported. A package offers a model by two lines in its ``pyproject.to
     my-model = "my_package.vlgate_adapter:build"
 """
 
-from __future__ import annotations
-
 import fnmatch
 import json
 import re

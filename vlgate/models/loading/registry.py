@@ -1,7 +1,5 @@
 """Check and load the model that --model NAME[:WEIGHTS] names: a registered one, or any package.module:callable."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import inspect

@@ -1,7 +1,5 @@
 """A model that is known by its files without being built; it is built when it is first asked something."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """The actor: it holds the model on one node of the cluster, and replies to one call after the other."""
 
-from __future__ import annotations
-
 import os
 import platform
 import sys

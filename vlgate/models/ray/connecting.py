@@ -1,7 +1,5 @@
 """Connect to a running Ray cluster and place the actors of a run on it."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal

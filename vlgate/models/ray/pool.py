@@ -1,7 +1,5 @@
 """The actors of a run, each given one call after the other, and the step that sees them as one model."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future

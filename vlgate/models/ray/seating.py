@@ -1,7 +1,5 @@
 """Starting the actors, loading the model on them, and comparing what they loaded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

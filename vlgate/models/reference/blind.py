@@ -5,8 +5,6 @@ up to that of this baseline is not evidence of vision. The baseline is trained o
 cross-validation, or on further cases of the same kind: the case that it replies to is never in its training data.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

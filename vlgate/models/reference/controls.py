@@ -1,7 +1,5 @@
 """Control models that every capability is tested with: oracle, constant and random. They decode no image."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 

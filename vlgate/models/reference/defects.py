@@ -1,7 +1,5 @@
 """``reader``, the reading oracle of the drawn scenes, and ``defect:NAME``, the same with one faculty broken."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """``replay:FILE``: a model that looks its replies up in a file, whose rows are read and checked."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Region features from files: those of LXMERT and VOLTA, and shards that ``vlgate features`` writes and continues."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

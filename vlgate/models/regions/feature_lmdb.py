@@ -1,7 +1,5 @@
 """VOLTA's databases of features: an LMDB that a process of its own reads, and pickles that run no code."""
 
-from __future__ import annotations
-
 import io
 import pickle
 import subprocess

@@ -1,7 +1,5 @@
 """A record of a file of region features: which image its name means, and the check before it is used."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

@@ -6,8 +6,6 @@ then for each key that was asked for, a status byte, a length of 8 bytes, and as
 content (the keys are joined by line feeds, in hexadecimal), ``0`` for no entry, ``-`` for a message.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Region features of images: boxes with one vector each, from a detector or from files, kept by image."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields

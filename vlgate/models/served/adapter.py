@@ -1,7 +1,5 @@
 """``openai:http://localhost:8000/v1#NAME``: a chat-completions endpoint, asked in parallel, each question once."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """A service's address and key, and the requests over HTTP: pauses, repetitions, time limits."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import os

@@ -1,7 +1,5 @@
 """Judges of captions and foils: entailment, plausibility, grammaticality and sentence similarity."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """``gpt2:``, ``gpt1:``, ``causal:NAME`` score texts by perplexity, ``masked:NAME`` by pseudo-perplexity."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

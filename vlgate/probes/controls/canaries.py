@@ -1,7 +1,5 @@
 """Canaries: drawn pictures of one coloured thing, the requests about them, and the evidence in the replies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache

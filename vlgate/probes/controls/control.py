@@ -1,7 +1,5 @@
 """A control: its sample of cases, its functions, and the record of all controls of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

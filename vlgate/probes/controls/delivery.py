@@ -1,7 +1,5 @@
 """The control ``delivery``: whether images arrive intact, and verdicts survive changes that nobody sees."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

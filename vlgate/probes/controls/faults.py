@@ -1,7 +1,5 @@
 """The faults of a pipeline that canaries show: lost or swapped images, files opened wrong, crops, truncated texts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 

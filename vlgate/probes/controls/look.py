@@ -1,7 +1,5 @@
 """The control ``look``: the same cases without the image, with another case's, and with a blurred one."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The objects of a drawn scene that decide a case, and whether explanations of right answers point at them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

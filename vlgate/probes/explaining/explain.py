@@ -1,7 +1,5 @@
 """Explain cases: ask about all changed copies at once, measure how far the margin moves, and say it in a sentence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """How often a method points at the object that decides, measured on the drawn scenes, and the rates of the release."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass

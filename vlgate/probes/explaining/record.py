@@ -1,7 +1,5 @@
 """Explanations as one record, and the margin of a case: how far it is from another verdict, as one number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args

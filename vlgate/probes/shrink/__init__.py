@@ -1,7 +1,5 @@
 """The smallest change of a case, its meaning kept, that makes a model get it wrong."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 Family = Literal["scene", "region", "image", "wording"]

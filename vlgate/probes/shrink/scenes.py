@@ -1,7 +1,5 @@
 """Edits of a drawn scene as moves: one thing moved, resized, recoloured or removed, its texts still true or false."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """The changes that keep the truths of a case: moves of its images, and other wordings of its texts."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Collection, Iterator

@@ -1,7 +1,5 @@
 """Holds back what allure-pytest writes of the suite's own tests; no other module of vlgate imports allure."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import allure_commons

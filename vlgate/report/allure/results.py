@@ -1,7 +1,5 @@
 """One result of an Allure report, and the files in which Allure reads it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Write the Allure report of a run: its gates, its overview and its cases."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from itertools import chain

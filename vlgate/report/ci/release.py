@@ -1,7 +1,5 @@
 """May the model be released? In one line, as badge.json, and on the page of a CI job."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Collection, Iterable, Mapping

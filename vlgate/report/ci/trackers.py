@@ -1,7 +1,5 @@
 """What a tracker of experiments gets of a run, whichever it is, and the choice of trackers."""
 
-from __future__ import annotations
-
 import os
 import re
 import warnings

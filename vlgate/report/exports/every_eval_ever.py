@@ -4,8 +4,6 @@ Its schemas are ``eval.schema.json`` and ``instance_level_eval.schema.json``, ve
 benchmark, at the path that its collection asks for.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The files of lm-evaluation-harness: ``results_*.json``, and ``samples_*.jsonl`` with one line per case (0.4.13)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The rows of a finished run, what every export says of it, and its lines: CSV, JSON lines, YAML for the Hub."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

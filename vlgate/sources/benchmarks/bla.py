@@ -5,8 +5,6 @@ Models"; and Chen's master's thesis of 2022, which has the metrics (section 5.3)
 read as the authors release them (https://github.com/shin-ee-chen/BLA, ``annotations/``), in both of their forms.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path

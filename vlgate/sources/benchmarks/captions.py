@@ -1,7 +1,5 @@
 """Captions that are true or false of one image: SugarCrepe, SugarCrepe++, FOIL it!, ARO, VSR, What'sUp."""
 
-from __future__ import annotations
-
 import tomllib
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Jimenez, Russakovsky, Narasimhan 2022, "CARETS: A Consistency And Robustness Eva
 are read as the authors release them (https://github.com/princeton-nlp/CARETS, ``data/questions/``).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 A case is (image_0, caption_0), (image_0, caption_1), (image_1, caption_0), (image_1, caption_1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial

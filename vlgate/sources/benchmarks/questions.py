@@ -1,7 +1,5 @@
 """Questions whose answers are checked against the image: POPE and RePOPE, NaturalBench, MMVP and MMVP-VLM."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import deque

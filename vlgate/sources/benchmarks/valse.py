@@ -4,8 +4,6 @@ Parcalabescu et al. 2022, "VALSE: A Task-Independent Benchmark for Vision and La
 Phenomena". The files are read as the authors release them (https://github.com/Heidelberg-NLP/VALSE, ``data/``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

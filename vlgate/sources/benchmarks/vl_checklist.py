@@ -5,8 +5,6 @@ The files are read as the authors release them (https://github.com/om-ai-lab/VL-
 ``corpus/v1/**.yaml`` names the JSON file of one task and the folder of its images.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

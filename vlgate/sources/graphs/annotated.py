@@ -1,7 +1,5 @@
 """Makes tasks from scene graphs in data folders, and further questions for the text-only baseline."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Checks scene graphs of any format, contradictions included: a fault is raised, or left out and counted."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

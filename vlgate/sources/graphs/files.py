@@ -1,7 +1,5 @@
 """Reads scene graphs of GQA, Visual Genome and a user, and the vocabulary for questions about them."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing

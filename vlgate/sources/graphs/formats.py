@@ -22,8 +22,6 @@ graphs and words that the vocabulary lacks, here with all fields::
 ``name`` and ``box``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path

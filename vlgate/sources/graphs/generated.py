@@ -1,7 +1,5 @@
 """The tasks that are made from the scene graphs in the data folders, which are read only when one is wanted."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Writes and reads files of question pairs: one question per line, GQA's format of questions, or CARETS's."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -4,8 +4,6 @@ This module adds the place of a syntax error, a repeated key in an object, and a
 pair, which ``ijson`` does not report (its C parser, as of 3.6, reads ``"\ud800"`` as ``"?"``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator, Iterator
 from contextlib import closing

@@ -9,8 +9,6 @@ correction of the ``printed`` number (``corrected``). If the heading of a column
 heading says, and the column's own values are right.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The tasks about the drawn scenes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """The tasks about the drawn scenes, made anew for any seed, and the questions about them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType

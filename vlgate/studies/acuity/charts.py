@@ -1,7 +1,5 @@
 """Draws the acuity charts of a model: cost, trials, gates; a table, SVG and a page of HTML."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace

@@ -1,7 +1,5 @@
 """The trials of each faculty: a fresh drawn scene at a level, a text that is true of it, and one that is false."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,9 +1,7 @@
 """The analyses of BLA (Chen 2022, §7, appendix A): preferences, verbs, agreement, a linear model of scores."""
 
-from __future__ import annotations
-
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log, nan
 from pathlib import Path
@@ -14,7 +12,6 @@ import numpy as np
 from vlgate.errors import DataError
 from vlgate.metrics.measures import wins
 from vlgate.metrics.shapes import SHAPES
-from vlgate.perturb.foils.candidates import WordTable
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import beside
 from vlgate.sources.reading.text_files import read_text
@@ -30,8 +27,8 @@ _STOP = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    concreteness: WordTable | None = None  # the ratings of words, from 1 to 5
-    frequency: WordTable | None = None  # the counts of words
+    concreteness: Callable[[str], float | None] | None = None  # the ratings of words, from 1 to 5
+    frequency: Callable[[str], float | None] | None = None  # the counts of words
     # Numbers of sentences by name, by (image, text), or by ("", text) for any image.
     given: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict, repr=False)
     names: tuple[str, ...] = ()  # of these numbers
@@ -56,9 +53,9 @@ class Features:
         return numbers | {name: given.get(name, nan) for name in self.names}
 
 
-def average(text: str, table: WordTable, *, logarithm: bool = False) -> float:
+def average(text: str, table: Callable[[str], float | None], *, logarithm: bool = False) -> float:
     words = [word.strip(".,;:!?\"'()") for word in text.lower().split()]
-    values = [table.value(word) for word in words if word and word not in _STOP]
+    values = [table(word) for word in words if word and word not in _STOP]
     known = [value for value in values if value is not None and (value > 0 or not logarithm)]
     return fmean(map(log, known) if logarithm else known) if known else nan
 

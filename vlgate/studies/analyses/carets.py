@@ -1,7 +1,5 @@
 """The analyses of CARETS (Jimenez et al. 2022, §6, A.5, A.6): consistency, answers, coverage between models, blind."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """The cases of finished runs, as the analyses take them: requests, replies, verdicts, verbs, perplexity."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ The page must not wait for bootstraps and linear models each time it is written,
 analyses are made once, when the run ends or by ``vlgate analyse --save``, and the file is all that the two share.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What text alone solves of each task, and a model's metric over the cases that nobody solves blind."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import isnan

@@ -1,7 +1,5 @@
 """What an analysis finds: tables of numbers, and correlations, agreement and gaps with intervals by image."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

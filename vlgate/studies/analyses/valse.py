@@ -1,7 +1,5 @@
 """The analyses of VALSE (Parcalabescu et al. 2022, §5.3, App. B, D): text alone, ranking and classifying, priors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

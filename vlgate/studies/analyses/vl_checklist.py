@@ -1,7 +1,5 @@
 """The analyses of VL-CheckList (Zhao et al. 2022, §3.1, §5): by type, and by the object's location and size."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The analyses of Winoground (Thrush et al. 2022, §5.2, §6): tags, perplexity, caption length, pretraining size."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a text about any image says to a model with one defect of reading, by its words and without a parser."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping

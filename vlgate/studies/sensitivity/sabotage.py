@@ -1,7 +1,5 @@
 """Models that are broken on purpose, the gates that intact ones pass, and which gates caught a sabotage."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

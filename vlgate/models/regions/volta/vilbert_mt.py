@@ -3,8 +3,6 @@
 The arithmetic is the same. Lu et al., "12-in-1: Multi-Task Vision and Language Representation Learning" (CVPR 2020).
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Collection, Mapping
 from pathlib import Path
