@@ -92,8 +92,8 @@ def share_threads(workers: int, environment: MutableMapping[str, str] | None = N
     (1, 0, 0)
     """
     variables = os.environ if environment is None else environment
-    # Threads that wait for others in a loop keep the core that those need: with two other programs on two cores, an
-    # image alone takes ViT-B-32 four times the CPU seconds. OpenMP reads it when torch is imported.
+    # Threads that wait for others in a loop keep the core that those need: with six other programs on two cores,
+    # one image takes ViT-B-32 four times the CPU seconds. OpenMP reads it when torch is imported.
     variables.setdefault(_WAITING, "passive")
     if workers < 2 or variables.get(_THREADS):
         return 0
