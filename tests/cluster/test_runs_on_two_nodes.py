@@ -226,5 +226,11 @@ def test_a_worker_with_a_gpu_of_its_own_is_not_told_to_share(workers, gpus):
 def test_workers_share_the_cores():
     environment = {}
     threads = share_threads(2, environment)
-    assert environment == {"OMP_NUM_THREADS": str(threads)}
+    assert environment == {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
     assert threads >= 1
+
+
+@pytest.mark.parametrize(("given", "policy"), [({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")])
+def test_threads_that_wait_leave_the_core_unless_the_user_says_otherwise(given, policy):
+    share_threads(1, given)
+    assert given == {"OMP_WAIT_POLICY": policy}

@@ -11,7 +11,7 @@ from builders import asked_task, coloured, image, judged, pair_case, task_of
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.cache.store import Memory
-from vlgate.asking.checks.check import CAPTIONS
+from vlgate.asking.checks.check import CAPTIONS, REQUESTS
 from vlgate.asking.dedupe import Identities
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
@@ -196,12 +196,12 @@ CALL = 64  # requests in a call of the run, which the reverse round fills
 OPTIONS = Options(folder=Path(), thresholds=None, results=Path(), model="none:build")
 
 
-def task(n=80, each=1):
+def task(n=80, each=1, first=0):
     cases = []
-    for number in range(n):
+    for number in range(first, first + n):
         texts = (f"It is the number {number}.", f"It is the number {number + n}.")
         cases.append(pair_case(number, *texts, coloured(f"{number // each * each}.jpg")))
-    return task_of(cases, "own/numbers")
+    return task_of(cases, f"own/numbers-{first}")
 
 
 class Counting:
@@ -233,13 +233,13 @@ class Encoding(Counting):
         return np.eye(160)[[int(re.findall(r"\d+", text)[0]) for text in texts]][:, :80]
 
 
-def checked(model, each=1):
+def checked(model, each=1, tasks=1):
     """The outcomes of the checks after a run with ``each`` cases of an image, and what they asked: items and calls."""
-    memory, tasks = Memory(), [task(each=each)]
+    memory, tasks = Memory(), [task(each=each, first=160 * number) for number in range(tasks)]
     cache = ReplyCache(memory=memory, identities=Identities(memory=memory, by_name=True), model=b"")
     caller = Caller(name="counting", size=CALL)
     predictor = ModelPredictor(model=model, name="counting", caller=caller, cache=cache, seed=0)
-    predictor.predict(request for case in tasks[0].cases for request in case.requests)
+    predictor.predict(request for task in tasks for case in task.cases for request in case.requests)
     asked = cache.counts.asked
     model.items = model.calls = 0
     found = {check.name: check.outcome for check in checks_of(predictor, tasks, OPTIONS, "digest")}
@@ -258,6 +258,22 @@ def test_the_checks_of_a_matcher_share_a_round_and_that_of_polarity_encodes_noth
     images, texts = CHECKED_CASES, ASKED
     anew = 2 * ALONE + GROUPS * (images + texts)
     assert items == 3 * (images + texts) + (CALL // 2 + CALL) + anew
+
+
+class Wide(Encoding):
+    def encode_images(self, images):
+        self._count(images)
+        return np.eye(80)[[int(image.key[:-4]) % 80 for image in images]]
+
+    def encode_texts(self, texts):
+        self._count(texts)
+        return np.eye(80)[[int(re.findall(r"\d+", text)[0]) % 80 for text in texts]]
+
+
+def test_the_reverse_round_of_many_tasks_fills_one_call():
+    _, items, _ = checked(Wide(), tasks=20)
+    rounds = (3 + GROUPS) * 2 * REQUESTS + 2 * ALONE  # each of images and texts
+    assert items <= rounds + CALL + 2 * CALL
 
 
 class Falling(Matching):

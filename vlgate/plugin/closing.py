@@ -20,7 +20,7 @@ from vlgate.gates.records import Decision
 from vlgate.plugin.asked import SHRINK
 from vlgate.plugin.collected import batch_name
 from vlgate.plugin.ending import CHECKS_MISSING, CONTROLS_MISSING, EXPLANATIONS_MISSING, gate_reports
-from vlgate.plugin.progress import spoken
+from vlgate.plugin.progress import checks_line
 from vlgate.probes.controls.control import Controlled
 from vlgate.probes.explaining.record import Explained
 from vlgate.record.folder import titled
@@ -176,9 +176,9 @@ class Closing:
         for line in filter(None, (self.correction, *self.problems)):
             reporter.write_line(printable(line), yellow=True)
         self._show_controls(reporter, result)
-        if screen.verbose and self.checking:
-            took, whole = self.checking + sum(asked.seconds for asked in result.controls), monotonic() - self.started
-            reporter.write_line(f"vlgate: checks of the model and controls took {took / whole:.0%} of {spoken(whole)}")
+        took, whole = self.checking + sum(asked.seconds for asked in result.controls), monotonic() - self.started
+        if self.checking and (line := checks_line(took, whole, verbose=screen.verbose)):
+            reporter.write_line(line)
         for line in place_lines(self.run.options, shipping, result):
             reporter.write_line(printable(line))
         if lines := explained_lines(result.explained):

@@ -57,6 +57,20 @@ def spoken(seconds: float) -> str:
     return f"{value:.0f} {unit}" if value >= 10 else f"{value:.1f} {unit}"
 
 
+_DEAR, _MUCH = 0.1, 5.0  # the share of a run, and the seconds, from which checks are worth a line
+
+
+def checks_line(took: float, whole: float, *, verbose: bool = False) -> str:
+    """Return how much of a run its checks took; without ``verbose``, nothing if they took little.
+
+    >>> checks_line(9, 60), checks_line(4, 9), checks_line(9, 600)
+    ('vlgate: checks of the model and controls took 15% of 1.0 min', '', '')
+    """
+    if not verbose and (took < _MUCH or took <= _DEAR * whole):
+        return ""
+    return f"vlgate: checks of the model and controls took {took / whole:.0%} of {spoken(whole)}"
+
+
 # The progress of a long run: a bar in a terminal, plain lines in a log.
 
 _EVERY = 15.0  # seconds between two plain lines

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,18 @@ from vlgate.run.remembering import cache_use, keep_checks, kept_checks, remember
 from vlgate.sources.graphs.generated import GENERATED, find_graphs
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_tasks
-from vlgate.types import Answerer, Ask, Compare, Comparer, Prepared, Request, Task
+from vlgate.types import (
+    Answerer,
+    Ask,
+    Compare,
+    Comparer,
+    LazyImage,
+    Prepared,
+    Request,
+    Task,
+    images_of,
+    text_of,
+)
 
 # The batch size that fits a model on a device: found once, as memory runs out, and remembered for the next run.
 
@@ -168,7 +179,9 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
     anew: Anew = "texts" if gets_names(predictor.model) else "all"
     anew = "" if options.model.partition(":")[0] in registered() else anew
     requests = [request for case in cases for request in case.requests]
-    filled = [*requests, *(_call_of_each_kind(tasks, predictor.caller.size) if anew else [])]
+    size = predictor.caller.size
+    further = (request for task in tasks if anew for case in task.cases[:size] for request in case.requests)
+    filled = _full_calls(requests, further, size)
     as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
     takes_dtype = options.dtype != "float32" and takes(options.model, "dtype", folder=options.folder)
     tolerance = ROUNDING.get(options.dtype if takes_dtype else "float32", ROUNDING["float32"])
@@ -193,13 +206,19 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
     return tuple(made)
 
 
-def _call_of_each_kind(tasks: Sequence[Task], size: int) -> list[Request]:
-    by_kind: dict[type, dict[Request, None]] = {}
-    for request in (request for task in tasks for case in task.cases[:size] for request in case.requests):
-        of_kind = by_kind.setdefault(type(request), {})
-        if len(of_kind) < size:
+def _full_calls(requests: Iterable[Request], further: Iterable[Request], size: int) -> list[Request]:
+    """The first requests of each kind that fill a call of ``size`` images and texts; a call of requests if few."""
+    asked: dict[type, tuple[dict[Request, None], set[LazyImage], set[str]]] = {}
+    most = 4 * size  # a set of four asks four requests about an image
+    for request, limit in chain(((one, most) for one in requests), ((one, size) for one in further)):
+        of_kind, images, texts = asked.setdefault(type(request), ({}, set(), set()))
+        shown = images_of(request)
+        full = len(texts) >= size and (len(images) >= size or not shown)
+        if not full and len(of_kind) < limit:
             of_kind[request] = None
-    return [request for of_kind in by_kind.values() for request in of_kind]
+            images.update(shown)
+            texts.add(text_of(request))
+    return [request for of_kind, _, _ in asked.values() for request in of_kind]
 
 
 def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> Check:

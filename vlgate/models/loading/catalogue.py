@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import distribution, distributions
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -35,10 +35,14 @@ class Offered:
 
 
 def all_offered() -> list[Offered]:
-    models = set()
-    for point in entry_points(group=GROUP):
-        by = f"{point.dist.name} {point.dist.version}" if point.dist is not None else "an unknown package"
-        models.add(Offered(name=point.name, target=point.value, by=by))
+    # entry_points() parses the lists of all packages, which takes 3 times as long as a look for this group.
+    names = {one.name for one in distributions() if GROUP in (one.read_text("entry_points.txt") or "")}
+    packages = map(distribution, filter(None, names))  # of several versions the one that is imported
+    models = {
+        Offered(name=point.name, target=point.value, by=f"{package.name} {package.version}")
+        for package in packages
+        for point in package.entry_points.select(group=GROUP)
+    }
     return sorted(models, key=lambda model: (model.name, model.by, model.target))
 
 
