@@ -101,10 +101,10 @@ def file_image(key: str, path: Path | str) -> LazyImage:
 
 
 def missing_image(key: str, looked: Sequence[Path | str]) -> LazyImage:
-    begun = (
-        place.removesuffix(key) if isinstance(place, str) and place.endswith(key) else Path(place) for place in looked
-    )
-    return LazyImage(key=key, load=MissingLoad(key, _shared(*begun)))
+    if not isinstance(looked, tuple) or not all(isinstance(place, Path) for place in looked):
+        ends = ((place, isinstance(place, str) and place.endswith(key)) for place in looked)
+        looked = _shared(*(str(place).removesuffix(key) if ends_so else Path(place) for place, ends_so in ends))
+    return LazyImage(key=key, load=MissingLoad(key, tuple(looked)))
 
 
 @lru_cache(maxsize=64)
