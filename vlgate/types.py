@@ -150,7 +150,8 @@ class Case:
 
     ``truths`` holds one entry per request: for a ``Match`` whether the text is true of the image, for a question the
     right answer. ``tags`` name the slices of the case (``{"provenance": "zero_to_something"}``), or its group for a
-    metric over groups. ``origin`` is its file and record. ``named``: boxes (x, y, w, h) of what texts name, by image.
+    metric over groups. ``file`` and ``record`` say where it was read; a record that is a number is a line. ``named``:
+    boxes (x, y, w, h) of what texts name, by image.
 
     The task's shape fixes the order of the requests; ``roles`` in ``vlgate.metrics.shapes`` names them. A ``pair`` has
     (image, caption), (image, foil); a ``quad`` (image_0, caption_0), (image_0, caption_1), (image_1, caption_0),
@@ -163,8 +164,16 @@ class Case:
     requests: tuple[Request, ...]
     truths: tuple[bool | str, ...]
     tags: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
-    origin: str = ""
+    file: str = ""
+    record: str | int = ""
     named: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=lambda: _NOTHING)
+
+    @property
+    def origin(self) -> str:
+        """Its file and record, in words."""
+        if isinstance(self.record, int):
+            return f"{self.file}, record on line {self.record}"
+        return f"{self.file}, record {self.record}" if self.record else self.file
 
 
 UNREADABLE = "record that cannot be read"

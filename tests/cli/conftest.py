@@ -28,7 +28,7 @@ def hostile_task():
     named = {f"missed {HOSTILE}": others[0], "unscored": others[1], "unread": questions}
     origins = ("=1+1 of a file", "=1+1 of a file", HOSTILE)
     cases = tuple(
-        Case(id=name, requests=requests, truths=("yes", "yes"), tags={"kind": HOSTILE}, origin=origin)
+        Case(id=name, requests=requests, truths=("yes", "yes"), tags={"kind": HOSTILE}, file=origin)
         for (name, requests), origin in zip(named.items(), origins, strict=True)
     )
     task = Task(id="own/hostile", capability="invariance", shape="questions", cases=cases)

@@ -298,3 +298,12 @@ def test_missing_image_names_the_places_and_the_remedy(tmp_path):
         assert part in str(caught.value)
     with pytest.raises(MissingImageError, match="no data folder was given"):
         missing_image("a.jpg", []).load()
+
+
+def test_missing_images_share_the_places_where_they_were_looked_for():
+    images = [missing_image(f"{number}.jpg", [f"/data/{number}.jpg", Path("/more")]) for number in range(3)]
+    assert len({id(image.load.looked) for image in images}) == 1
+    for number, image in enumerate(images):
+        with pytest.raises(MissingImageError, match=f"looked in /data/{number}.jpg, /more") as caught:
+            image.load()
+        assert list(map(str, caught.value.looked)) == [f"/data/{number}.jpg", "/more"]

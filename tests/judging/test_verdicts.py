@@ -27,7 +27,7 @@ def task_of(shape, *, capability="invariance", truths=None, choices=(), origin="
     truths = truths or (True, False, False, True)[:size]
     texts = [[f"{number}/{index}" for index in range(size)] for number in range(cases)]
     made = [
-        Case(id=f"case-{number}", requests=tuple(map(request, row)), truths=truths, origin=origin)
+        Case(id=f"case-{number}", requests=tuple(map(request, row)), truths=truths, file=origin)
         for number, row in enumerate(texts)
     ]
     return builders.task_of(made, capability=capability, shape=shape)

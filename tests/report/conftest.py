@@ -25,7 +25,7 @@ def foils():
             number,
             picture=image(key),
             tags={"half": "first" if number < 20 else "second"},
-            origin=f"existence.json, record {number}",
+            file=f"existence.json, record {number}",
         )
         for number, key in enumerate(keys)
     ]

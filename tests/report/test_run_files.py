@@ -18,7 +18,7 @@ from vlgate.probes.shrink.record import Shrunk
 from vlgate.record import parquet
 from vlgate.record.json_files import write_metrics
 from vlgate.record.model_card import ModelCard
-from vlgate.record.parquet import write_cases, write_predictions
+from vlgate.record.parquet import case_table, write_cases, write_predictions
 from vlgate.record.results import RunResult, task_metrics
 from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.report.page.beside import finds
@@ -79,6 +79,16 @@ def test_rows_written_in_groups_are_those_written_at_once(write, run, tmp_path, 
     write(tmp_path / "groups.parquet", run)
     assert pq.ParquetFile(tmp_path / "groups.parquet").num_row_groups > 1
     assert pq.read_table(tmp_path / "groups.parquet").equals(pq.read_table(tmp_path / "whole.parquet"))
+
+
+def test_a_table_of_judged_cases_has_the_columns_of_the_file(run, tmp_path):
+    write_cases(tmp_path / "cases.parquet", run)
+    rows = pq.read_table(tmp_path / "cases.parquet").to_pylist()
+    for result in run.results:
+        table = case_table(result.task, result.verdicts)
+        own = [{name: row[name] for name in table.rows.column_names} for row in rows if row["task"] == result.task.id]
+        assert {name: table.column(name) for name in own[0]} == {name: [row[name] for row in own] for name in own[0]}
+        assert table.take([1, 0]).rows.to_pylist() == own[1::-1]
 
 
 def test_a_request_of_several_cases_and_tasks_has_one_row(run, tmp_path):

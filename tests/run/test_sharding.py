@@ -140,7 +140,7 @@ def options_of(**changes):
 
 
 def of(shape, requests, truths, **fields):
-    case = Case(id="1", requests=requests, truths=truths, tags={"tag": "Object"}, origin="file, record 1", **fields)
+    case = Case(id="1", requests=requests, truths=truths, tags={"tag": "Object"}, file="file, record 1", **fields)
     return Task(id="x/y", capability="compositional", shape=shape, cases=(case,), left_out={"blank": 2}, note="a note")
 
 

@@ -10,6 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from io import BytesIO
 from itertools import chain, islice
@@ -46,13 +47,14 @@ class FileLoad:
 @dataclass(frozen=True, slots=True)
 class MissingLoad:
     key: str
-    looked: tuple[Path | str, ...]
+    looked: tuple[Path | str, ...]  # paths, and as strings the beginnings of paths that end in the key
 
     def __call__(self) -> NoReturn:
-        places = ", ".join(map(str, self.looked)) or "no folder, because no data folder was given"
+        looked = [place if isinstance(place, Path) else place + self.key for place in self.looked]
+        places = ", ".join(map(str, looked)) or "no folder, because no data folder was given"
         remedy = "put it there, or skip cases without an image with --missing-images skip"
         error = MissingImageError(self.key, f"not found; looked in {places}", remedy)
-        error.looked = self.looked
+        error.looked = looked
         raise error
 
     def recipe(self) -> Recipe:
@@ -99,7 +101,15 @@ def file_image(key: str, path: Path | str) -> LazyImage:
 
 
 def missing_image(key: str, looked: Sequence[Path | str]) -> LazyImage:
+    if not isinstance(looked, tuple) or not all(isinstance(place, Path) for place in looked):
+        ends = ((place, isinstance(place, str) and place.endswith(key)) for place in looked)
+        looked = _shared(*(str(place).removesuffix(key) if ends_so else Path(place) for place, ends_so in ends))
     return LazyImage(key=key, load=MissingLoad(key, tuple(looked)))
+
+
+@lru_cache(maxsize=64)
+def _shared(*looked: Path | str) -> tuple[Path | str, ...]:
+    return looked
 
 
 def image_size(path: Path | str) -> tuple[int, int] | None:

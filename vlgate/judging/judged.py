@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from math import isnan
 from operator import is_
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,14 @@ from vlgate.metrics.measures import Columns
 from vlgate.metrics.sentences import CaseReplies
 from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Case, FloatArray, Prediction, Request, Shape, State, Verdict
+
+Places = NDArray[np.intp]
+Value = TypeVar("Value")
+
+
+def _at(values: Sequence[Value], places: Places) -> list[Value]:
+    return list(map(values.__getitem__, places.data))  # its numbers are made one by one
+
 
 # The replies to many requests as columns, which take less time and memory than an object for each.
 
@@ -65,15 +73,15 @@ class Replies(Mapping[Request, Prediction]):
             neither=place in self.neither,
         )
 
-    def take(self, places: Sequence[int], *, distinct: bool = False) -> Replies:
+    def take(self, places: Sequence[int] | Places, *, distinct: bool = False) -> Replies:
         """Return the replies at some places, in their order; ``distinct`` says whether no two requests are equal."""
         rows = np.asarray(places, dtype=np.intp)
-        there = list(enumerate(places)) if self.problems or self.cut or self.neither else []
+        there = list(enumerate(rows.tolist())) if self.problems or self.cut or self.neither else []
         return Replies(
-            requests=list(map(self.requests.__getitem__, places)),
+            requests=_at(self.requests, rows),
             scores=self.scores[rows],
             accepted=self.accepted[rows],
-            answers=list(map(self.answers.__getitem__, places)) if self.answers else (),
+            answers=_at(self.answers, rows) if self.answers else (),
             problems={row: self.problems[place] for row, place in there if place in self.problems},
             cut=frozenset(row for row, place in there if place in self.cut),
             neither=frozenset(row for row, place in there if place in self.neither),
@@ -84,7 +92,9 @@ class Replies(Mapping[Request, Prediction]):
         """Return the replies to the distinct requests."""
         if self.distinct:
             return self
-        if len(set(self.requests)) == len(self.requests):  # the rule; a set takes half as much memory as the places
+        hashes = np.fromiter(map(hash, self.requests), dtype=np.int64, count=len(self.requests))
+        hashes.sort()
+        if (hashes[1:] != hashes[:-1]).all():  # the rule; a set of the requests takes ten times as much memory
             return replace(self, distinct=True)
         return self.take(sorted(_first_places(self.requests).values()), distinct=True)
 
@@ -119,23 +129,34 @@ def replies_of(predictions: Sequence[Prediction]) -> Replies:
     )
 
 
-def joined(parts: Sequence[Replies]) -> Replies:
-    """Return the replies of several parts one after the other."""
+def joined(parts: Sequence[Replies], places: Places | None = None) -> Replies:
+    """Return the replies of several parts one after the other, or those at some places of them, each named once."""
     if not parts:
         return replies_of(())
     if len(parts) == 1:
-        return parts[0]
+        return parts[0] if places is None else parts[0].take(places)
     starts = np.cumsum([0, *(len(part.requests) for part in parts)]).tolist()
-    spread = list(zip(starts, parts, strict=False))
-    answers = [answer for part in parts for answer in part.answers or [None] * len(part.requests)]
+    order = slice(None) if places is None else places  # column by column, so that few are in memory twice
+    marked = any(part.problems or part.cut or part.neither for part in parts)
+    row = dict(zip(places.tolist(), range(len(places)), strict=True)) if marked and places is not None else None
+
+    def rows(marks: Callable[[Replies], Iterable[int]]) -> Iterator[tuple[int, int, Replies]]:
+        for start, part in zip(starts, parts, strict=False) if marked else ():
+            for place in marks(part):
+                if row is None or start + place in row:
+                    yield start + place if row is None else row[start + place], place, part
+
+    answered = any(part.answers for part in parts)
+    answers = [one for part in parts for one in part.answers or [None] * len(part.requests)] if answered else []
+    requests = [request for part in parts for request in part.requests]
     return Replies(
-        requests=[request for part in parts for request in part.requests],
-        scores=np.concatenate([part.scores for part in parts]),
-        accepted=np.concatenate([part.accepted for part in parts]),
-        answers=answers if any(part.answers for part in parts) else (),
-        problems={start + place: problem for start, part in spread for place, problem in part.problems.items()},
-        cut=frozenset(start + place for start, part in spread for place in part.cut),
-        neither=frozenset(start + place for start, part in spread for place in part.neither),
+        requests=requests if places is None else _at(requests, places),
+        scores=np.concatenate([part.scores for part in parts])[order],
+        accepted=np.concatenate([part.accepted for part in parts])[order],
+        answers=answers if places is None or not answered else _at(answers, places),
+        problems={new: part.problems[place] for new, place, part in rows(lambda part: part.problems)},
+        cut=frozenset(new for new, _, _ in rows(lambda part: part.cut)),
+        neither=frozenset(new for new, _, _ in rows(lambda part: part.neither)),
         distinct=False,
     )
 
@@ -179,7 +200,7 @@ class Verdicts(Sequence[Verdict]):
     def __getitem__(self, row: slice) -> Verdicts: ...
     def __getitem__(self, row: int | slice) -> Verdict | Verdicts:
         if isinstance(row, slice):
-            return self.take(range(len(self))[row])
+            return self.take(np.arange(*row.indices(len(self))))
         row = range(len(self))[row]
         return Verdict(
             case=self.cases[row],
@@ -202,7 +223,7 @@ class Verdicts(Sequence[Verdict]):
     def judged(self) -> Verdicts:
         if self.states.count("judged") == len(self):
             return self
-        return self.take([row for row, state in enumerate(self.states) if state == "judged"])
+        return self.take(np.flatnonzero(np.array([state == "judged" for state in self.states], dtype=np.bool_)))
 
     def why(self, row: int) -> str:
         if self.shape is None:
@@ -230,19 +251,19 @@ class Verdicts(Sequence[Verdict]):
         """Return what the metrics are computed from, if all are judged; ``shape`` is that of the cases."""
         return columns_of(shape, self.cases, self.facts, self.replies.scores, self.replies.accepted)
 
-    def take(self, rows: Sequence[int]) -> Verdicts:
+    def take(self, rows: Sequence[int] | Places) -> Verdicts:
         """Return the verdicts of some rows, in their order."""
-        if rows == range(len(self)):
+        chosen = np.asarray(rows, dtype=np.intp)
+        if len(chosen) == len(self) and (chosen == np.arange(len(self))).all():
             return self
-        starts = self.starts
         return Verdicts(
-            cases=list(map(self.cases.__getitem__, rows)),
-            replies=self.replies.take([index for row in rows for index in range(starts[row], starts[row + 1])]),
-            states=list(map(self.states.__getitem__, rows)),
-            right=self.right[np.asarray(rows, dtype=np.intp)],
-            facts=list(map(self.facts.__getitem__, rows)),
+            cases=_at(self.cases, chosen),
+            replies=self.replies.take(_places_of(chosen, self.starts)),
+            states=_at(self.states, chosen),
+            right=self.right[chosen],
+            facts=_at(self.facts, chosen),
             shape=self.shape,
-            told=list(map(self.told.__getitem__, rows)) if self.shape is None else (),
+            told=_at(self.told, chosen) if self.shape is None else (),
         )
 
     def _places(self, row: int) -> range:
@@ -267,17 +288,25 @@ def in_order(parts: Sequence[Verdicts], positions: Sequence[int]) -> Verdicts:
     if not parts:
         return verdicts_of(())
     shape = None if any(part.shape is None for part in parts) else parts[0].shape
-    whole = Verdicts(
-        cases=[case for part in parts for case in part.cases],
-        replies=joined([part.replies for part in parts]),
-        states=[state for part in parts for state in part.states],
-        right=np.concatenate([part.right for part in parts]),
-        facts=[facts for part in parts for facts in part.facts],
-        shape=shape,
-        told=[why for part in parts for why in part.whys()] if shape is None else (),
-    )
     _, from_the_end = np.unique(np.asarray(positions, dtype=np.intp)[::-1], return_index=True)
-    return whole.take((len(positions) - 1 - from_the_end).tolist())
+    rows = len(positions) - 1 - from_the_end
+    cases = [case for part in parts for case in part.cases]
+    return Verdicts(
+        cases=_at(cases, rows),
+        replies=joined([part.replies for part in parts], _places_of(rows, starts_of(cases))),
+        states=_at([state for part in parts for state in part.states], rows),
+        right=np.concatenate([part.right for part in parts])[rows],
+        facts=_at([facts for part in parts for facts in part.facts], rows),
+        shape=shape,
+        told=_at([why for part in parts for why in part.whys()], rows) if shape is None else (),
+    )
+
+
+def _places_of(rows: Places, starts: Sequence[int]) -> Places:
+    """The places of the replies to the cases in some rows; ``starts`` are those of all cases."""
+    first, end = (np.array(_at(starts, some), dtype=np.intp) for some in (rows, rows + 1))
+    sizes = end - first
+    return np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
 
 
 def truncated(replies: Replies, places: Sequence[int]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import cos, pi, sin, sqrt, tan
@@ -192,7 +192,7 @@ def connected(sets: Iterable[Iterable[str]]) -> dict[str, str]:
 
 
 def case_clusters(cases: Sequence[Case]) -> tuple[str, ...]:
-    return _component_names([case.id for case in cases], [image_keys(case) for case in cases])
+    return _component_names([case.id for case in cases], map(image_keys, cases))
 
 
 def recorded_clusters(ids: Sequence[str], images: Sequence[Sequence[str | None]], *, together: bool) -> tuple[str, ...]:
@@ -210,9 +210,16 @@ def image_keys(case: Case) -> list[str]:
     return [key for joined, together in shown for key in (joined.split(BETWEEN) if together else (joined,))]
 
 
-def _component_names(ids: Sequence[str], keys: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    components = connected(keys)
-    return tuple(components[own[0]] if own else case for case, own in zip(ids, keys, strict=True))
+def _component_names(ids: Sequence[str], keys: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    first: list[str | None] = []
+
+    def noted() -> Iterator[Sequence[str]]:  # so that the keys of all cases are not in memory at once
+        for own in keys:
+            first.append(own[0] if own else None)
+            yield own
+
+    components = connected(noted())
+    return tuple(case if key is None else components[key] for case, key in zip(ids, first, strict=True))
 
 
 def _top(above: dict[str, str], name: str) -> str:

@@ -90,6 +90,7 @@ def _hash(name: str) -> int:
 
 IntArray = NDArray[np.int64]
 _END = "\0"
+_AT_ONCE = 2048  # texts, so that lists and arrays stay small
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,12 +123,17 @@ def features(texts: Sequence[str]) -> Features:
 
 def _tokens(texts: Sequence[str]) -> tuple[IntArray, Mapping[str, int]]:
     """Return the words and marks of all texts as numbers, with ``_END`` around each text, and the number of each."""
-    whole = f" {_END} ".join(["", *(text.replace(_END, " ") for text in texts), ""]).lower()
-    for mark in string.punctuation:
-        whole = whole.replace(mark, f" {mark} ")
-    tokens = whole.split()
-    numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
-    return np.fromiter(map(numbers.__getitem__, tokens), dtype=np.int64, count=len(tokens)), numbers
+    numbers, parts = {_END: 0}, [np.zeros(1, dtype=np.int64)]
+    for start in range(0, len(texts), _AT_ONCE):
+        some = [text.replace(_END, " ") for text in texts[start : start + _AT_ONCE]]
+        whole = f" {_END} ".join([*some, ""]).lower()
+        for mark in string.punctuation:
+            whole = whole.replace(mark, f" {mark} ")
+        tokens = whole.split()
+        for token in dict.fromkeys(tokens):
+            numbers.setdefault(token, len(numbers))
+        parts.append(np.fromiter(map(numbers.__getitem__, tokens), dtype=np.int64, count=len(tokens)))
+    return np.concatenate(parts), numbers
 
 
 def log_odds(known: Features, texts: IntArray, truths: NDArray[np.bool_], folds: IntArray) -> FloatArray:
@@ -222,7 +228,6 @@ RULES: Mapping[str, tuple[int, int]] = {
 }  # the column of ``likeness`` of which each rule prefers a high (1) or a low (-1) value
 _WORD = re.compile(r"\w+")
 _ALPHABET = 512  # characters of which three in a row, a text and its group are a number of 63 bits
-_AT_ONCE = 8192  # texts, so that arrays stay small
 _CONFIDENCE = 0.95
 _CLEARLY = 0.02  # of the cases, or one standard error if that is more
 _SMALL = 1e-12

@@ -25,7 +25,6 @@ from vlgate.probes.controls.control import Controlled
 from vlgate.probes.explaining.record import Explained
 from vlgate.record.folder import titled
 from vlgate.record.model_card import ModelCard
-from vlgate.record.parquet import rows_of
 from vlgate.record.part_files import write_part
 from vlgate.record.results import EndedRun, RunResult, of_yes_or_no
 from vlgate.record.run_gates import failed_checks
@@ -34,7 +33,7 @@ from vlgate.report.ci.release import append_summary, release
 from vlgate.report.ci.trackers import log_to
 from vlgate.report.controls import brief_line, table_lines, tables_of
 from vlgate.report.explanations import explained_lines
-from vlgate.report.folder import recorded_run, saved, write_cases_and_finds, write_figures, write_replies
+from vlgate.report.folder import recorded_run, saved, write_figures, write_rows
 from vlgate.report.rows import threshold
 from vlgate.report.shrunk import shrunk_lines
 from vlgate.report.terminal import Screen, cache_lines, closing_text, place_lines
@@ -112,9 +111,7 @@ class Closing:
         shrunk = tuple(run.shrunk[nodeid] for nodeid in sorted(run.shrunk))
         with collector_paused():
             result = run.result = replace(self._judged(), shrunk=shrunk)
-            lost = write_replies(result, run.options)  # first: the table of the cases takes as much memory again
-            result = run.result = replace(result, rows=rows_of(result) if result.results else None)
-            run.ending.unwritten = write_cases_and_finds(result, run.options, run.plan.tasks) + lost
+            run.ending.unwritten = write_rows(result, run.options, run.plan.tasks)
         if "loaded" in vars(run):
             run.cards.append(card_of(*run.loaded))
             self._keep_face()

@@ -28,6 +28,7 @@ TEXTS = ("task", "case", "state", "tags", "origin", "why")
 LISTS = ("images", "texts", "truths", "scores", "answers")
 NO_FACTS = frozenset({*TEXTS, *LISTS, "right"})
 STATES = ("judged", "unscored", "skipped")
+_REPEATED = ("task", "state", "tags")  # the columns of few different texts, each of which is in memory once
 _EACH_REQUEST = ("texts", "truths")  # the lists that have a text for each request
 _SHAPES: tuple[Shape, ...] = ("pair", "quad", "active_passive_set", "questions")  # those of files that name no shape
 _TAGS = {"type": "object", "additionalProperties": {"type": "string"}}
@@ -37,14 +38,18 @@ _TAGS = {"type": "object", "additionalProperties": {"type": "string"}}
 class CaseTable:
     shape: Shape
     together: bool = False  # whether the images of a case were asked about together
-    rows: Any = field(repr=False)  # a table of pyarrow with the columns of cases.parquet
+    rows: Any = field(repr=False)  # a table of pyarrow with the columns of cases.parquet, or ``JudgedRows``
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
 
     def column(self, name: str) -> list[Any]:
-        values: list[Any] = self.rows.column(name).to_pylist()
-        return values
+        if name not in _REPEATED:
+            values: list[Any] = self.rows.column(name).to_pylist()
+            return values
+        cells = self.rows.column(name).combine_chunks().dictionary_encode()
+        known = cells.dictionary.to_pylist()
+        return [known[code] for code in cells.indices.to_pylist()]
 
     def take(self, rows: Sequence[int] | NDArray[Any]) -> CaseTable:
         return replace(self, rows=rows_at(self.rows, np.asarray(rows)))
@@ -110,6 +115,8 @@ class CaseTable:
 
 
 def case_tables(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
+    if rows is None and run.tables is not None:
+        return dict(run.tables)
     rows = read_cases(run) if rows is None else rows
     names = rows.column("task").combine_chunks().dictionary_encode()
     codes = np.from_dlpack(names.indices)
@@ -149,8 +156,6 @@ def read_cases(run: RecordedRun) -> Any:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    if run.rows is not None:
-        return run.rows
     try:
         refuse_pipe(run.folder / CASES, run.named)
         with (run.folder / CASES).open("rb") as stream:  # pyarrow would take a name with a colon for an address

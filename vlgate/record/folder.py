@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import OptionError
 from vlgate.record.schema import fitted, schema_of
 from vlgate.record.whole_file import LOCK
+
+if TYPE_CHECKING:
+    from vlgate.record.cases import CaseTable
 
 SCHEMA = 2
 METRICS, CASES, ENVIRONMENT = "metrics.json", "cases.parquet", "environment.json"
@@ -30,7 +33,7 @@ class RecordedRun:
     named: str
     figures: Mapping[str, Any] = field(repr=False)
     environment: Mapping[str, Any] = field(repr=False)
-    rows: Any = field(default=None, repr=False)  # of a run that ends now, the table of cases.parquet
+    tables: Mapping[str, CaseTable] | None = field(default=None, repr=False)  # by task, of a run that ends now
 
     @property
     def model(self) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
@@ -11,14 +12,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.judging.judged import Replies, joined, verdicts_of
+from vlgate.judging.judged import Replies, Verdicts, joined, verdicts_of
 from vlgate.metrics.clusters import image_of
-from vlgate.record.cases import LISTS, CaseTable, fact_names, truth_of
+from vlgate.record.cases import LISTS, TEXTS, CaseTable, fact_names, truth_of
 from vlgate.record.results import RunResult
 from vlgate.record.whole_file import whole_file
 from vlgate.types import TIED, Compare, FloatArray, Match, Read, Task, Verdict, text_of
 
-GROUP = 2**14  # rows that are made and written at once
+GROUP = 2**12  # rows that are made and written at once
 
 # Columns of pyarrow, made without ``pyarrow.array``, whose first call imports pandas (0.2 s of CPU time).
 
@@ -69,58 +70,88 @@ def _bits(values: NDArray[np.bool_]) -> Any:
     return pa.py_buffer(np.packbits(values, bitorder="little"))
 
 
-def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
-    import pyarrow as pa
+class JudgedRows:
+    """The table of ``cases.parquet`` of some verdicts; a column is made when it is asked for."""
 
-    judged = verdicts_of(verdicts)
+    def __init__(self, task: Task, verdicts: Sequence[Verdict]) -> None:
+        self.task, self.verdicts = task, verdicts_of(verdicts)
+        self.makers = _makers(task, self.verdicts)
+        self.num_rows, self.column_names = len(self.verdicts), list(self.makers)
+
+    def column(self, name: str) -> Any:
+        import pyarrow as pa
+
+        return pa.chunked_array([self.makers[name]()])
+
+    def take(self, places: Any) -> Any:
+        return JudgedRows(self.task, self.verdicts.take(places.to_pylist())).table()
+
+    def table(self) -> Any:
+        import pyarrow as pa
+
+        return pa.table({name: self.column(name) for name in self.makers})
+
+
+def _makers(task: Task, judged: Verdicts) -> dict[str, Callable[[], Any]]:
     cases, replies = judged.cases, judged.replies
-    sizes = [len(case.requests) for case in cases]
     # Cases share equal facts and tags, so there are few of them
     shared = {id(facts): facts for facts in judged.facts}
-    number = {key: row for row, key in enumerate(shared)}
-    rows = np.array([number[id(facts)] for facts in judged.facts], dtype=np.intp)
-    facts = {
-        name: numbers(np.array([one.get(name, np.nan) for one in shared.values()], dtype=np.float64)[rows])
-        for name in sorted({name for one in shared.values() for name in one})
+
+    def fact(name: str) -> Any:
+        values = {key: one.get(name, np.nan) for key, one in shared.items()}
+        return numbers(np.array([values[id(one)] for one in judged.facts], dtype=np.float64))
+
+    def tags() -> Any:
+        known = {id(case.tags): case.tags for case in cases}
+        written = {key: json.dumps(dict(own), sort_keys=True) for key, own in known.items()}
+        return texts([written[id(case.tags)] for case in cases])
+
+    def each(values: Any) -> Any:
+        return lists(values, [len(case.requests) for case in cases])
+
+    return {
+        "task": lambda: texts([task.id] * len(cases)),
+        "case": lambda: texts([case.id for case in cases]),
+        "state": lambda: texts(judged.states),
+        "right": lambda: booleans(judged.right, np.array(judged.states) == "judged"),
+        **{name: partial(fact, name) for name in sorted({name for one in shared.values() for name in one})},
+        "images": lambda: each(texts([image_of(request) for request in replies.requests])),
+        "texts": lambda: each(texts([text_of(request) for request in replies.requests])),
+        "truths": lambda: each(texts([truth_of(truth) for case in cases for truth in case.truths])),
+        "scores": lambda: each(numbers(replies.scores)),
+        "answers": lambda: each(texts(replies.answers or [None] * len(replies.requests))),
+        "tags": tags,
+        "origin": lambda: texts([case.origin for case in cases]),
+        "why": lambda: texts(judged.whys()),
     }
-    tags = {id(case.tags): case.tags for case in cases}
-    written = {key: json.dumps(dict(own), sort_keys=True) for key, own in tags.items()}
-    columns = {
-        "task": texts([task.id] * len(cases)),
-        "case": texts([case.id for case in cases]),
-        "state": texts(judged.states),
-        "right": booleans(judged.right, np.array(judged.states) == "judged"),
-        **facts,
-        "images": lists(texts([image_of(request) for request in replies.requests]), sizes),
-        "texts": lists(texts([text_of(request) for request in replies.requests]), sizes),
-        "truths": lists(texts([truth_of(truth) for case in cases for truth in case.truths]), sizes),
-        "scores": lists(numbers(replies.scores), sizes),
-        "answers": lists(texts(replies.answers or [None] * len(replies.requests)), sizes),
-        "tags": texts([written[id(case.tags)] for case in cases]),
-        "origin": texts([case.origin for case in cases]),
-        "why": texts(judged.whys()),
-    }
-    return CaseTable(shape=task.shape, together=task.together, rows=pa.table(columns))
 
 
-def rows_of(run: RunResult) -> Any:
+def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
+    return CaseTable(shape=task.shape, together=task.together, rows=JudgedRows(task, verdicts))
+
+
+def _case_groups(run: RunResult) -> Iterator[Any]:
     import pyarrow as pa
 
-    if run.rows is not None:
-        return run.rows
-    parts = [
-        case_table(result.task, verdicts_of(result.verdicts)[start : start + GROUP]).rows
-        for result in run.results
-        for start in range(0, len(result.verdicts), GROUP)
-    ]
-    rows = pa.concat_tables(parts, promote_options="permissive")  # a task lacks the facts of others; a text may be long
-    return rows.select([*rows.column_names[:4], *sorted(fact_names(rows)), *LISTS, "tags", "origin", "why"])
+    whole = [JudgedRows(result.task, result.verdicts) for result in run.results]
+    facts = sorted({name for rows in whole for name in fact_names(rows)})  # a task lacks those of others
+    names = [*TEXTS[:3], "right", *facts, *LISTS, *TEXTS[3:]]
+    parts, room = [none := pa.table({name: numbers(np.empty(0)) for name in facts})], GROUP
+    for rows in whole:
+        start = 0
+        while start < rows.num_rows:
+            end = min(rows.num_rows, start + room)
+            parts.append(JudgedRows(rows.task, rows.verdicts[start:end]).table())
+            start, room = end, room - (end - start)
+            if not room:
+                yield pa.concat_tables(parts, promote_options="permissive").select(names).combine_chunks()
+                parts, room = [none], GROUP
+    if room < GROUP:
+        yield pa.concat_tables(parts, promote_options="permissive").select(names).combine_chunks()
 
 
 def write_cases(file: Path, run: RunResult) -> None:
-    rows = rows_of(run)
-    parts = (rows.slice(start, GROUP).combine_chunks() for start in range(0, len(rows), GROUP))
-    _write(file, parts, ["task", "state", "truths.list.element", "tags"])
+    _write(file, _case_groups(run), ["task", "state", "truths.list.element", "tags"])
 
 
 def write_predictions(file: Path, run: RunResult) -> None:

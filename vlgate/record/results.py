@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -91,7 +90,6 @@ class RunResult:
     tests: int = 0  # pytest's exit status if a test that is not a gate fails
     unasked: tuple[Task, ...] = ()  # planned tasks of which every case was deselected
     part: Shard | None = None
-    rows: Any = field(default=None, repr=False)  # the table of cases.parquet, made once
 
     @property
     def unfinished(self) -> str:

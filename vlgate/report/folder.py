@@ -17,7 +17,7 @@ from vlgate.record.folder import ANALYSES, CASES, CONTROLS, ENVIRONMENT, METRICS
 from vlgate.record.judging_again import JudgedAgain
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.parquet import write_cases, write_predictions
+from vlgate.record.parquet import case_table, write_cases, write_predictions
 from vlgate.record.results import RunResult
 from vlgate.record.results_folder import NAMES
 from vlgate.record.verdict import outcome_of, read_verdict
@@ -33,14 +33,6 @@ UNWRITTEN = "the run ended before report.html was written"
 
 
 def write_rows(run: RunResult, options: Options, tasks: Sequence[Task] = ()) -> list[str]:
-    return write_cases_and_finds(run, options, tasks) + write_replies(run, options)
-
-
-def write_replies(run: RunResult, options: Options) -> list[str]:
-    return saved(lambda: write_predictions(options.results / "predictions.parquet", run)) if run.results else []
-
-
-def write_cases_and_finds(run: RunResult, options: Options, tasks: Sequence[Task]) -> list[str]:
     folder = options.results
     problems: list[str] = []
     if run.shrunk:
@@ -48,6 +40,7 @@ def write_cases_and_finds(run: RunResult, options: Options, tasks: Sequence[Task
         problems += [] if run.results else saved(lambda: write_finds(folder, options.model))
     if run.results:
         problems += saved(lambda: write_cases(folder / "cases.parquet", run))
+        problems += saved(lambda: write_predictions(folder / "predictions.parquet", run))
     return problems
 
 
@@ -89,7 +82,7 @@ def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int
         named=f"--results {options.results}",
         figures=json_files.metrics_content(run, card, options),
         environment=json_files.environment_content(options, workers, card.cache),
-        rows=run.rows,
+        tables={result.task.id: case_table(result.task, result.verdicts) for result in run.results},
     )
 
 

@@ -93,10 +93,12 @@ def decided(
     integrity_failures: Sequence[Decision] = (),
 ) -> RunResult:
     right: dict[str, dict[str, bool | None]] = {task.id: {} for task in tasks}
+    held = {} if thresholds.must_hold is None else thresholds.must_hold.cases
     for result in run.results:
-        rows = verdicts_of(result.verdicts)
-        for case, state, is_right in zip(rows.cases, rows.states, rows.right.tolist(), strict=True):
-            right[result.task.id][case.id] = is_right if state == "judged" else None
+        rows, wanted = verdicts_of(result.verdicts), frozenset(held.get(result.task.id, ()))
+        for case, state, is_right in zip(rows.cases, rows.states, rows.right, strict=True) if wanted else ():
+            if case.id in wanted:
+                right[result.task.id][case.id] = bool(is_right) if state == "judged" else None
     judged = JudgedRun(
         tasks=judged_tasks_of(run.results, tasks, run.controls),
         right=right,

@@ -171,9 +171,11 @@ def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
     part = None if options.shard is None else part_of(tasks, options.shard)
     batches: dict[str, Batch] = {}
     for task in tasks:
-        places = range(len(task.cases)) if part is None else part[task.id]
         # Cases about one image are near each other: it is then in one batch, and encoded once.
-        order = [places[one] for one in hashed_cases([task.cases[place] for place in places], options.seed)]
+        if part is None:
+            order = hashed_cases(task.cases, options.seed)
+        else:
+            order = [part[task.id][one] for one in hashed_cases([task.cases[p] for p in part[task.id]], options.seed)]
         size = 1 if single else CASES_A_BATCH
         for start in range(0, len(order), size):
             positions = tuple(order[start : start + size])

@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
             *(f"{word}: {text}" for word in ("true", "false")),
             picture=LazyImage(key=f"{number}{text}.jpg", load=drawn.copy),
             tags={text: text, "odd": str(number)},
-            origin=text,
+            file=text,
         )
         for number, text in texts
     ]

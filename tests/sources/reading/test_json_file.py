@@ -1,5 +1,6 @@
 import gc
 import json
+import tracemalloc
 from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import Path
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.errors import DataError
+from vlgate.sources.reading import text_files
 from vlgate.sources.reading.records import Record, keyed_records, lined_records, listed_records
 from vlgate.sources.reading.text_files import collector_paused, read_json
 
@@ -228,3 +230,41 @@ def test_a_record_of_json_lines_names_the_remedy_that_its_reader_gave(file):
     for wrong in (lambda: record.text("a"), lambda: record.nested("a").text("b"), lambda: record.count("c")):
         with pytest.raises(DataError, match=r"record on line 1.*; mend that line$"):
             wrong()
+
+
+OBJECT = {"a b": {"é": "x, } {", "n": -12.5e3}, "b": {}, "c": {"list": [1, [2, {"d": None}]], "t": '\\"'}}
+FORMS = {
+    "plain": json.dumps(OBJECT),
+    "wide": f"\ufeff\r\n {json.dumps(OBJECT, indent=3, ensure_ascii=False)} \n\n",
+    "dense": json.dumps(OBJECT, separators=(",", ":")),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_file_that_is_read_in_parts_has_the_records_of_one_that_is_read_at_once(file, form, monkeypatch):
+    file.write_bytes(FORMS[form].encode())
+    for size in range(4, len(FORMS[form])):  # the first part has the first brace
+        monkeypatch.setattr(text_files, "_PART", size)
+        assert {record.id: record.fields for record in keyed_records(file)} == OBJECT
+
+
+@pytest.mark.parametrize(
+    "content",
+    ['{"a": {}, "a": {}}', '{"a": {"b": 1, "b": 2}}', '{"a": {}} {}', '{"a": {}}}', '{"a": {}', '{"a" {}}', "[]"],
+)
+def test_a_wrong_file_that_is_read_in_parts_says_what_one_that_is_read_at_once_says(file, content, monkeypatch):
+    at_once = problem(file, content, keyed_records)
+    monkeypatch.setattr(text_files, "_PART", 3)
+    assert problem(file, content, keyed_records) == at_once
+
+
+@pytest.mark.parametrize("read", [keyed_records, lined_records])
+def test_reading_takes_less_memory_than_the_file(file, read):
+    records = {str(number): {"text": f"{number:0400}"} for number in range(20_000)}
+    lines = (json.dumps(record) for record in records.values())
+    file.write_text(json.dumps(records) if read is keyed_records else "\n".join(lines))
+    tracemalloc.start()
+    assert sum(1 for _ in read(file)) == len(records)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < file.stat().st_size

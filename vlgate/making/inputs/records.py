@@ -200,7 +200,7 @@ def table_rows(file: Path) -> Iterator[Record]:
         for name in fields.keys() & _LISTS:
             with suppress(ValueError, RecursionError):
                 fields[name] = json.loads(cells[name])
-        yield Record(file, f"on line {line}", fields, _TABLE)
+        yield Record(file, line, fields, _TABLE)
 
 
 def rows(file: Path, remedy: str) -> Iterator[Record]:

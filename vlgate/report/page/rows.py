@@ -39,13 +39,14 @@ def margins(headline: str, scores: FloatArray, wrong: FloatArray) -> FloatArray:
 
 
 def margins_of(headline: str, table: CaseTable, missed: NDArray[np.intp]) -> FloatArray:
+    if not len(missed) or headline in _COMPARED:
+        return margins(headline, table.scores[missed], np.empty(0)) if len(missed) else np.empty(0)
     accurate = table.case_metrics.get("acc", np.zeros(len(table)))[missed]
-    return margins(headline, table.scores[missed], 1.0 - np.nan_to_num(accurate)) if len(missed) else np.empty(0)
+    return margins(headline, np.empty(0), 1.0 - np.nan_to_num(accurate))
 
 
 def missed_rows(table: CaseTable) -> NDArray[np.intp]:
-    states = enumerate(zip(table.states, table.right, strict=True))
-    return np.array([row for row, (state, right) in states if state == "judged" and not right], dtype=np.intp)
+    return np.array([row for row, right in enumerate(table.right) if right is False], dtype=np.intp)
 
 
 def chosen(margin: FloatArray, most: int, seed: str, kept: Sequence[int] = ()) -> list[int]:

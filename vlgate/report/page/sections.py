@@ -211,14 +211,15 @@ def shown_cases(run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path]
     chosen = task_rows(case_tables(run), headlines, wanted) if (run.folder / CASES).exists() else {}
     ids = {name: [row["case"] for row in rows.shown] for name, rows in chosen.items()}
     history, baseline, problem = _history(comparison, wanted.broken, ids, earlier)
-    pictures, again = Pictures(), {task.id: {case.id: case for case in task.cases} for task in tasks}
+    pictures, shown = Pictures(), {name: frozenset(some) for name, some in ids.items()}
+    again = {task.id: {case.id: case for case in task.cases if case.id in shown.get(task.id, ())} for task in tasks}
     makers = {
         name: CardMaker(
             task=name,
             capability=known[name]["capability"],
             headline=headlines[name],
             rows=rows,
-            cases={case: again[name][case] for case in ids[name] if case in again.get(name, {})},
+            cases=again.get(name, {}),
             pictures=pictures,
             options={"model": figures["model"]["name"], **run.options},
             history=history,

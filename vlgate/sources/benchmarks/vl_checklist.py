@@ -129,7 +129,7 @@ def _cases(file: Path, name: str, find: Find) -> Iterator[Case]:
         image, origin, truths = find(record, item[0]), f"{name}, item {number}", (True, False)
         asked = [texts_about(image, texts) for texts in zip(positive, negative, strict=True)]
         return [
-            Case(id=f"{number}-{index}", requests=requests, truths=truths, origin=origin)
+            Case(id=f"{number}-{index}", requests=requests, truths=truths, file=origin)
             for index, requests in enumerate(asked)
         ]
 

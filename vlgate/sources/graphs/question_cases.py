@@ -79,7 +79,7 @@ def cases_of(pairs: Iterable[QuestionPair], images: Mapping[str, LazyImage]) -> 
             requests=tuple(Ask(image=seen, question=text, choices=choices) for seen, text, choices in asked),
             truths=pair.answers,
             tags=tags.setdefault(tuple(pair.tags.items()), pair.tags),
-            origin=f"{pair.graph.origin or pair.graph.id}, {pair.rule}, objects {objects}",
+            file=f"{pair.graph.origin or pair.graph.id}, {pair.rule}, objects {objects}",
         )
 
 

@@ -78,7 +78,7 @@ def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
 # tags hold JSON; a column ``tags.colour`` is the tag ``colour``.
 def own_records(file: Path) -> Iterator[Record]:
     if file.suffix in {".csv", ".tsv"}:
-        rows = (Record(file, f"on line {line}", cells, _TABLE) for line, cells in read_cells(file, "task", _TABLE))
+        rows = (Record(file, line, cells, _TABLE) for line, cells in read_cells(file, "task", _TABLE))
         yield from each(_of_cells, rows)
         return
     text = read_text(file, REMEDY).lstrip()
@@ -306,7 +306,7 @@ def _task(record: Record) -> str:
 
 
 def _case(record: Record, kind: CaseKind, find: Find, shared: dict[Any, Any]) -> Case:
-    record = Record(record.file, record.id, record.fields, kind.remedy)
+    record = Record(record.file, record.name, record.fields, kind.remedy)
     for field in record.fields:
         if field not in kind.fields:
             raise record.error(f"field {short(field)!r} is unknown ({nearest(field, kind.fields)})")
@@ -319,7 +319,8 @@ def _case(record: Record, kind: CaseKind, find: Find, shared: dict[Any, Any]) ->
         requests=requests,
         truths=shared.setdefault(truths, truths),
         tags=shared[said],
-        origin=f"{record.file.name}, record {short(record.id)}",
+        file=record.file.name,
+        record=short(record.name) if isinstance(record.name, str) else record.name,
         named=named_boxes(record, requests),
     )
 

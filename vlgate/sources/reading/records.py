@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from vlgate.errors import DataError, instead_of
-from vlgate.sources.reading.text_files import FETCH_AGAIN, parsed, read_json, read_members, read_text, shown
+from vlgate.sources.reading.text_files import FETCH_AGAIN, parsed, read_json, read_lines, read_members, read_text, shown
 
 # A reader makes its cases with ``each``. The first record that cannot be read ends the reading, unless somebody notes
 # these errors: then the others are read.
@@ -64,9 +64,13 @@ _UNPAIRED = re.compile("[\ud800-\udfff]")
 @dataclass(slots=True)
 class Record:
     file: Path
-    id: str
+    name: str | int  # an integer is a line
     fields: Mapping[str, Any]
     remedy: str = FETCH_AGAIN
+
+    @property
+    def id(self) -> str:
+        return f"on line {self.name}" if isinstance(self.name, int) else self.name
 
     def text(self, field: str) -> str:
         value = self.fields.get(field)
@@ -138,18 +142,21 @@ def listed_records(file: Path, remedy: str = FETCH_AGAIN, fields: Sequence[str] 
 
 def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
     """Yield the records of a file of JSON lines; the id of a record is its line, from 1. Blank lines are skipped."""
-    text = read_text(file, remedy)
-    number, end = 0, -1
-    while end < len(text):
-        number, start = number + 1, end + 1
-        end = place if (place := text.find("\n", start)) >= 0 else len(text)
-        if start == end or text[start:end].isspace():
+    text, end = "", 0
+    for number, line in enumerate(read_lines(file, remedy), 1):
+        start, end = end, end + len(line)
+        if line.isspace():
             continue
-        name = f"on line {number}"
         try:
-            record = record_of(file, name, parsed(file, text, slice(start, end), remedy), remedy)
+            try:
+                fields = parsed(file, line, slice(0, len(line)), remedy)
+            except DataError:
+                text = text or read_text(file, remedy)  # the place in the file is part of the message
+                fields = parsed(file, text, slice(start, end - line.endswith("\n")), remedy)
+            record = record_of(file, number, fields, remedy)
         except DataError as error:
-            is_json, error.record = error.record is not None, name  # if not, its message names the column, too
+            is_json = error.record is not None  # if not, its message names the column, too
+            error.record = f"on line {number}"
             if not is_json and remedy == FETCH_AGAIN and not text[end:].strip():  # a cut download lacks more
                 raise
             leave_out(error)
@@ -157,9 +164,10 @@ def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
             yield record
 
 
-def record_of(file: Path, name: str, fields: Any, remedy: str = FETCH_AGAIN) -> Record:
+def record_of(file: Path, name: str | int, fields: Any, remedy: str = FETCH_AGAIN) -> Record:
+    record = Record(file, name, fields, remedy)
     if type(fields) is not dict:
-        raise DataError(file, name, f"is {shown(fields)}, expected an object", remedy)
-    if not name.isascii() and _UNPAIRED.search(name):
+        raise record.error(f"is {shown(fields)}, expected an object")
+    if isinstance(name, str) and not name.isascii() and _UNPAIRED.search(name):
         raise DataError(file, repr(name), "the record's id holds half of a surrogate pair", remedy)
-    return Record(file, name, fields, remedy)
+    return record

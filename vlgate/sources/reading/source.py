@@ -139,7 +139,8 @@ def case_of(
         requests=tuple(requests),
         truths=truths,
         tags=tags,
-        origin=f"{record.file.name}, record {record.id}",
+        file=record.file.name,
+        record=record.name,
     )
 
 

@@ -11,12 +11,14 @@ from contextlib import contextmanager
 from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from vlgate.errors import DataError, nearest
 
 FETCH_AGAIN = "download the file again from the benchmark's release"
 
+_PART = 2**18  # characters that are read at once
+_BLANK = " \t\n\r"
 _OPENING = re.compile(r"[ \t\n\r]*\{[ \t\n\r]*").match
 _COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*").match
 _NEXT = re.compile(r"[ \t\n\r]*(,|\}(?=[ \t\n\r]*\Z))[ \t\n\r]*").match
@@ -33,23 +35,58 @@ def read_json(file: Path, remedy: str = FETCH_AGAIN) -> Any:
 
 def read_members(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of the object in a JSON file one by one, so that few are in memory at once."""
-    text = read_text(file, remedy)
-    names: set[str] = set()
     try:
-        mark, place = ",", _found(_OPENING(text)).end()
-        while mark == ",":
-            name, place = _strict.raw_decode(text, place)
-            if type(name) is not str or name in names:
-                raise _UnwantedError
-            names.add(name)
-            value, place = _strict.raw_decode(text, _found(_COLON(text, place)).end())
-            gap = _found(_NEXT(text, place))
-            mark, place = gap[1], gap.end()
-            yield name, value
-    except (ValueError, RecursionError):  # parse the whole text, to say where and why
+        with _opened(file) as stream:
+            yield from _members(stream)
+    except (OSError, ValueError, RecursionError):  # parse the whole text, to say where and why
+        text = read_text(file, remedy)
         content = parsed(file, text, slice(0, len(text)), remedy)
         if content != {}:
             raise DataError(file, None, f"is {shown(content)}, expected an object {{id: record}}", remedy) from None
+
+
+def read_lines(file: Path, remedy: str) -> Iterator[str]:
+    """Yield the lines of a text, each with its end, so that few are in memory at once."""
+    blank = True
+    try:
+        with _opened(file) as stream:
+            for line in stream:
+                blank = blank and line.isspace()
+                yield line
+    except (OSError, ValueError):
+        blank = True
+    if blank:
+        read_text(file, remedy)  # raises: it says what is wrong
+
+
+def _opened(file: Path) -> TextIO:
+    if not file.is_file():  # reading a pipe would block for ever
+        raise _UnwantedError
+    return file.open(encoding="utf-8-sig", newline="\n")
+
+
+def _members(stream: TextIO) -> Iterator[tuple[str, Any]]:
+    names: set[str] = set()
+    text, mark = stream.read(_PART), ","
+    place = _found(_OPENING(text)).end()
+    while mark == ",":
+        try:
+            name, end = _strict.raw_decode(text, place)
+            value, end = _strict.raw_decode(text, _found(_COLON(text, end)).end())
+            gap = _found(_NEXT(text, end))
+        except ValueError:  # perhaps because the part of the file that was read ends here
+            more = stream.read(max(_PART, len(text)))
+            if not more:
+                raise
+            text, place = (text[place:] + more).lstrip(_BLANK), 0
+            continue
+        if type(name) is not str or name in names:
+            raise _UnwantedError
+        names.add(name)
+        mark, place = gap[1], gap.end()
+        yield name, value
+    if stream.read().strip(_BLANK):
+        raise _UnwantedError
 
 
 def _found(match: re.Match[str] | None) -> re.Match[str]:

@@ -41,7 +41,7 @@ def shipped(task_ids: Iterable[str]) -> Iterator[Task]:
                     requests=tuple(_request(images[number], *asked) for number, *asked in row["requests"]),
                     truths=tuple(row["truths"]),
                     tags=row["tags"],
-                    origin=row["origin"],
+                    file=row["origin"],
                 )
                 for row in content["cases"]
             )
