@@ -118,16 +118,6 @@ def test_nothing_is_encoded_twice_in_a_run_without_a_cache_unless_the_memory_is_
     assert twice != bool(run.cache.memory._recent)
 
 
-def test_the_memory_keeps_no_more_replies_than_the_most(monkeypatch):
-    monkeypatch.setattr("vlgate.asking.cache.store.MOST_REPLIES", 16)
-    memory = Memory()
-    for number in range(100):
-        memory.put({number: b"score"})
-    kept = [number for number in range(100) if memory.get([number])[0]]
-    assert kept == list(range(100 - len(kept), 100))
-    assert 14 <= len(kept) <= 16
-
-
 def test_a_warm_run_decodes_no_image(photos, tmp_path, monkeypatch):
     flipped = [perturbed(pair.image, "flip") for pair in pairs(photos)]
     asked = [*pairs(photos), *(Match(image=image, text="A tree.") for image in flipped)]

@@ -398,8 +398,7 @@ def says_neither(value: bytes) -> bool:
     return value[1:2] in (b"?", b"&")
 
 
-ROOM = 128 * 2**20  # the bytes of replies that a process keeps in memory: 55,000 rows of 512 numbers
-MOST_REPLIES = 2**16  # and the most of them, because a million scores take 100 MB, and few requests repeat earlier ones
+ROOM = 128 * 2**20  # the bytes of replies that a process keeps in memory: 55,000 rows of 512 numbers, or 600,000 scores
 ROOM_BESIDE_STORE = ROOM // 4  # with a cache, which has what is forgotten
 ROOM_AT_THE_END = ROOM // 32  # for the checks of the model, which ask some of a run's requests again
 Key = TypeVar("Key", bound=Hashable)
@@ -458,11 +457,12 @@ class Memory:
             if key not in recent:
                 self._held += len(value) + _COST
             recent[key] = value
-        if self._held <= self.room and len(recent) <= MOST_REPLIES:
+        if self._held <= self.room:
             return
         # Forget an eighth of the room at once. To find the first key of a dict, Python passes all keys that were
         # removed before it: one by one, it took 11 of the 30 seconds of a run of 200,000 cases.
+        most = self.room - self.room // 8
         for oldest in list(recent):
-            if self._held <= self.room // 8 * 7 and len(recent) <= MOST_REPLIES // 8 * 7:
+            if self._held <= most:
                 return
             self._held -= len(recent.pop(oldest)) + _COST
