@@ -47,16 +47,18 @@ def read_members(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[tuple[str, A
 
 def read_lines(file: Path, remedy: str) -> Iterator[str]:
     """Yield the lines of a text, each with its end, so that few are in memory at once."""
-    blank = True
+    blank, failed = True, False
     try:
         with _opened(file) as stream:
             for line in stream:
                 blank = blank and line.isspace()
                 yield line
     except (OSError, ValueError):
-        blank = True
-    if blank:
+        failed = True
+    if blank or failed:
         read_text(file, remedy)  # raises: it says what is wrong
+    if failed:
+        raise DataError(file, None, "changed while it was read", "start again")
 
 
 def _opened(file: Path) -> TextIO:
@@ -67,7 +69,9 @@ def _opened(file: Path) -> TextIO:
 
 def _members(stream: TextIO) -> Iterator[tuple[str, Any]]:
     names: set[str] = set()
-    text, mark = stream.read(_PART), ","
+    text, mark = stream.read(_PART).lstrip(_BLANK), ","
+    while not text and (more := stream.read(_PART)):
+        text = more.lstrip(_BLANK)
     place = _found(_OPENING(text)).end()
     while mark == ",":
         try:
