@@ -1,14 +1,9 @@
-"""The suite's own cost per case: generated cases like VALSE's, models that take no time, ``--items batch``.
+"""The suite's own cost: what a case adds to a run whose model takes no time, in CPU time and in memory.
 
-For each number of cases and each model, one that scores and one that says yes or no too, it prints microseconds of CPU
-time per case for the whole command (start, read, ask, judge, gate, write), and peak memory. CPU time says more than
-the clock on a machine with other work, and the ratio to parsing the file's JSON compares machines. ``--against TREE``
-runs another checkout in turn with this one and prints the ratios of the least times. ``--own`` writes the same cases
-in the format of a user's own, ``cases.jsonl``. Microseconds depend on the machine: c346710 took 44 us per case for a
-model that scores on the machine of the goals, so that beside it the 60 us of a model that says yes or no too are 60/44
-of its cost, on any machine::
-
-    python benchmarks/suite_cost.py --cases 100000 200000 --runs 3 --against ../older-checkout
+The cases are generated, in the format of VALSE's existence file and as a user's own ``cases.jsonl``, for a model that
+scores and for one that says yes or no too. A run of 100 cases is the start, and is taken off. The CPU time of a case is
+divided by that of parsing its JSON, which compares machines; its memory is what the process held at most, without the
+texts as Python holds them.
 """
 
 from __future__ import annotations
@@ -21,35 +16,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from time import process_time
 
 from run_all import Row
 
-CASES = 100_000
-GOALS = {"free_model:build": 30, "free_model:build_classifier": 60}
-"""Microseconds per case at 200,000 cases, by model."""
+START = 100  # cases
+PARSINGS, BYTES = 25, 500
+"""The bars of a case: its CPU time in parsings of its JSON, its memory beyond its texts."""
 
-MEASURED = 44
-"""Microseconds per case of commit c346710 for a model that scores, on the machine of the goals."""
+LEAST = 100_000  # cases that the bars are about: in fewer, the report takes more than they do
 
-WORDS = [
-    "dog",
-    "cat",
-    "man",
-    "woman",
-    "child",
-    "car",
-    "tree",
-    "house",
-    "field",
-    "street",
-    "ball",
-    "red",
-    "green",
-    "two",
-]
+WORDS = "dog cat man woman child car tree house field street ball red green two".split()
 
 FREE = """
 import numpy as np
@@ -73,55 +51,50 @@ def build_classifier():
 def main() -> None:
     """Generate, run, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=int, nargs="+", default=[CASES], help="numbers of cases")
-    parser.add_argument("--runs", type=int, default=1, help="how often each is run; the least time counts")
-    parser.add_argument("--against", type=Path, help="another checkout of vlgate, to compare with")
-    parser.add_argument("--own", action="store_true", help="the cases in cases.jsonl, instead of VALSE's format")
+    parser.add_argument("--cases", type=int, nargs="+", default=[LEAST], help="numbers of cases")
+    parser.add_argument("--runs", type=int, default=1, help="how often each is run; the least counts")
     given = parser.parse_args()
-    trees = [Path(__file__).resolve().parent.parent, *([given.against.resolve()] if given.against else [])]
     for cases in given.cases:
-        with tempfile.TemporaryDirectory() as name:
-            for line in measured(Path(name), cases, trees, given.runs, own=given.own):
-                print(f"suite_cost: {line}", flush=True)
+        for own in (False, True):
+            with tempfile.TemporaryDirectory() as name:
+                measure(Path(name), cases, given.runs, own=own)
 
 
-def measured(folder: Path, cases: int, trees: list[Path], runs: int, *, own: bool) -> Iterator[str]:
-    """Yield lines that say what some cases cost in each of the trees, in turn."""
-    file = as_own_cases(generate(folder, cases)) if own else generate(folder, cases)
-    parse = parse_seconds(file)
-    yield f"{cases:,} cases; parsing their JSON alone takes {parse / cases * 1e6:.1f} us per case"
-    for tree in trees:
-        run(folder, tree, "free_model:build", "--collect-only")  # writes Python's bytecode
-    scores = 0.0  # seconds of the other tree for the model that scores
-    for model, goal in GOALS.items():
-        found = [[run(folder, tree, model) for tree in trees] for _ in range(runs)]
-        seconds = [min(some) for some in zip(*([one[0] for one in turn] for turn in found), strict=True)]
-        here = seconds[0]
-        yield f"{model}: {here / cases * 1e6:.1f} us per case, goal {goal} at 200,000; {here / parse:.1f} x the parsing"
-        said = f"{', cases.jsonl' if own else ''}, {'a yes too' if 'classifier' in model else 'scores'}"
-        what = f"own cost of {cases:,} cases{said}"
-        print(Row(what=f"{what}, against parsing their JSON, in CPU time", ratio=here / parse))
-        if cases >= CASES:
-            print(Row(what=f"{what}, against {goal} us per case", ratio=here / cases * 1e6 / goal, bar=1, most=True))
-        yield f"{model}: peak memory {max(turn[0][1] for turn in found):,.0f} MB"
-        if len(trees) > 1:
-            yield f"{model}: {here / seconds[1]:.2f} x the time of {trees[1]}"
-            scores = scores or seconds[1]
-            bar = 1 if scores == seconds[1] else goal / MEASURED
-            print(Row(what=f"{what}, against {trees[1].name}, scores", ratio=here / scores, bar=bar, most=True))
+def measure(folder: Path, cases: int, runs: int, *, own: bool) -> None:
+    """Print what a case costs with each of the models."""
+    few, many = folder / "few", folder / "many"
+    for place, number in ((few, START), (many, cases)):
+        file = generate(place, number)
+        file = as_own_cases(file) if own else file
+    parse, texts = parsing(file)
+    for model in ("free_model:build", "free_model:build_classifier"):
+        run(few, model)  # writes Python's bytecode
+        (start, at_start), (seconds, peak) = (
+            map(min, zip(*(run(place, model) for _ in range(runs)), strict=True)) for place in (few, many)
+        )
+        said = "a yes too" if "classifier" in model else "scores"
+        what = f"{cases:,} cases, {'cases.jsonl' if own else 'as VALSE'}, {said}"
+        each, held = (seconds - start) / (cases - START), (peak - at_start) / (cases - START) - texts
+        print(f"suite_cost: {what}: {each * 1e6:.1f} us per case, {held:.0f} B beyond its texts ({texts:.0f} B)")
+        for row, found, bar in (
+            (f"own cost of {what}, against parsing their JSON", each / parse, PARSINGS),
+            (f"memory of {what}, beyond their texts, in B per case", held, BYTES),
+        ):
+            print(Row(what=row, ratio=found, bar=bar if cases >= LEAST else None, most=True))
 
 
-def parse_seconds(file: Path) -> float:
-    """Return the least CPU seconds of three that parsing a JSON file takes."""
+def parsing(file: Path) -> tuple[float, float]:
+    """Return the CPU seconds that parsing takes, the least of three, and the bytes of the two texts, both of a case."""
     found = []
     for _ in range(3):
         start = process_time()
         if file.suffix == ".jsonl":
-            _ = [json.loads(line) for line in file.read_text().splitlines()]
+            records = [json.loads(line) for line in file.read_text().splitlines()]
         else:
-            json.loads(file.read_text())
+            records = list(json.loads(file.read_text()).values())
         found.append(process_time() - start)
-    return min(found)
+    texts = sum(sys.getsizeof(record[name]) for record in records for name in ("caption", "foil"))
+    return min(found) / len(records), texts / len(records)
 
 
 def generate(folder: Path, cases: int) -> Path:
@@ -163,19 +136,19 @@ def as_own_cases(file: Path) -> Path:
     return target
 
 
-def run(folder: Path, tree: Path, model: str, *more: str) -> tuple[float, float]:
-    """Start the suite of a checkout as a user would; return the CPU seconds of the process and its peak megabytes."""
+def run(folder: Path, model: str) -> tuple[float, float]:
+    """Start the suite as a user would; return the CPU seconds of the process and the bytes that it held at most."""
     shutil.rmtree(folder / "out", ignore_errors=True)
     options = [f"--model={model}", "--data=data", "--items=batch", "--missing-images=skip", "--results=out", "-q"]
-    command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", *options, *more]
+    command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", *options]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environment["PYTHONPATH"] = str(tree)
+    environment["PYTHONPATH"] = str(Path(__file__).parents[1])
     with (folder / "log.txt").open("w") as log:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         _, _, used = os.wait4(process.pid, 0)
-    if not more and not (folder / "out/metrics.json").is_file():
-        raise SystemExit(f"{tree} wrote no figures:\n{(folder / 'log.txt').read_text()}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    if not (folder / "out/metrics.json").is_file():
+        raise SystemExit(f"no figures were written:\n{(folder / 'log.txt').read_text()}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
 
 if __name__ == "__main__":
