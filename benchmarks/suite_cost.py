@@ -1,9 +1,8 @@
 """The suite's own cost: what a case adds to a run whose model takes no time, in CPU time and in memory.
 
-The cases are generated, in the format of VALSE's existence file and as a user's own ``cases.jsonl``, for a model that
-scores and for one that says yes or no too. A run of 100 cases is the start, and is taken off. The CPU time of a case is
-divided by that of parsing its JSON, which compares machines; its memory is what the process held at most, without the
-texts as Python holds them.
+The cases are generated, in the format of VALSE's existence file and as a user's own ``cases.jsonl``. A run of 100 cases
+is the start, and is taken off. The CPU time of a case is divided by that of parsing its JSON, which compares machines;
+its memory is what the process held at most, without the texts as Python holds them.
 """
 
 from __future__ import annotations
@@ -36,15 +35,8 @@ class Free:
     def match(self, pairs):
         return np.arange(len(pairs), dtype=np.float64) % 7
 
-class FreeClassifier(Free):
-    def accepts(self, pairs):
-        return np.arange(len(pairs), dtype=np.float64) % 2
-
 def build():
     return Free()
-
-def build_classifier():
-    return FreeClassifier()
 """
 
 
@@ -61,26 +53,24 @@ def main() -> None:
 
 
 def measure(folder: Path, cases: int, runs: int, *, own: bool) -> None:
-    """Print what a case costs with each of the models."""
+    """Print what a case costs."""
     few, many = folder / "few", folder / "many"
     for place, number in ((few, START), (many, cases)):
         file = generate(place, number)
         file = as_own_cases(file) if own else file
     parse, texts = parsing(file)
-    for model in ("free_model:build", "free_model:build_classifier"):
-        run(few, model)  # writes Python's bytecode
-        (start, at_start), (seconds, peak) = (
-            map(min, zip(*(run(place, model) for _ in range(runs)), strict=True)) for place in (few, many)
-        )
-        said = "a yes too" if "classifier" in model else "scores"
-        what = f"{cases:,} cases, {'cases.jsonl' if own else 'as VALSE'}, {said}"
-        each, held = (seconds - start) / (cases - START), (peak - at_start) / (cases - START) - texts
-        print(f"suite_cost: {what}: {each * 1e6:.1f} us per case, {held:.0f} B beyond its texts ({texts:.0f} B)")
-        for row, found, bar in (
-            (f"own cost of {what}, against parsing their JSON", each / parse, PARSINGS),
-            (f"memory of {what}, beyond their texts, in B per case", held, BYTES),
-        ):
-            print(Row(what=row, ratio=found, bar=bar if cases >= LEAST else None, most=True))
+    run(few)  # writes Python's bytecode
+    (start, at_start), (seconds, peak) = (
+        map(min, zip(*(run(place) for _ in range(runs)), strict=True)) for place in (few, many)
+    )
+    what = f"{cases:,} cases, {'cases.jsonl' if own else 'as VALSE'}"
+    each, held = (seconds - start) / (cases - START), (peak - at_start) / (cases - START) - texts
+    print(f"suite_cost: {what}: {each * 1e6:.1f} us per case, {held:.0f} B beyond its texts ({texts:.0f} B)")
+    for row, found, bar in (
+        (f"own cost of {what}, against parsing their JSON", each / parse, PARSINGS),
+        (f"memory of {what}, beyond their texts, in B per case", held, BYTES),
+    ):
+        print(Row(what=row, ratio=found, bar=bar if cases >= LEAST else None, most=True))
 
 
 def parsing(file: Path) -> tuple[float, float]:
@@ -136,10 +126,17 @@ def as_own_cases(file: Path) -> Path:
     return target
 
 
-def run(folder: Path, model: str) -> tuple[float, float]:
+def run(folder: Path) -> tuple[float, float]:
     """Start the suite as a user would; return the CPU seconds of the process and the bytes that it held at most."""
     shutil.rmtree(folder / "out", ignore_errors=True)
-    options = [f"--model={model}", "--data=data", "--items=batch", "--missing-images=skip", "--results=out", "-q"]
+    options = [
+        "--model=free_model:build",
+        "--data=data",
+        "--items=batch",
+        "--missing-images=skip",
+        "--results=out",
+        "-q",
+    ]
     command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", *options]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPATH"] = str(Path(__file__).parents[1])
