@@ -1,7 +1,5 @@
 """The part of a reply that gives the answer: after its thoughts, in its own turn, and announced if it is."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

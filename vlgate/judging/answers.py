@@ -5,8 +5,6 @@ A reply is read strictly. A choice must occur as whole words ("no" does not occu
 Services, local models and recorded replies are read by the same rules; ``announced`` finds the part that is read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The value of each metric of a task that guessing is expected to reach."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Letters and numbers of options: the choice that "(b)", "option 2" or "A: sleeping" means."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What the sentences of a reply say about the choices that they mention: named, denied, guessed or only offered."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence

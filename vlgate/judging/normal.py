@@ -1,7 +1,5 @@
 """Answers in normal form; apart from ``answers``, whose patterns take 30 ms to compile, which no start waits for."""
 
-from __future__ import annotations
-
 import unicodedata
 from functools import lru_cache
 

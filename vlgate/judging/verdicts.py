@@ -3,8 +3,6 @@
 The rules are in ``vlgate.metrics``: a fact is what a case contributes to the metric of the same name.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

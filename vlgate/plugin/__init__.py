@@ -4,8 +4,6 @@ It turns a session into a run: options, one item per batch, replies from all wor
 It never computes a metric or decides a gate, and nothing imports it.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 import warnings

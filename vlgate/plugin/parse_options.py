@@ -1,7 +1,5 @@
 """The options: declared to pytest, which of them the user typed, and all settings read into one Options record."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """The hooks of a session that searches for the smallest changes that break cases."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from dataclasses import asdict
 from time import time

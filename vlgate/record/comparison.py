@@ -1,7 +1,5 @@
 """Compare a run with an earlier one, case by case: what is newly broken, what is fixed, and the differences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path

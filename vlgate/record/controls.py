@@ -1,7 +1,5 @@
 """The controls of a run in controls.json and metrics.json, written and read back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Write metrics.json, verdict.json and environment.json, for programs to read."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

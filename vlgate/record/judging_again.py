@@ -1,7 +1,5 @@
 """Decide the gates of a thresholds file again, from the files of a finished run, without its model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

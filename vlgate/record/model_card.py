@@ -1,7 +1,5 @@
 """The description of a run's model in its reports."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -2,8 +2,6 @@
 
 # ruff: noqa: RUF009  # the functions that are called in the fields of Options return fields
 
-from __future__ import annotations
-
 import os
 import shlex
 import tomllib

@@ -1,7 +1,5 @@
 """Write cases.parquet and predictions.parquet: one row per case, and one row per reply."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

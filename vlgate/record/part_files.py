@@ -1,7 +1,5 @@
 """Write part.json and part.jsonl, with which vlgate merge joins the parts of a run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import asdict

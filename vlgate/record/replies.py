@@ -1,7 +1,5 @@
 """The replies of a batch as plain values: as workers send them, and as part.jsonl keeps them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from sys import float_info
 from typing import Any, TypedDict, TypeVar, cast

@@ -1,7 +1,5 @@
 """From verdicts to the results of a run: each task's coverage, metrics and slices, and the decisions of the gates."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """Take the results folder when a run starts: refuse to lose files, and remove those of an earlier run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path

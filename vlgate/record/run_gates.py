@@ -1,7 +1,5 @@
 """Gates beyond the tasks: on a comparison with a baseline, and on the run as a whole."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """Hold the content of a JSON file against its schema: which key is wrong, and what is left without unknown keys."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

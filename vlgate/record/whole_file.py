@@ -1,7 +1,5 @@
 """Write a file so that it appears whole or not at all, and keep two runs out of one folder."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator

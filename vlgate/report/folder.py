@@ -1,7 +1,5 @@
 """Write the files of a run into its folder: when it ends, and when its gates were decided again."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Sequence

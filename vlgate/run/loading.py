@@ -1,7 +1,5 @@
 """Load the model that the options name and its text-only baseline, check it, and describe it."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence

@@ -4,8 +4,6 @@ Some cases are asked again in float32. Scores with 8 significant bits (bfloat16)
 float32 tells them apart. How often that happens depends on the model and on the data, so every such run measures it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """May this release ship? The decisions of a run, and what changed since its baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """The sections of a page from the files beside metrics.json; one that is damaged costs its section, never the page."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Mapping
 from io import BytesIO

@@ -1,7 +1,5 @@
 """Write report.html, or the page of a search for smallest changes, from the files of a run."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial

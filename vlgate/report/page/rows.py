@@ -1,7 +1,5 @@
 """The rows that a page shows: the worst missed cases of each task, and the replies of earlier runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The sections of a page, one per task, with the cases that each shows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

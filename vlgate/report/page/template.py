@@ -1,7 +1,5 @@
 """The templates of this folder as HTML, one file without addresses of others, in which every value is escaped."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A user's own cases: their files, the records in them, the boxes of their images, and the tasks of these."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import deque

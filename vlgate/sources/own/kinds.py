@@ -1,7 +1,5 @@
 """The kinds of a user's own cases: the fields of a line, and the questions and texts that they become."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

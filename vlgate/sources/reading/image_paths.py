@@ -1,7 +1,5 @@
 """Finding an image by its path in the data folders: first in the folder of the file that names it."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

@@ -1,7 +1,5 @@
 """Rows with images, as Hugging Face's datasets stores them: in a data folder, or fetched from the hub."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import deque

@@ -1,7 +1,5 @@
 """Reads JSON, and tables of comma- or tab-separated values: a DataError names the place and the remedy."""
 
-from __future__ import annotations
-
 import csv
 import gc
 import json
