@@ -37,7 +37,7 @@ _CHANGING = (
     (re.compile(r"\b\d+\.\d+\.\d+\b"), "VERSION"),
     (re.compile(r"^at most (\d+ min )?\d+ s$", re.MULTILINE), "TIME"),
     (re.compile(r"={3,}|_{3,}"), "RULE"),
-    (re.compile(r"^vlgate: (about .* to ask|the estimate before) .*\n", re.MULTILINE), ""),
+    (re.compile(r"^vlgate: (about .* to ask|the estimate before|checks of the model and) .*\n", re.MULTILINE), ""),
 )
 """What may change from run to run, and what stands for it in a comparison."""
 

@@ -25,7 +25,7 @@ _CHANGING = (
     (re.compile(r"={3,}|_{3,}"), "==="),
     (re.compile(r"^vlgate: [\d,]+ of [\d,]+ cases, .* left\n", re.MULTILINE), ""),  # seen in runs that take seconds
     (re.compile(r"^[.a-zA-Z]* *\[ *\d+%\]$\n?|^[.bmsxFEX]+\n", re.MULTILINE), ""),  # letters, one per test
-    (re.compile(r"^vlgate: (about .* to ask|the estimate before) .*\n", re.MULTILINE), ""),
+    (re.compile(r"^vlgate: (about .* to ask|the estimate before|checks of the model and) .*\n", re.MULTILINE), ""),
 )
 _DATA_URI = re.compile(r"data:image/[\w+.-]+;base64,([A-Za-z0-9+/=]+)")
 _FLOAT = re.compile(r"-?\d+\.\d+(e[+-]?\d+)?|\b\d+e-\d+\b")
