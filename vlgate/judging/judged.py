@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from math import isnan
@@ -136,16 +136,14 @@ def joined(parts: Sequence[Replies], places: Places | None = None) -> Replies:
     if len(parts) == 1:
         return parts[0] if places is None else parts[0].take(places)
     starts = np.cumsum([0, *(len(part.requests) for part in parts)]).tolist()
+    spread = list(zip(starts, parts, strict=False))
+    problems = {start + place: problem for start, part in spread for place, problem in part.problems.items()}
+    cut = [start + place for start, part in spread for place in part.cut]
+    neither = [start + place for start, part in spread for place in part.neither]
+    row: range | dict[int, int] = range(starts[-1])  # of each place that is kept
+    if places is not None:
+        row = dict(zip(places.tolist(), range(len(places)), strict=True)) if problems or cut or neither else {}
     order = slice(None) if places is None else places  # column by column, so that few are in memory twice
-    marked = any(part.problems or part.cut or part.neither for part in parts)
-    row = dict(zip(places.tolist(), range(len(places)), strict=True)) if marked and places is not None else None
-
-    def rows(marks: Callable[[Replies], Iterable[int]]) -> Iterator[tuple[int, int, Replies]]:
-        for start, part in zip(starts, parts, strict=False) if marked else ():
-            for place in marks(part):
-                if row is None or start + place in row:
-                    yield start + place if row is None else row[start + place], place, part
-
     answered = any(part.answers for part in parts)
     answers = [one for part in parts for one in part.answers or [None] * len(part.requests)] if answered else []
     requests = [request for part in parts for request in part.requests]
@@ -154,9 +152,9 @@ def joined(parts: Sequence[Replies], places: Places | None = None) -> Replies:
         scores=np.concatenate([part.scores for part in parts])[order],
         accepted=np.concatenate([part.accepted for part in parts])[order],
         answers=answers if places is None or not answered else _at(answers, places),
-        problems={new: part.problems[place] for new, place, part in rows(lambda part: part.problems)},
-        cut=frozenset(new for new, _, _ in rows(lambda part: part.cut)),
-        neither=frozenset(new for new, _, _ in rows(lambda part: part.neither)),
+        problems={row[place]: problem for place, problem in problems.items() if place in row},
+        cut=frozenset(row[place] for place in cut if place in row),
+        neither=frozenset(row[place] for place in neither if place in row),
         distinct=False,
     )
 
