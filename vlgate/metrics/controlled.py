@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class Figure:
     others: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ControlledTask:
     cases: tuple[str, ...]  # the ids of the n cases
     images: tuple[str, ...]  # the name of the cluster of each case; cases of one image are not independent
@@ -71,7 +72,13 @@ class ControlledTask:
         found = difference(values[rows], after[rows], groups, confidence)
         return Metric(value=found.value, low=found.low, high=found.high, n=found.n, deff=found.deff)
 
+    @cached_property
+    def _known(self) -> dict[float, dict[str, Metric]]:
+        return {}
+
     def metrics(self, confidence: float = 0.95) -> dict[str, Metric]:
         """Return all figures that have a value, by name, each with its interval."""
-        found = {name: self.metric(name, confidence) for name in self.figures}
-        return {name: metric for name, metric in found.items() if metric is not None}
+        if confidence not in self._known:
+            found = {name: self.metric(name, confidence) for name in self.figures}
+            self._known[confidence] = {name: metric for name, metric in found.items() if metric is not None}
+        return self._known[confidence]
