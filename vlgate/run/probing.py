@@ -98,6 +98,7 @@ def sample_of(result: TaskResult, options: Options) -> Sample:
         chance=result.chance,
         ties=options.ties,
         seed=options.seed,
+        brief=not options.controls_named,
     )
 
 

@@ -13,7 +13,7 @@ from vlgate.types import Batch, Case, Metric, Prediction, Request, Task, Ties, V
 class Sample:
     # ``task`` has all cases that the run judged; what a control needs of other cases is among them. ``left_out`` counts
     # the cases of the run's task that are not in the sample, by the reason. ``blind`` and ``chance`` are the metrics of
-    # the text-only model and of guessing.
+    # the text-only model and of guessing. ``brief`` asks only what the main figure of a control needs.
 
     task: Task
     verdicts: tuple[Verdict, ...] = field(repr=False)
@@ -22,6 +22,7 @@ class Sample:
     chance: Mapping[str, float] = field(default_factory=dict)
     ties: Ties = "strict"
     seed: int = 0
+    brief: bool = False
 
     @property
     def cases(self) -> tuple[Case, ...]:

@@ -168,7 +168,8 @@ def requests(cases: Sequence[Case]) -> int:
 
 def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     metric = SHAPES[sample.task.shape].headline
-    names = [name for name in CONDITIONS if name != TELLS or isinstance(predictor.model, ImagelessAnswerer)]
+    names = [*WITHOUT] if sample.brief else [*CONDITIONS]
+    names = [name for name in names if name != TELLS or isinstance(predictor.model, ImagelessAnswerer)]
     asked = {name: cases for name in names if (cases := changed(name, sample)) or name != TELLS}
     # The images of those that are told are not shown.
     texts = [request for case in asked.get(TELLS, {}).values() for request in case.requests if isinstance(request, Ask)]
