@@ -14,18 +14,10 @@ DRIVER = shutil.which("chromedriver")
 MISSING = "" if CHROMIUM and DRIVER else "needs chromium and chromedriver (Debian: chromium chromium-driver)"
 KEYS = {"left": "\ue012", "right": "\ue014", "tab": "\ue004"}
 _FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--hide-scrollbars",
-    "--window-size=900,1000",
-]
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+    "--hide-scrollbars", "--window-size=900,1000",
+]  # fmt: skip
 _LONGEST = 240  # seconds of a script: axe takes many on a machine that does much else
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 

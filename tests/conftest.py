@@ -5,9 +5,12 @@ In CI every run of the tests draws the same examples.
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
+from _pytest.pytester import SysModulesSnapshot
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -37,6 +40,33 @@ def _no_options_from_the_environment(monkeypatch):
     """Remove them again, if a test set one for the process."""
     for name in OUTSIDE:
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def imported():
+    """Import vlgate and keep packages: a run in this process forgets its imports, and torch cannot come twice."""
+    import vlgate
+
+    def restore(snapshot):
+        kept = {name: module for name, module in sys.modules.items() if installed(name.partition(".")[0])}
+        before(snapshot)
+        sys.modules.update(kept)
+
+    def installed(name):
+        return str(getattr(sys.modules.get(name), "__file__", None)).startswith(site)
+
+    for module in walk_packages(vlgate.__path__, "vlgate."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+    before, site = SysModulesSnapshot.restore, str(Path(pytest.__file__).parents[1])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SysModulesSnapshot, "restore", restore)
+        yield
+
+
+@pytest.fixture
+def pytester(imported, pytester):  # noqa: ARG001  # in this order
+    return pytester
 
 
 @pytest.fixture

@@ -171,11 +171,11 @@ SIZES = (40, 60, 100, 200, 400)
 SHARES = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 
 
-def passes(threshold, values, groups):
-    """Whether a run with these cases passes the gate."""
-    coverage = Coverage(cases=len(values), judged=len(values), unscored=0, skipped=0)
+def passes(threshold, found):
+    """Whether a run with this share of right cases passes the gate."""
+    coverage = Coverage(cases=found.n, judged=found.n, unscored=0, skipped=0)
     gate = Gate(task="mine/task", metric="acc_r", min=float(threshold))
-    return decide(gate, coverage, {"acc_r": proportion(values, groups)}).outcome == "pass"
+    return decide(gate, coverage, {"acc_r": found}).outcome == "pass"
 
 
 def each(n):
@@ -183,9 +183,20 @@ def each(n):
 
 
 @cache
+def shares(n):
+    """The metric of 0 to n right cases of n."""
+    return [proportion((np.arange(n) < k).astype(float), each(n)) for k in range(n + 1)]
+
+
+@cache
 def fewest(n, threshold):
     """The fewest right cases of n that pass."""
-    return next((k for k in range(n + 1) if passes(threshold, (np.arange(n) < k).astype(float), each(n))), n + 1)
+    return next((k for k, found in enumerate(shares(n)) if passes(threshold, found)), n + 1)
+
+
+@cache
+def margin(n, k, misses):
+    return threshold_with_margin((np.arange(n) < k).astype(float), each(n), misses, f"{k}")[0]
 
 
 def rate(n, share, threshold):
@@ -200,9 +211,8 @@ def test_the_same_model_passes_in_new_samples(misses):
     found = {}
     for n in SIZES:
         for share in SHARES:
-            firsts = random.binomial(n, share, 8)
-            made = [threshold_with_margin((np.arange(n) < k).astype(float), each(n), misses, f"{k}") for k in firsts]
-            found[n, share] = np.mean([rate(n, share, threshold) for threshold, _ in made])
+            made = [margin(n, int(k), misses) for k in random.binomial(n, share, 8)]
+            found[n, share] = np.mean([rate(n, share, threshold) for threshold in made])
     assert np.mean(list(found.values())) >= 1 - misses
     for share in SHARES:  # for weak and for strong models alike
         assert np.mean([found[n, share] for n in SIZES]) >= 1 - 2 * misses, share
@@ -222,7 +232,7 @@ def test_it_passes_if_images_repeat_and_their_cases_are_alike(sizes):
     for share in (0.7, 0.9):
         for _ in range(8):
             threshold, _ = threshold_with_margin(sample(share, 0.3), groups, 0.05, "mine")
-            held += [passes(threshold, sample(share, 0.3), groups) for _ in range(40)]
+            held += [passes(threshold, proportion(sample(share, 0.3), groups)) for _ in range(40)]
     assert np.mean(held) >= 0.95
 
 

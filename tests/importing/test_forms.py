@@ -140,11 +140,7 @@ def test_a_missing_file_a_folder_no_openpyxl_and_no_samples_are_named_with_the_r
         ({"resps": [["Yes"]]}, "Yes", ""),  # the raw replies of lmms-eval count, not the filtered ones
         ({"resps": [["Yes", "Yes"]]}, "Yes", ""),
         ({"resps": [["Yes", "No"]]}, "", "it has several replies"),
-        (
-            {"resps": [[[-1.5, False]], [[-0.2, True]]]},
-            "",
-            "it has log-likelihoods of choices, not a reply in words",
-        ),
+        ({"resps": [[[-1.5, False]], [[-0.2, True]]]}, "", "it has log-likelihoods of choices, not a reply in words"),
         ({"resps": []}, "", "it has no reply"),
     ],
 )

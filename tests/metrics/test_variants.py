@@ -103,11 +103,7 @@ def test_bla_by_ranks_as_the_released_code_makes_them(sets):
         right += sum((rank <= 2) == (sentence < 2) for sentence, rank in enumerate(ranks))
         both += ranks[0] <= 2 and ranks[1] <= 2
         neither += ranks[2] <= 2 and ranks[3] <= 2
-    expected = {
-        "sen_acc": right / (4 * len(sets)),
-        "set_acc": both / len(sets),
-        "set_error": neither / len(sets),
-    }
+    expected = {"sen_acc": right / (4 * len(sets)), "set_acc": both / len(sets), "set_error": neither / len(sets)}
     assert values("bla/coordination", Evidence(scores=np.array(sets)), "bla_volta") == pytest.approx(expected)
 
 

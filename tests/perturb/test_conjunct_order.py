@@ -22,7 +22,7 @@ FRAMES = st.sampled_from(
         "There are both {} and {}.",
         "Is there {} or {} in the picture?",
         "Do you see either {} or {}?",
-    ),
+    )
 )
 
 

@@ -170,7 +170,7 @@ def test_gates_name_the_rule_for_ties(data, right, ties, status):
 @pytest.mark.parametrize("ties", ["strict", "half", "credit"])
 @pytest.mark.parametrize("model", ["constant", "random"])
 def test_no_shipped_gate_passes_for_a_model_that_does_not_look(place, model, ties):
-    place.run(f"--model={model}", f"--ties={ties}", "--health=off", data=False)
+    place.run(f"--model={model}", f"--ties={ties}", "--health=off", "--items=batch", data=False)
     judged = {gate: decision for gate, decision in place.decisions().items() if decision != "not run"}
     assert len(judged) >= 3
     assert "pass" not in judged.values()

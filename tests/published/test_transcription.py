@@ -104,20 +104,16 @@ def test_table_2_of_valse_prints_rows_of_table_4():
 
 SENTENCES = {
     "valse": (
-        "(min 77.3%; max 94.6%), with 73.6% of",
-        "| existential quantifiers 505 |",
-        "balanced, adversarial, small numbers 2,459 |",
-        "prepositions 535 |",
-        "replacement, actant swap 1,633 |",
+        "(min 77.3%; max 94.6%), with 73.6% of", "| existential quantifiers 505 |",
+        "balanced, adversarial, small numbers 2,459 |", "prepositions 535 |", "replacement, actant swap 1,633 |",
     ),
     "carets": ("81% accuracy on conjunctive tests vs only 62%", "over 190,000 instance pairs"),
     "bla": (
-        "on 934 human verified samples",
-        "$A_4^4 = 24$. So the chance level is $4/16 = 16.67\\%$",
+        "on 934 human verified samples", "$A_4^4 = 24$. So the chance level is $4/16 = 16.67\\%$",
         "“watch”(247), “look at”(73), “hold”(59), “help”(51), “carry”(24), “feed”(20)",
         "“others”(139)",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("paper", "fragment"), [(paper, part) for paper in SENTENCES for part in SENTENCES[paper]])

@@ -32,18 +32,15 @@ KINDS = {
     "clip": {"text_cfg": TEXT},
     "custom": {"text_cfg": {**TEXT, "no_causal_mask": True}, "custom_text": True},
     "coca": {
-        "text_cfg": {**TEXT, **COCA},
-        "multimodal_cfg": DECODER,
+        "text_cfg": {**TEXT, **COCA}, "multimodal_cfg": DECODER, "custom_text": True,
         "vision_cfg": {**VISION, "attentional_pool": True, "attn_pooler_heads": 2, "output_tokens": True},
-        "custom_text": True,
     },
     "siglip": {
         "text_cfg": {**TEXT, **SIGLIP, "vocab_size": 20, "hf_tokenizer_name": "org/words"},
-        "custom_text": True,
-        "init_logit_bias": -10,
+        "custom_text": True, "init_logit_bias": -10,
     },
     "tower": {"text_cfg": {"context_length": 12, "hf_tokenizer_name": "org/words", "hf_pooler_type": "mean_pooler"}},
-}
+}  # fmt: skip
 
 
 def words(side="right"):

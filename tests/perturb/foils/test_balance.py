@@ -9,11 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlgate.errors import OptionError
-from vlgate.perturb.foils.balance import (
-    capped,
-    exchanged,
-    spread,
-)
+from vlgate.perturb.foils.balance import capped, exchanged, spread
 from vlgate.perturb.foils.candidates import Foil
 
 classes = st.lists(st.sampled_from("abcd"), max_size=24)

@@ -114,13 +114,7 @@ def test_blurred_background_mixes_the_image_and_its_blur(boxes, sigma):
     assert np.abs(blur_background(image, boxes, sigma) - expected).max() <= 2.5  # 1.5 of the blur, 1 of the weights
 
 
-BOXES = st.builds(
-    Box,
-    x=st.floats(-20, 150),
-    y=st.floats(-20, 110),
-    w=st.floats(0.01, 120),
-    h=st.floats(0.01, 120),
-)
+BOXES = st.builds(Box, x=st.floats(-20, 150), y=st.floats(-20, 110), w=st.floats(0.01, 120), h=st.floats(0.01, 120))
 
 
 @settings(max_examples=40)

@@ -58,13 +58,7 @@ def test_boxes_are_scaled_to_the_file(image):
 
 
 @pytest.mark.parametrize(
-    "other",
-    [
-        {"boxes": [Box(x=10, y=20, w=40, h=31)]},
-        {"boxes": [BOX, BOX]},
-        {"size": (180, 60)},
-        {"fill": (0, 0, 0)},
-    ],
+    "other", [{"boxes": [Box(x=10, y=20, w=40, h=31)]}, {"boxes": [BOX, BOX]}, {"size": (180, 60)}, {"fill": (0, 0, 0)}]
 )
 def test_another_image_is_unequal(image, other):
     plain = {"boxes": [BOX], "size": (90, 60)}

@@ -25,12 +25,7 @@ LEVELS = np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 3, axis=2)
 
 @given(IMAGES)
 def test_a_neutral_strength_changes_nothing_and_gives_a_new_array(image):
-    for change in (
-        crop_margin(image, 0),
-        scale_brightness(image, 1),
-        scale_contrast(image, 1),
-        turn(image, 0),
-    ):
+    for change in (crop_margin(image, 0), scale_brightness(image, 1), scale_contrast(image, 1), turn(image, 0)):
         assert change is not image
         assert (change == image).all()
 

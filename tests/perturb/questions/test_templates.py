@@ -35,29 +35,18 @@ RELATED = tuple(
 )
 CATEGORIES = {
     "attribute-choice": {
-        "color": ("red", "orange", "blue"),
-        "material": ("wood", "metal"),
-        "pattern": ("striped", "plaid"),
-        "shape": ("round", "square"),
-        "size": ("large", "small"),
-        "length": ("long", "short"),
-        "age": ("old", "young"),
-        "height": ("tall", "short"),
-        "mood": ("happy", "sad"),
-        "weather": ("sunny", "cloudy"),
-        "flavor": ("chocolate", "vanilla"),
-        "style": ("modern", "antique"),
-        "orientation": ("vertical", "horizontal"),
+        "color": ("red", "orange", "blue"), "material": ("wood", "metal"), "pattern": ("striped", "plaid"),
+        "shape": ("round", "square"), "size": ("large", "small"), "length": ("long", "short"), "age": ("old", "young"),
+        "height": ("tall", "short"), "mood": ("happy", "sad"), "weather": ("sunny", "cloudy"),
+        "flavor": ("chocolate", "vanilla"), "style": ("modern", "antique"), "orientation": ("vertical", "horizontal"),
         "": ("open", "closed"),
     },
     "action-choice": {
-        "pose": ("standing", "sitting", "lying"),
-        "sport": ("surfing", "skiing"),
-        "activity": ("eating", "reading"),
+        "pose": ("standing", "sitting", "lying"), "sport": ("surfing", "skiing"), "activity": ("eating", "reading"),
         "": ("parked", "moving"),
     },
     "object-choice": {"": ("an oak", "a pine", "a fir"), "kind": ("an oak", "a pine", "a fir")},
-}
+}  # fmt: skip
 NEGATIONS = re.compile(r"\b(no|not|neither)\b")
 OPERANDS = re.compile(r"either no .* or no ")
 WRONG = re.compile(

@@ -12,16 +12,7 @@ from hypothesis import strategies as st
 
 from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.foils.swap_captions import caption_scenes
-from vlgate.perturb.foils.swap_facts import (
-    BROADER,
-    Has,
-    Lacks,
-    Relates,
-    Scene,
-    Statement,
-    Vocabulary,
-    graph_scene,
-)
+from vlgate.perturb.foils.swap_facts import BROADER, Has, Lacks, Relates, Scene, Statement, Vocabulary, graph_scene
 from vlgate.perturb.foils.swap_mining import BOTH_TRUE, NO_CONTRADICTION, SAME_FACTS, SAME_IMAGE, mine
 from vlgate.perturb.graphs.absence import WHOLE
 from vlgate.perturb.ontology.ontology import default_ontology
@@ -328,10 +319,7 @@ def boxed(name, *things):
     """A graph of things such as "red cup" with the left edge of each box."""
     objects = {
         str(index): SceneObject(
-            id=str(index),
-            name=text.split()[-1],
-            box=Box(x=left, y=0, w=90, h=90),
-            attributes=tuple(text.split()[:-1]),
+            id=str(index), name=text.split()[-1], box=Box(x=left, y=0, w=90, h=90), attributes=tuple(text.split()[:-1])
         )
         for index, (text, left) in enumerate(things)
     }

@@ -181,9 +181,7 @@ def test_a_margin_is_the_most_by_which_a_false_text_wins(headline, rows):
 
 
 @given(
-    st.lists(st.integers(-5, 5), max_size=30).map(lambda row: np.array(row, np.float64)),
-    st.integers(2, 12),
-    st.data(),
+    st.lists(st.integers(-5, 5), max_size=30).map(lambda row: np.array(row, np.float64)), st.integers(2, 12), st.data()
 )
 def test_what_must_be_shown_is_shown_beside_the_worst_and_the_sample(margin, most, data):
     kept = data.draw(st.lists(st.sampled_from(range(len(margin))), unique=True) if len(margin) else st.just([]))

@@ -70,10 +70,7 @@ KINDS_OF_QUESTION = ["yes_no", "multiple_choice", "yes_no"]
 MMVP = [releases.hub_mmvp(n) for n in range(1, 7)]
 SAME = {
     "pope": (
-        "pope/coco_pope_random.json",
-        [releases.pope(7, "no")],
-        "Full/random-0",
-        [releases.hub_pope(7, answer="no")],
+        "pope/coco_pope_random.json", [releases.pope(7, "no")], "Full/random-0", [releases.hub_pope(7, answer="no")],
     ),
     "naturalbench": (
         "naturalbench/data/train-00000-of-00001.parquet",
@@ -86,11 +83,9 @@ SAME = {
         releases.csv(
             "Index,Question,Options,Correct Answer",
             [f"{row['Index']},{row['Question']},{row['Options']},{row['Correct Answer']}" for row in MMVP],
-        ),
-        "data/train-00000-of-00001",
-        MMVP,
+        ), "data/train-00000-of-00001", MMVP,
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("source", SAME)

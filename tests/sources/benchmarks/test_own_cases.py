@@ -38,56 +38,45 @@ COLOURS = ("blue", "red", "yellow")
     [
         (PAIR, "foil pair", [("photos/1.jpg", "a left of b"), ("photos/1.jpg", "b left of a")], (True, False)),
         (
-            QUAD,
-            "compositional quad",
-            [("a.jpg", "a on b"), ("a.jpg", "b on a"), ("b.jpg", "a on b"), ("b.jpg", "b on a")],
+            QUAD, "compositional quad", [(f"{image}.jpg", text) for image in "ab" for text in ("a on b", "b on a")],
             (True, False, False, True),
         ),
         (SET, "compositional set", [("a.jpg", text) for text in ("t1", "t2", "f1", "f2")], (True, True, False, False)),
         *(
             (
-                fields,
-                f"{fields['kind']} questions",
+                fields, f"{fields['kind']} questions",
                 [("a.jpg", fields[name], ("yes", "no")) for name in ("question", "perturbed")],
                 ("yes", fields["perturbed_answer"]),
             )
             for fields in (SAME, OTHER)
         ),
         (
-            SAME | {"choices": ["yes", "no"], "perturbed_image": "blurred.jpg"},
-            "invariance questions",
+            SAME | {"choices": ["yes", "no"], "perturbed_image": "blurred.jpg"}, "invariance questions",
             [("a.jpg", SAME["question"], ("yes", "no")), ("blurred.jpg", SAME["perturbed"], ("yes", "no"))],
             ("yes", "Yes"),
         ),
         (  # the twin is asked first
-            TWINS,
-            "directional twin_questions",
-            [(image, TWINS["question"], COLOURS) for image in ("yellow.jpg", "blue.jpg")],
-            ("yellow", "blue"),
+            TWINS, "directional twin_questions",
+            [(image, TWINS["question"], COLOURS) for image in ("yellow.jpg", "blue.jpg")], ("yellow", "blue"),
         ),
         (
-            lines.CHOICE,
-            "foil choice",
-            [("a.jpg", text) for text in ("two cups", "a cup", "six cups")],
+            lines.CHOICE, "foil choice", [("a.jpg", text) for text in ("two cups", "a cup", "six cups")],
             (True, False, False),
         ),
         (lines.IMAGES, "foil image_choice", [(f"{name}.jpg", "two cups") for name in "abc"], (True, False, False)),
         (lines.STATEMENT, "foil single", [("a.jpg", "a cup is there")], (False,)),
         (lines.SINGLE, "foil single", [("a.jpg", "Is there a cup?", ("yes", "no"))], ("yes",)),
         (
-            lines.TWO_TRUE,
-            "foil two_true",
-            [("a.jpg", text) for text in ("a cup", "one cup", "no cup")],
+            lines.TWO_TRUE, "foil two_true", [("a.jpg", text) for text in ("a cup", "one cup", "no cup")],
             (True, True, False),
         ),
         (
-            lines.CROSSED,
-            "compositional question_quad",
+            lines.CROSSED, "compositional question_quad",
             [(f"{name}.jpg", text, ("yes", "no")) for name in "ab" for text in lines.CROSSED["questions"]],
             ("yes", "no", "no", "yes"),
         ),
     ],
-)
+)  # fmt: skip
 def test_a_case_of_each_kind(tmp_path, fields, kind, asked, truths):
     task, case = one(tmp_path, fields)
     assert (task.id, f"{task.capability} {task.shape}") == (fields["task"], kind)

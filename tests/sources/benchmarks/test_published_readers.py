@@ -183,46 +183,29 @@ def assigned(**assignment):
 @pytest.mark.parametrize(
     ("name", "original", "changes", "truths", "tags"),
     [
-        (
-            VERIFICATION,
-            QUESTION,
-            {"sent": "Do you see a gate?"},
-            "yes yes",
-            {"question_type": "object_verification"},
-        ),
+        (VERIFICATION, QUESTION, {"sent": "Do you see a gate?"}, "yes yes", {"question_type": "object_verification"}),
         ("object_verification_ontology_ontology", QUESTION, {}, "yes yes", {"direction": "hypernym"}),
         (
-            "object_verification_ontology_ontology",
-            QUESTION | {"label": {"no": 1.0}},
-            {},
-            "no no",
+            "object_verification_ontology_ontology", QUESTION | {"label": {"no": 1.0}}, {}, "no no",
             {"direction": "hyponym", "answer": "no"},
         ),
         ("object_verification_conjunction_symmetric", QUESTION, {}, "yes yes", {"question_type": "conjunction"}),
         ("object_verification_disjunction_symmetric", QUESTION, {}, "yes yes", {"question_type": "disjunction"}),
         (  # not what the record's question_type says
-            "object_verification_rel_negation",
-            QUESTION,
-            {"label": {"no": 1.0}},
-            "yes no",
+            "object_verification_rel_negation", QUESTION, {"label": {"no": 1.0}}, "yes no",
             {"question_type": "object_verification_rel"},
         ),
         (
             "object_choice_rel_symmetric",
             assigned(**{"obj-category-options1": ["vest", "standing", "coat"], "category-options1": ["red", "blue"]}),
-            {},
-            "standing standing",
-            {"question_type": "object_choice_rel", "form": "multi-choice", "choices": "3"},
+            {}, "standing standing", {"question_type": "object_choice_rel", "form": "multi-choice", "choices": "3"},
         ),
         (
-            CHOICE,
-            assigned(**{"obj-category-options1": ["cow", "horse"], **CHOOSE["assignment"]}),
-            {},
-            "standing standing",
-            {"choices": "2"},
+            CHOICE, assigned(**{"obj-category-options1": ["cow", "horse"], **CHOOSE["assignment"]}), {},
+            "standing standing", {"choices": "2"},
         ),
     ],
-)
+)  # fmt: skip
 def test_the_slices_and_choices_of_carets(tmp_path, name, original, changes, truths, tags):
     other = partner(original, LETTERS[name.rpartition("_")[2]], **changes)
     [case] = of_carets(tmp_path, [other, original], name).cases

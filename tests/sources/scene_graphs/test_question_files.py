@@ -43,18 +43,10 @@ def test_a_line_has_the_question_the_answer_and_the_origin(pairs, lines):
     assert len(by_id) == len(lines)
     pair = pairs[0]
     assert by_id[f"{pair.test}/{pair.id}/perturbed"] == {
-        "id": f"{pair.test}/{pair.id}/perturbed",
-        "image": pair.graph.id,
-        "question": pair.questions[1],
-        "choices": list(pair.choices[1]),
-        "answer": pair.answers[1],
-        "pair": pair.id,
-        "half": "perturbed",
-        "test": pair.test,
-        "kind": pair.kind,
-        "rule": pair.rule,
-        "objects": list(pair.objects),
-    }
+        "id": f"{pair.test}/{pair.id}/perturbed", "image": pair.graph.id, "question": pair.questions[1],
+        "choices": list(pair.choices[1]), "answer": pair.answers[1], "pair": pair.id, "half": "perturbed",
+        "test": pair.test, "kind": pair.kind, "rule": pair.rule, "objects": list(pair.objects),
+    }  # fmt: skip
 
 
 def test_every_question_of_every_pair_is_there_and_on_an_unperturbed_image_once(pairs, lines):
