@@ -20,8 +20,8 @@ gate: $(VENV)/.core        ## run the suite on the default model and the drawn s
 test: $(VENV)/.dev         ## run the project's own tests, without the slow ones
 	$(BIN)/python -m pytest tests -q -n auto --dist worksteal -m "not slow"
 
-test-all: $(VENV)/.dev     ## those and the slow ones: guides word by word, faults, mutants, the browser, large simulations
-	$(BIN)/python -m pytest tests -q -n auto --dist worksteal
+test-all: test             ## those, then the slow ones: guides word by word, faults, mutants, the browser, large simulations
+	$(BIN)/python -m pytest tests -q -n auto --dist worksteal -m slow
 
 lint: $(VENV)/.dev         ## style, types, and whether docs/reference is what the code says
 	$(BIN)/ruff check --output-format concise .
