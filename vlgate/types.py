@@ -223,7 +223,7 @@ class Batch:
     """
 
     task: Task
-    positions: tuple[int, ...] = field(repr=False)
+    positions: Sequence[int] = field(repr=False)
     ties: Ties = "strict"
 
     @property

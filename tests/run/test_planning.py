@@ -1,4 +1,5 @@
 import re
+import tracemalloc
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -162,6 +163,19 @@ def test_every_batch_but_the_last_is_full(keys, size):
         batches = make_plan(options(items="batch")).batches
     assert sorted(position for batch in batches.values() for position in batch.positions) == list(range(len(keys)))
     assert [len(batch.positions) for batch in batches.values()][:-1] == [size] * (len(batches) - 1)
+
+
+def test_a_plan_of_batches_holds_few_bytes_a_case(monkeypatch):
+    task = own_task([case(number, "a") for number in range(5_000)])
+    monkeypatch.setattr(planning, "read_tasks", lambda _: [task])
+    make_plan(options(items="batch"))  # fills caches
+    tracemalloc.start()
+    try:
+        plan = make_plan(options(items="batch"))
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 12 * len(plan.tasks[0].cases)
 
 
 @pytest.mark.parametrize("items", ["pair", "batch"])

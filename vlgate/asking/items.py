@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from os import urandom
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -242,6 +242,7 @@ def _copy(item: object, shown: Callable[[LazyImage], LazyImage]) -> object:
 Ordered = TypeVar("Ordered", Match, Ask, Compare, LazyImage, str)
 BLOCK = 64
 """Requests about one image are in one block of this many, or two: its pixels are still there for the last of them."""
+_NEAR = 1024  # images whose hash is kept, because cases of an image are mostly near each other in a file
 
 
 def by_image(batches: Iterable[Batch]) -> list[Request]:
@@ -264,22 +265,19 @@ def hashed_cases(cases: Sequence[Case], seed: int) -> Sequence[int]:
     return _order(((_parts(case.requests[0])[0], case.id) for case in cases), seed)
 
 
-def _order(parts: Iterable[tuple[str, str]], seed: int) -> list[int]:
+def _order(parts: Iterable[tuple[str, str]], seed: int) -> Sequence[int]:
     # The hash of the image decides the block, the hash of both the place in it; pairs with equal ones keep their order.
     salt = seed.to_bytes(16, "big", signed=True)
-    images: dict[str, bytes] = {}
+    digest = lru_cache(_NEAR)(lambda name: blake2b(salt + as_bytes(name), digest_size=8).digest())
     of_image, of_both = bytearray(), bytearray()  # 8 bytes each
     for name, text in parts:
-        image = images.get(name)
-        if image is None:
-            image = images[name] = blake2b(salt + name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        image = digest(name)
         of_image += image
-        of_both += blake2b(image + text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        of_both += blake2b(image + as_bytes(text), digest_size=8).digest()
     image_keys, keys = np.frombuffer(of_image, "<u8"), np.frombuffer(of_both, "<u8")
     places = np.lexsort((keys, image_keys))
     blocks = np.arange(len(places)) // BLOCK
-    order: list[int] = places[np.lexsort((keys[places], blocks))].tolist()
-    return order
+    return places[np.lexsort((keys[places], blocks))].data
 
 
 def _parts(item: Request | LazyImage | str) -> tuple[str, str]:

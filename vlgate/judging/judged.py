@@ -147,10 +147,12 @@ def joined(parts: Sequence[Replies], places: Places | None = None) -> Replies:
     answered = any(part.answers for part in parts)
     answers = [one for part in parts for one in part.answers or [None] * len(part.requests)] if answered else []
     requests = [request for part in parts for request in part.requests]
+    requests = requests if places is None else _at(requests, places)
+    accepted = np.concatenate([part.accepted for part in parts])[order]
     return Replies(
-        requests=requests if places is None else _at(requests, places),
+        requests=requests,
         scores=np.concatenate([part.scores for part in parts])[order],
-        accepted=np.concatenate([part.accepted for part in parts])[order],
+        accepted=np.broadcast_to(np.nan, accepted.shape) if np.isnan(accepted).all() else accepted,
         answers=answers if places is None or not answered else _at(answers, places),
         problems={row[place]: problem for place, problem in problems.items() if place in row},
         cut=frozenset(row[place] for place in cut if place in row),
@@ -302,8 +304,8 @@ def in_order(parts: Sequence[Verdicts], positions: Sequence[int]) -> Verdicts:
 
 def _places_of(rows: Places, starts: Sequence[int]) -> Places:
     """The places of the replies to the cases in some rows; ``starts`` are those of all cases."""
-    first, end = (np.array(_at(starts, some), dtype=np.intp) for some in (rows, rows + 1))
-    sizes = end - first
+    known = np.arange(starts.start, starts.stop, starts.step) if isinstance(starts, range) else np.asarray(starts)
+    first, sizes = known[rows], known[rows + 1] - known[rows]
     return np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
 
 

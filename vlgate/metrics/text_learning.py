@@ -90,7 +90,7 @@ def _hash(name: str) -> int:
 
 IntArray = NDArray[np.int64]
 _END = "\0"
-_AT_ONCE = 2048  # texts, so that lists and arrays stay small
+_AT_ONCE, _COUNTED = 2048, 8192  # texts, so that lists and arrays stay small
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,13 +112,15 @@ class Features:
 def features(texts: Sequence[str]) -> Features:
     """Return the features of texts; all at once, because one call per text would take longer than the classifier."""
     words, numbers = _tokens(texts)
-    distinct, pairs = np.unique(words[:-1] * len(numbers) + words[1:], return_inverse=True)
     ends = words == numbers[_END]
-    both = np.stack([words[1:], pairs.reshape(-1) + len(numbers)], axis=1)
-    kept = np.stack([~ends[1:], np.ones(len(pairs), dtype=bool)], axis=1)
-    rows = np.cumsum(ends)[:-1] - 1
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, weights=kept.sum(axis=1), minlength=len(texts)))])
-    return Features(ids=both[kept], starts=starts.astype(np.int64), size=len(numbers) + len(distinct))
+    kept = np.stack([~ends[1:], np.ones(len(words) - 1, dtype=bool)], axis=1)
+    pairs = words[:-1] * len(numbers) + words[1:]
+    distinct = np.unique(pairs)  # with the inverse, it takes three times as much memory
+    both = np.empty(kept.shape, dtype=np.int32)
+    both[:, 0], both[:, 1] = words[1:], np.searchsorted(distinct, pairs) + len(numbers)
+    sizes = np.add.reduceat(kept.sum(axis=1), np.flatnonzero(ends)[:-1])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return Features(ids=both[kept], starts=starts, size=len(numbers) + len(distinct))
 
 
 def _tokens(texts: Sequence[str]) -> tuple[IntArray, Mapping[str, int]]:
@@ -156,7 +158,10 @@ def log_odds(known: Features, texts: IntArray, truths: NDArray[np.bool_], folds:
 
 
 def _counts(known: Features, texts: IntArray) -> IntArray:
-    return np.bincount(known.of(texts)[0], minlength=known.size)
+    counts = np.zeros(known.size, dtype=np.int64)
+    for start in range(0, len(texts), _COUNTED):
+        counts += np.bincount(known.of(texts[start : start + _COUNTED])[0], minlength=known.size)
+    return counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

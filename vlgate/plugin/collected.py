@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -119,18 +121,18 @@ class Collected:
     def of_task(self, task: Task) -> Sequence[Verdict]:
         nodeids = {nodeid: batch for nodeid, batch in self.expected.items() if batch.task.id == task.id}
         parts = [verdicts_of(self.of_test(nodeid)) for nodeid in nodeids]
-        positions = [position for batch in nodeids.values() for position in batch.positions]
+        positions = array("i", (position for batch in nodeids.values() for position in batch.positions))
         table = in_order(parts, positions)
         if len(table) == len(positions) == len(task.cases):  # the row of each case is its position
-            self.tables[task.id] = table
+            table = self.tables[task.id] = replace(table, cases=task.cases)
             self.verdicts = {nodeid: part for nodeid, part in self.verdicts.items() if nodeid not in nodeids}
         return table
 
     def integrity_failures(self) -> list[Decision]:
-        asked: dict[tuple[str, tuple[int, ...]], str] = {}
+        asked: dict[tuple[str, bytes], str] = {}
         reasons: dict[str, str] = {}
         for nodeid, batch in self.expected.items():
-            first = asked.setdefault((batch.task.id, batch.positions), nodeid)
+            first = asked.setdefault((batch.task.id, array("i", batch.positions).tobytes()), nodeid)
             if first != nodeid:
                 reasons[batch.task.id] = f"two tests ask the same cases: {first} and {nodeid}; leave one of them out"
         for nodeid in self.strays:

@@ -1,6 +1,7 @@
 """Write cases.parquet and predictions.parquet: one row per case, and one row per reply."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -18,6 +19,8 @@ from vlgate.record.whole_file import whole_file
 from vlgate.types import TIED, Compare, FloatArray, Match, Read, Task, Verdict, text_of
 
 GROUP = 2**12  # rows that are made and written at once
+# Other allocators of pyarrow take 20 MB or more, beside the memory that Python has freed.
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 # Columns of pyarrow, made without ``pyarrow.array``, whose first call imports pandas (0.2 s of CPU time).
 

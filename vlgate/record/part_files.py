@@ -53,7 +53,7 @@ def write_part(folder: Path, part: EndedRun, replies: Iterable[tuple[Batch, Rows
     for batch, rows in replies:
         columns: dict[str, Any] = dict(rows)
         kept = {name: columns[name] for name in DEFAULTS if any(value is not DEFAULTS[name] for value in columns[name])}
-        line = {"task": batch.task.id, "cases": batch.positions, "rows": kept}
+        line = {"task": batch.task.id, "cases": list(batch.positions), "rows": kept}
         written.append(json.dumps(line, separators=(",", ":")) + "\n")
     lines = "".join(sorted(written)).encode("ascii")
     with whole_file(folder / REPLIES) as file:

@@ -1,6 +1,7 @@
 """The plan of a run: which tasks it asks, which of their cases, and which cases each pytest item holds."""
 
 import re
+from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -85,8 +86,7 @@ def make_plan(options: Options) -> Plan:
     known = known_tasks(options)
     wanted = frozenset(task for task in known if is_wanted(task, options))
     given = {name: getattr(options, name) for name in ("seed", "protocols", "pairs", "missing_images")}
-    reading = ReadOptions(folders=options.data, wanted=wanted.__contains__, **given)
-    read = read_tasks(reading)
+    read = read_tasks(ReadOptions(folders=options.data, wanted=wanted.__contains__, **given))
     corrected, notes = applied(read, read_disputes(options.disputes), known)
     notes += () if KNOWN in options.disputes else reported(read)
     drawn = [task for task in corrected if task.cases]
@@ -172,13 +172,12 @@ def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
     batches: dict[str, Batch] = {}
     for task in tasks:
         # Cases about one image are near each other: it is then in one batch, and encoded once.
-        if part is None:
-            order = hashed_cases(task.cases, options.seed)
-        else:
-            order = [part[task.id][one] for one in hashed_cases([task.cases[p] for p in part[task.id]], options.seed)]
+        own = range(len(task.cases)) if part is None else part[task.id]
+        hashed = hashed_cases([task.cases[place] for place in own], options.seed)
+        order = array("i", (own[place] for place in hashed))  # of which a slice has no objects
         size = 1 if single else CASES_A_BATCH
         for start in range(0, len(order), size):
-            positions = tuple(order[start : start + size])
+            positions = tuple(order[start : start + size]) if single else order[start : start + size]
             name = task.cases[positions[0]].id if single else f"{start}-{start + len(positions) - 1}"
             batches[_unused(f"{task.id}:{name}", batches)] = Batch(task=task, positions=positions, ties=options.ties)
     return batches

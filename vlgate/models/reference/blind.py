@@ -141,6 +141,7 @@ def _match_scores(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str
         within = np.array([fold_of(key) for key, _ in keys], dtype=np.int64)
         known[lesson] = log_odds(words, texts[lesson], truths[lesson], within[lesson])
     cases = np.array([number for *_, number in judged], dtype=np.int64)
+    del words, numbers, judged  # the rules below take as much memory
     return zip(keys, _by_the_better(task, keys, cases, (scores, known), places).tolist(), strict=True)
 
 
@@ -209,7 +210,8 @@ def _mean_of_equal(values: FloatArray, keys: Sequence[tuple[str, str]]) -> Float
     rows = np.array([known[key] for key in keys], dtype=np.int64)
     sums = np.zeros((len(known), values.shape[1]))
     np.add.at(sums, rows, values)
-    return np.asarray((sums / np.bincount(rows)[:, None])[rows], dtype=np.float64)
+    sums /= np.bincount(rows)[:, None]
+    return sums[rows]
 
 
 def _answers(task: Task, folds: dict[str, int]) -> Iterable[tuple[tuple[str, str, tuple[str, ...]], str]]:

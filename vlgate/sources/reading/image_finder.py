@@ -117,14 +117,15 @@ class ImageFinder:
         if homes is None:
             parents = Path(file).parents if isinstance(file, Path | str) else ()
             homes = self._homes[file] = tuple(folder for folder in self._folders if folder in parents)
-        image = search.images.get((homes, name)) if type(name) is str else None
+        known = search.images.setdefault(homes, {})
+        image = known.get(name) if type(name) is str else None
         if image is None:
             # A plain name leads nowhere: it is looked up among the files that were listed in the image folders.
             if type(name) is not str or not is_plain(name):
                 expected = f"the image's name is {name!r}, expected a relative path without '..'"
                 raise DataError(file, record, expected, FETCH_AGAIN)
             only = partial(only_image, name=name, remedy=REMEDY, file=file, record=record)
-            image = search.images[homes, name] = self._image(search, name, homes, only)
+            image = known[name] = self._image(search, name, homes, only)
         return image
 
     def _search(self, name: str) -> _Search:
@@ -194,7 +195,7 @@ class _Listing:
 class _Search:
     source: ImageFolders
     listings: Mapping[Path, tuple[_Listing, ...]]
-    images: dict[tuple[tuple[Path, ...], str], LazyImage]
+    images: dict[tuple[Path, ...], dict[str, LazyImage]]  # by the folders that are searched first, and by name
     places: tuple[Path, ...]
 
     def nearest(self, identity: Identity, name: str, homes: tuple[Path, ...]) -> list[str]:

@@ -32,7 +32,7 @@ class ImagePaths:
     folders: Sequence[Path]
     # The data folders that hold a file, in which its images are looked for first.
     homes: Mapping[Path, tuple[Path, ...]]
-    _images: dict[tuple[Path, str], LazyImage] = field(default_factory=dict)
+    _images: dict[Path, dict[str, LazyImage]] = field(default_factory=dict)
     _listed: dict[Path, dict[str, list[str]]] = field(default_factory=dict)
     _looked: dict[Path, list[_Folders]] = field(default_factory=dict)
 
@@ -41,9 +41,10 @@ class ImagePaths:
     # ``plain_path`` spells it. If several data folders with files that name images have different images of this path,
     # the name of the folder comes before it.
     def find(self, record: Record, name: str) -> LazyImage:
-        if (known := self._images.get((record.file, name))) is None:
-            known = self._images[record.file, name] = self._image(record, name)
-        return known
+        known = self._images.setdefault(record.file, {})
+        if name not in known:
+            known[name] = self._image(record, name)
+        return known[name]
 
     def _image(self, record: Record, name: str) -> LazyImage:
         if is_image_text(name):
