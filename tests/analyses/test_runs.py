@@ -2,7 +2,10 @@
 
 import csv
 import json
+import subprocess
+import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,7 +27,7 @@ from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.planning import make_plan
-from vlgate.studies.analyses import tables
+from vlgate.studies.analyses import saved, tables
 from vlgate.studies.analyses.runs import Study, headline_of, part_of, shared
 from vlgate.studies.analyses.saved import FEWEST, MOST, analyse_run, papers_of, save
 from vlgate.studies.analyses.tables import correlate, gap, kappa, share
@@ -235,14 +238,23 @@ def test_a_benchmark_counts_from_a_hundred_judged_cases_on_in_a_run_that_is_not_
     assert papers_of({"tasks": {name: {"judged": count} for name, count in judged.items()}}) == expected
 
 
-def test_a_package_that_is_not_installed_is_named(carets_run, monkeypatch):
-    def absent(name):
-        raise ModuleNotFoundError(name=name)
+def test_a_package_that_is_not_installed_is_named_and_the_other_analyses_are_kept(carets_run, monkeypatch):
+    def without(name):
+        if name == "vlgate.studies.analyses.bla":
+            tables.library("no_such_package")
+        return import_module(name)
 
-    monkeypatch.setattr(tables, "import_module", absent)
+    monkeypatch.setattr(saved, "import_module", without)
+    monkeypatch.setattr(saved, "papers_of", lambda _: ("bla", "carets"))
     analyse_run(carets_run)
-    assert content(carets_run)["analyses"] == []
-    said = "needs scipy.stats, which is not installed; pip install 'vlgate[analysis]'"
-    assert content(carets_run)["lacking"] == {"carets": said}
-    save(carets_run.folder, {"analysis": "carets", "tables": []})
+    assert [one["analysis"] for one in content(carets_run)["analyses"]] == ["carets"]
+    said = "needs no_such_package, which is not installed; pip install 'vlgate[analysis]'"
+    assert content(carets_run)["lacking"] == {"bla": said}
+    save(carets_run.folder, {"analysis": "bla", "tables": []})
     assert content(carets_run)["lacking"] == {}
+
+
+def test_correlations_load_no_scipy():
+    correlated = "correlate(np.arange(9.0), np.arange(9.0) % 4, rank=True)"
+    program = f"import sys, numpy as np; from vlgate.studies.analyses.tables import correlate; {correlated}"
+    subprocess.run([sys.executable, "-c", f"{program}; assert 'scipy' not in sys.modules"], check=True)

@@ -312,7 +312,6 @@ def test_a_users_own_test_keeps_its_steps_and_its_fixtures_and_times_of_cases_ad
 
 
 def test_a_run_with_a_benchmark_has_its_analysis_on_the_page_but_not_with_few_cases(place, right):
-    pytest.importorskip("scipy")
     place.ready(n=100)
     assert place.run(right).ret == 0
     found = json.loads((place.path / "out/analyses.json").read_text(encoding="utf-8"))

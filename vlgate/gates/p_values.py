@@ -70,13 +70,13 @@ def at_most(k: float, n: float, share: float) -> float:
     wrong = 1.0 - share  # 1.0 for a share that rounding cannot tell from 0
     if not 0.0 < wrong < 1.0:
         return float(wrong >= 1.0)
-    return _beta(n - k, k + 1, wrong)
+    return incomplete_beta(n - k, k + 1, wrong)
 
 
-def _beta(a: float, b: float, x: float) -> float:
+def incomplete_beta(a: float, b: float, x: float) -> float:
     """The regularized incomplete beta function, by its continued fraction (Press et al. 2007, section 6.4)."""
     if x > (a + 1) / (a + b + 2):
-        return 1.0 - _beta(b, a, 1 - x)
+        return 1.0 - incomplete_beta(b, a, 1 - x)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x)) / a
     c, d = 1.0, 1.0 / max(_TINY, 1 - (a + b) * x / (a + 1))
     total = d

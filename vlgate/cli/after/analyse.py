@@ -1,8 +1,8 @@
 """Analyse finished runs as the paper of a benchmark does, from the files of their folders.
 
 Each analysis takes the tasks of its benchmark or, if no run has them, those of the drawn scenes, and says in its first
-line which it took. Each number has its interval and the n that it is made from; fewer than 30 are marked. It needs
-scipy and statsmodels: pip install 'vlgate[analysis]'.
+line which it took. Each number has its interval and the n that it is made from; fewer than 30 are marked. That of
+bla needs statsmodels: pip install 'vlgate[analysis]'.
 
 Three studies have options of their own: vlgate analyse shortcuts (which cases text alone solves), acuity (a model's
 thresholds of perception), sensitivity (which task catches which defect).

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.errors import DataError, OptionError
+from vlgate.gates.p_values import incomplete_beta
 from vlgate.metrics.clusters import Clusters, two_sided
 from vlgate.metrics.stats import proportion
 from vlgate.seeds import generator
@@ -183,20 +184,31 @@ def correlate(
     n = len(x)
     if n < _FEWEST or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
         return Correlation(value=None, low=None, high=None, p=None, n=n)
-    stats = library("scipy.stats")
     if rank:
-        x, y = stats.rankdata(x), stats.rankdata(y)
-    pearson = stats.pearsonr(x, y)
-    value = float(pearson.statistic)
-    p = max(float_info.min, float(pearson.pvalue))  # never 0: too small for a float is the smallest one
+        x, y = _ranks(x), _ranks(y)
+    x, y = x - x.mean(), y - y.mean()  # otherwise the sums of squares lose their digits
+    value = float(np.clip(_unit(x) @ _unit(y), -1.0, 1.0))
+    tail = incomplete_beta(n / 2 - 1, n / 2 - 1, max(float_info.min, (1 - abs(value)) / 2))
+    p = max(float_info.min, 2 * tail)  # never 0: too small for a float is the smallest one
     if groups is None or groups.single:
         if not rank:
-            low, high = map(float, pearson.confidence_interval(0.95))
-            return Correlation(value=value, low=low, high=high, p=p, n=n)
+            with np.errstate(divide="ignore"):  # a correlation of 1 has an infinite z
+                z, half = np.arctanh(value), NormalDist().inv_cdf(0.975) * np.sqrt(1 / (n - 3))
+            return Correlation(value=value, low=float(np.tanh(z - half)), high=float(np.tanh(z + half)), p=p, n=n)
         groups = Clusters(codes=np.arange(n), sizes=np.ones(n))
-    x, y = x - x.mean(), y - y.mean()  # otherwise the sums of squares lose their digits
     parts = np.stack([np.ones(n), x, y, x * x, y * y, x * y], axis=1)
     return _within(value, bootstrap(parts, groups, _correlations, seed=seed), p, n)
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    mean: FloatArray = np.cumsum(counts) - (counts - 1) / 2
+    return mean[places]
+
+
+def _unit(values: FloatArray) -> FloatArray:
+    most = float(np.max(np.abs(values)))  # its square may be too large for a float
+    return values / (most * float(np.linalg.norm(values / most)))
 
 
 def correlated(labels: tuple[str, ...], found: Correlation, more: Mapping[str, Detail] | None = None) -> Row:
