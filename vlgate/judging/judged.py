@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from math import isnan
@@ -92,11 +92,16 @@ class Replies(Mapping[Request, Prediction]):
         """Return the replies to the distinct requests."""
         if self.distinct:
             return self
-        hashes = np.fromiter(map(hash, self.requests), dtype=np.int64, count=len(self.requests))
-        hashes.sort()
-        if (hashes[1:] != hashes[:-1]).all():  # the rule; a set of the requests takes ten times as much memory
+        if all_distinct(self.requests):
             return replace(self, distinct=True)
         return self.take(sorted(_first_places(self.requests).values()), distinct=True)
+
+
+def all_distinct(values: Collection[Hashable]) -> bool:
+    """Whether the hashes of all values differ, as a rule; a set of them takes ten times as much memory."""
+    hashes = np.fromiter(map(hash, values), dtype=np.int64, count=len(values))
+    hashes.sort()
+    return bool((hashes[1:] != hashes[:-1]).all())
 
 
 def replies_to(requests: Sequence[Request], predictions: Mapping[Request, Prediction]) -> Replies:

@@ -12,7 +12,7 @@ from vlgate.gates.decide import CONFIDENCE, Coverage, Judged
 from vlgate.gates.error_rates import ErrorRates
 from vlgate.gates.records import Decision
 from vlgate.judging.chance import chance
-from vlgate.judging.judged import Verdicts, verdicts_of
+from vlgate.judging.judged import Verdicts, all_distinct, verdicts_of
 from vlgate.judging.normal import normal_answer
 from vlgate.metrics.compute import metrics, with_intervals
 from vlgate.metrics.macro import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
@@ -197,14 +197,14 @@ def _responses(judged: Verdicts) -> dict[str, dict[str, float]]:
 
 
 def _coverage(task: Task, verdicts: Verdicts, unread: int = 0) -> Coverage:
-    states = verdicts.states
+    states, asked = verdicts.states, [case.requests for case in verdicts.judged.cases]
     return Coverage(
         cases=len(states),
         judged=states.count("judged"),
         unscored=states.count("unscored"),
         skipped=states.count("skipped"),
         deselected=len(task.cases) - len(states),
-        distinct=len({case.requests for case in verdicts.judged.cases}),
+        distinct=len(asked if all_distinct(asked) else set(asked)),
         disputed=disputed(task.left_out),
         corrected=task.corrected,
         unread=unread,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # the names are read before every run, and nothing else is ne
 NONE = "none"  # what ``--controls`` takes for no control
 LIMIT = 100  # the most cases of a task that a control is asked about, if the user does not say
 BY_DEFAULT, DEFAULT_LIMIT = ("look",), 25
-"""The controls that the embedded model is asked on the embedded scenes without an option, without the blurred image, and their limit."""
+"""The controls of the embedded model on the embedded scenes without an option, and their limit."""
 
 _CONTROLS: Mapping[str, tuple[str, str]] = {
     "look": ("vlgate.probes.controls.look:LOOK", "what the model knows without the image"),
