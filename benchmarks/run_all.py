@@ -100,12 +100,14 @@ def main() -> int:
     given = parser.parse_args()
     print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}", flush=True)
     missed = False
-    with _tree(given.against) as before:
+    with _tree(given.against) as before, TemporaryDirectory() as kept:
         for number, bench in enumerate(BENCHES):
             arguments = bench.quick if given.quick else bench.whole
             if arguments == NOT_QUICK or (given.only and bench.script not in given.only):
                 continue
             trees = [ROOT, before][:: -1 if number % 2 else 1]
+            if bench.script == "captions_choice":
+                arguments += ("--kept", kept)
             found = {tree: _run(tree, bench.script, arguments) for tree in trees if tree is not None}
             earlier = {what: ratio for what, ratio, *_ in (found[before] if before else ())}
             for what, ratio, bar, holds in found[ROOT]:
