@@ -89,7 +89,7 @@ def _tell(config: pytest.Config, line: str) -> None:
 
 
 def give_back() -> None:
-    """Return freed memory to the system, where the C library can: it keeps pages between objects that are in use."""
+    """Return freed memory to the system, if the C library can: it keeps pages that still hold an object."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 

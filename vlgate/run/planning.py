@@ -174,7 +174,7 @@ def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
         # Cases about one image are near each other: it is then in one batch, and encoded once.
         own = range(len(task.cases)) if part is None else part[task.id]
         hashed = hashed_cases([task.cases[place] for place in own], options.seed)
-        order = array("i", (own[place] for place in hashed))  # of which a slice has no objects
+        order = array("i", (own[place] for place in hashed))  # 4 bytes each, in slices too
         size = 1 if single else CASES_A_BATCH
         for start in range(0, len(order), size):
             positions = tuple(order[start : start + size]) if single else order[start : start + size]
