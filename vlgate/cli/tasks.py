@@ -47,7 +47,7 @@ def run(given: argparse.Namespace) -> int:
         raise OptionError(f"--controls-limit {limit}: expected a whole number above 0")
     if given.controls_limit is not None and not names:
         raise OptionError(f"--controls-limit {limit}: name controls with --controls, or leave this out")
-    options = replace(options_of(given), controls=names, controls_limit=limit)
+    options = replace(options_of(given), controls=names, controls_limit=limit, controls_named=True)
     plan = make_plan(options)
     entries = [_entry(task, rates) for task in plan.tasks]
     whole = rates.seconds(counts_of(plan.tasks))

@@ -40,12 +40,12 @@ class Cost:
 
 
 def costs(tasks: Sequence[Task], options: Options) -> list[Cost]:
-    drawn = [_drawn(task, options).cases for task in tasks]
+    drawn, brief = [_drawn(task, options).cases for task in tasks], not options.controls_named
     own = sum(len({request for case in cases for request in case.requests}) for cases in drawn)
     return [
         Cost(
             name=name,
-            requests=sum(map(control(name).requests, drawn)) + control(name).of_model_requests,
+            requests=sum(control(name).requests(cases, brief) for cases in drawn) + control(name).of_model_requests,
             cases=sum(map(len, drawn)),
             tasks=len(drawn),
             limit=options.controls_limit,

@@ -47,7 +47,7 @@ class Control:
     beside: Mapping[str, str] = field(default_factory=dict)
     of_model: Mapping[str, str] = field(default_factory=dict)
     of_model_requests: int = 0
-    requests: Callable[[Sequence[Case]], int]
+    requests: Callable[[Sequence[Case], bool], int]  # of cases, and whether it is brief
     measure: Callable[[Sample, ModelPredictor], ControlledTask]
     about_model: Callable[[ModelPredictor, int], ControlledTask | None] | None = None
 
