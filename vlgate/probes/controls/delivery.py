@@ -73,7 +73,7 @@ FAMILIES: Mapping[str, str] = {
 Verdicts = Mapping[str, Verdict]  # judged verdicts by the ids of their cases
 
 
-def requests(cases: Sequence[Case], _: bool) -> int:
+def requests(cases: Sequence[Case], _: bool = False) -> int:
     return len(VARIANTS) * len({request for request in requests_of(cases) if not isinstance(request, Read)})
 
 

@@ -161,7 +161,7 @@ _MOST_SILENT = 0.5  # of the cases of a condition
 _NOTHING_READ = "most answers without the image could not be read, so there is nothing to compare with"
 
 
-def requests(cases: Sequence[Case], brief: bool) -> int:
+def requests(cases: Sequence[Case], brief: bool = False) -> int:
     distinct = {request for request in requests_of(cases) if not isinstance(request, Read)}
     shown = SHOWN.keys() & WITHOUT if brief else SHOWN
     return len(shown) * len(distinct) + sum(isinstance(one, Ask) for one in distinct)
