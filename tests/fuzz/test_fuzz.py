@@ -57,17 +57,20 @@ def bounded():
     def late(*_):
         raise Late
 
-    before = signal.signal(signal.SIGALRM, late)
+    timers = {signal.SIGPROF: (signal.ITIMER_PROF, SECONDS), signal.SIGALRM: (signal.ITIMER_REAL, 10 * SECONDS)}
+    before = {number: signal.signal(number, late) for number in timers}  # of the processor; of a reader that waits
     used = int(STATM.read_text().split()[0]) * resource.getpagesize()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, hard))
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    for timer, seconds in timers.values():
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, (timer, _) in timers.items():
+            signal.setitimer(timer, 0)
+            signal.signal(number, before[number])
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        signal.signal(signal.SIGALRM, before)
 
 
 def outcome(reader, folder, file):
