@@ -57,13 +57,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """A script with the arguments of a whole and of a quick run."""
+    """A script with the arguments of a whole and of a quick run; ``{kept}`` is a folder that both trees share."""
 
     script: str
     whole: tuple[str, ...] = ()
     quick: tuple[str, ...] = ()
 
 
+KEPT = ("--kept", "{kept}")
 BENCHES = (
     Bench(script="start_up", quick=("--cases", "40000", "--starts", "2")),
     Bench(
@@ -76,9 +77,9 @@ BENCHES = (
     Bench(script="everything_on", whole=("--images", "2000"), quick=("--images", "200")),
     Bench(script="everything_on", whole=("--images", "2000", "--items", "batch"), quick=("--none",)),
     Bench(script="everything_on", whole=("--images", "200", "--model", "open_clip:ViT-B-32/random"), quick=("--none",)),
-    Bench(script="captions_choice", whole=("--pairs", "300"), quick=("--none",)),
-    Bench(script="captions_choice", whole=("--pairs", "2000"), quick=("--none",)),
-    Bench(script="captions_choice", whole=("--pairs", "2000", "--model", "tiny-clip"), quick=("--none",)),
+    Bench(script="captions_choice", whole=("--pairs", "300", *KEPT), quick=("--none",)),
+    Bench(script="captions_choice", whole=("--pairs", "2000", *KEPT), quick=("--none",)),
+    Bench(script="captions_choice", whole=("--pairs", "2000", "--model", "tiny-clip", *KEPT), quick=("--none",)),
     Bench(script="model_throughput", quick=("clip",)),
     Bench(script="open_clip_throughput", quick=("--none",)),
     Bench(script="cache", whole=("100000",), quick=("8000",)),
@@ -106,8 +107,7 @@ def main() -> int:
             if arguments == NOT_QUICK or (given.only and bench.script not in given.only):
                 continue
             trees = [ROOT, before][:: -1 if number % 2 else 1]
-            if bench.script == "captions_choice":
-                arguments += ("--kept", kept)
+            arguments = tuple(argument.format(kept=kept) for argument in arguments)
             found = {tree: _run(tree, bench.script, arguments) for tree in trees if tree is not None}
             earlier = {what: ratio for what, ratio, *_ in (found[before] if before else ())}
             for what, ratio, bar, holds in found[ROOT]:

@@ -38,15 +38,16 @@ def tasks():
     return found
 
 
-def measured(model, task):
+def measured(model, task, *, brief=False):
     if hasattr(model, "prepare"):
         model.prepare([task])
-    return measured_by(predictor(model, 512), task)
+    return measured_by(predictor(model, 512), task, brief=brief)
 
 
-def measured_by(asked, task):
+def measured_by(asked, task, *, brief=False):
     batch = Batch(task=task, positions=tuple(range(len(task.cases))))
-    return LOOK.measure(Sample(task=task, verdicts=judge(batch, score(asked, batch)), ties="strict"), asked)
+    verdicts = judge(batch, score(asked, batch))
+    return LOOK.measure(Sample(task=task, verdicts=verdicts, ties="strict", brief=brief), asked)
 
 
 def toy(says, **parts):
@@ -56,6 +57,14 @@ def toy(says, **parts):
         answer=lambda questions: [says(one.question, one.image.key) for one in questions],
         **parts,
     )
+
+
+def test_a_brief_control_asks_what_the_gain_needs_and_counts_that(tasks):
+    for task in tasks:
+        whole, brief = (measured(Oracle(), task, brief=brief) for brief in (False, True))
+        assert whole.columns.keys() - brief.columns.keys() == {"blurred"}, task.id
+        assert brief.metric("visual_gain") == whole.metric("visual_gain"), task.id
+        assert brief.requests <= LOOK.requests(task.cases, True) < LOOK.requests(task.cases, False), task.id
 
 
 @pytest.mark.slow

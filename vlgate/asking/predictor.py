@@ -208,8 +208,10 @@ class ModelPredictor:
         texts = [reply if isinstance(reply, str) and reply != TIED else None for reply in said]
         answered = [index for index in range(len(said)) if index not in problems] if truncated or neither else []
         skips = self.on_missing == "skip"
-        accepts = np.broadcast_to(np.nan, len(said)) if accepted is None else numbers(accepted)
-        if accepted is not None:
+        if accepted is None:
+            accepts = np.broadcast_to(np.nan, len(said))
+        else:
+            accepts = numbers(accepted)
             accepts[list(problems)] = np.nan
         return Replies(
             requests=requests,

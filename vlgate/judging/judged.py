@@ -98,7 +98,7 @@ class Replies(Mapping[Request, Prediction]):
 
 
 def all_distinct(values: Collection[Hashable]) -> bool:
-    """Whether the hashes of all values differ, as a rule; a set of them takes ten times as much memory."""
+    """Whether the values surely differ, as their hashes do; a set of the values takes ten times as much memory."""
     hashes = np.fromiter(map(hash, values), dtype=np.int64, count=len(values))
     hashes.sort()
     return bool((hashes[1:] != hashes[:-1]).all())
