@@ -21,7 +21,7 @@ from vlgate.run import loading
 from vlgate.run import remembering as module
 from vlgate.run.loading import FILE, card_of, predictor_of
 from vlgate.run.remembering import cache_use, face_key, listed_as, model_key, remembering, why_not
-from vlgate.types import Answerer, LazyImage, Match, Matcher, TextKeys
+from vlgate.types import Answerer, Case, LazyImage, Match, Matcher, Task, TextKeys
 
 
 class Mine:
@@ -107,6 +107,19 @@ def test_kept_replies_are_counted_whoever_asked_for_them(tmp_path):
     use = cache_use(cache)
     cache.close()
     assert (use.asked, use.kept) == (2, 4)
+
+
+@pytest.mark.parametrize(("pairs", "more"), [(70_000, {}), (100, {}), (70_000, {"explain": 3})])
+def test_a_long_run_remembers_only_what_it_asks_more_than_once(tmp_path, pairs, more):
+    image = LazyImage(key="1.jpg", load=lambda: Image.new("RGB", (1, 1)))
+    asked = [Match(image=image, text=str(number)) for number in (*range(pairs), *range(40))]
+    cases = tuple(Case(id=str(place), requests=(one,), truths=(True,)) for place, one in enumerate(asked))
+    task = Task(id="mine/long", capability="foil", shape="single", cases=cases)
+    predictor = predictor_of(loaded(), options(tmp_path, cache=None, **more), [task])
+    for some in (slice(0, 60), slice(60, 90), slice(pairs, None), slice(50, 60)):
+        predictor.predict(asked[some])
+    again = 10 if pairs > 100 and not more else 0
+    assert (predictor.cache.counts.asked, predictor.cache.counts.repeated) == (90 + again, 50 - again)
 
 
 TINY = Path(vlgate.__file__).parent / "fixtures" / "checkpoints" / "tiny-clip"

@@ -36,11 +36,13 @@ class ReplyCache:
     # that reads features of images from files. ``note`` is for the user. If ``asks`` is False, an item without a reply
     # raises NotRememberedError. ``ready`` is called before the model is asked; ``loaded`` says whether the model is
     # there. ``cut`` and ``unsure`` hold ``Prediction.cut`` and ``Prediction.neither`` of remembered replies.
+    # ``repeated``: the hashes of the pairs whose scores are remembered; None if all are.
 
     memory: Memory
     identities: Identities
     model: bytes
     opens_images: bool = True
+    repeated: frozenset[int] | None = None
     note: str = ""
     asks: bool = True
     ready: Callable[[], object] = bool
@@ -128,7 +130,9 @@ class ReplyCache:
         values = {
             key: packed(reply, cut=bool(cut) and text_in(item) in cut, neither=bool(unsure) and item in unsure)
             for item, key, reply in zip(items, keys, replies, strict=True)
-            if key is not None and not isinstance(reply, Problem)
+            if key is not None
+            and not isinstance(reply, Problem)
+            and (self.repeated is None or type(item) is not Match or hash(item) in self.repeated)
         }
         self.memory.replies += len(values)
         return self.memory.put(values) if values else {}

@@ -309,7 +309,9 @@ def in_order(parts: Sequence[Verdicts], positions: Sequence[int]) -> Verdicts:
 
 def _places_of(rows: Places, starts: Sequence[int]) -> Places:
     """The places of the replies to the cases in some rows; ``starts`` are those of all cases."""
-    known = np.arange(starts.start, starts.stop, starts.step) if isinstance(starts, range) else np.asarray(starts)
+    if isinstance(starts, range):
+        return np.add.outer(rows * starts.step, np.arange(starts.step)).reshape(-1)
+    known = np.asarray(starts)
     first, sizes = known[rows], known[rows + 1] - known[rows]
     return np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
 

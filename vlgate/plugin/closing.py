@@ -88,10 +88,16 @@ def _tell(config: pytest.Config, line: str) -> None:
         reporter.write_line(printable(line))
 
 
+_MMAP_THRESHOLD = -3  # of mallopt(3)
+_LARGE = 2**17  # bytes
+
+
 def give_back() -> None:
-    """Return freed memory to the system, if the C library can: it keeps pages that still hold an object."""
+    """Return freed memory to the system, if the C library can, and arrays from now on as soon as they are freed."""
     with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
+        library = ctypes.CDLL(None)
+        library.mallopt(_MMAP_THRESHOLD, _LARGE)  # else it rises to the size of the arrays, and they leave gaps
+        library.malloc_trim(0)
 
 
 class Closing:

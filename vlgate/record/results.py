@@ -1,5 +1,6 @@
 """From verdicts to the results of a run: each task's coverage, metrics and slices, and the decisions of the gates."""
 
+from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -214,12 +215,12 @@ def _coverage(task: Task, verdicts: Verdicts, unread: int = 0) -> Coverage:
 
 
 def _slices(cases: Sequence[Case], columns: Columns) -> dict[str, Mapping[str, Metric]]:
-    rows: dict[str, list[int]] = {}
+    rows: dict[str, array[int]] = {}  # 8 bytes each
     for row, case in enumerate(cases):
         for tag, value in case.tags.items():
             if tag in GROUPED:
                 continue
-            rows.setdefault(f"{tag}={value}", []).append(row)
+            rows.setdefault(f"{tag}={value}", array("q")).append(row)
     kept = {name: codes for name, codes in columns.groups.items() if GROUPED[name] == "mean"}
     parts = replace(columns, groups=kept)  # a slice may hold a part of a group, all of whose cases must be right
     return {name: metrics(parts.take(np.array(rows[name])), confidence=CONFIDENCE) for name in sorted(rows)}

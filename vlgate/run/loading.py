@@ -303,7 +303,7 @@ def predictor_of(
         model=loaded.model,
         name=loaded.name,
         caller=caller,
-        cache=remembering(loaded, options),
+        cache=remembering(loaded, options, tasks),
         on_missing=options.missing_images,
         seed=options.seed,
         together=options.ask == "together",

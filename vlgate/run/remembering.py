@@ -8,10 +8,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeGuard
 
+import numpy as np
+
 import vlgate
 from vlgate.asking.cache.store import ROOM_BESIDE_STORE, Memory, Store, peek
 from vlgate.asking.checks.check import Check
 from vlgate.asking.dedupe import Identities
+from vlgate.asking.items import requests_of
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
 from vlgate.models.checkpoints.device import pick_device
@@ -30,10 +33,11 @@ _NETWORKS = (
     "torch", "torchvision", "transformers", "tokenizers", "open_clip_torch", "timm", "sentencepiece", "peft",
     "bitsandbytes", "compressed-tensors", "gptqmodel", "optimum", "torchao",
 )  # fmt: skip
+_SHORT = 2**16  # requests; their replies take 15 MB
 _REFERENCE = "vlgate.models.reference."
 
 
-def remembering(loaded: LoadedModel, options: Options) -> ReplyCache | None:
+def remembering(loaded: LoadedModel, options: Options, tasks: Sequence[Task] = ()) -> ReplyCache | None:
     # Replies of a model with a fingerprint of its own go to the cache; those of others are kept until the run ends. A
     # model that is not loaded yet is loaded before it is first asked, so that no limit counts that time.
     known = registered().get(loaded.name) if loaded.registered else None
@@ -43,7 +47,7 @@ def remembering(loaded: LoadedModel, options: Options) -> ReplyCache | None:
         memory = Memory()
         by_name = Identities(memory=memory, by_name=True)
         note = why_not(loaded, options) if options.cache is not None and options.cache_named else ""
-        cache = ReplyCache(memory=memory, identities=by_name, model=b"", note=note)
+        cache = ReplyCache(memory=memory, identities=by_name, model=b"", note=note, repeated=_repeated(tasks, options))
     else:
         store = Store(options.cache, options.cache_limit)
         memory = Memory(store=store, model=listed_as(loaded, options), room=ROOM_BESIDE_STORE)
@@ -56,6 +60,16 @@ def remembering(loaded: LoadedModel, options: Options) -> ReplyCache | None:
         )
     model = loaded.model
     return replace(cache, ready=model.load, loaded=lambda: model.loaded) if isinstance(model, Unloaded) else cache
+
+
+def _repeated(tasks: Sequence[Task], options: Options) -> frozenset[int] | None:
+    """The hashes of the requests that a long run asks more than once; None for a run that remembers all replies."""
+    size = sum(len(case.requests) for task in tasks for case in task.cases)
+    if size <= _SHORT or options.controls_named or options.explain:  # these ask some of all cases again
+        return None
+    hashes = np.fromiter((hash(one) for task in tasks for one in requests_of(task.cases)), np.int64, size)
+    hashes.sort()
+    return frozenset(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
 
 
 def why_not(loaded: LoadedModel, options: Options) -> str:
