@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +118,59 @@ class Compare:
 Request = Match | Ask | Read | Compare
 
 
+_new = object.__new__  # the constructors of frozen dataclasses take twice as long
+_set_image, _set_text = (Match.__dict__[name].__set__ for name in ("image", "text"))
+
+
+def match_of(image: LazyImage, text: str) -> Match:
+    """Return ``Match(image=image, text=text)``, in half the time."""
+    match: Match = _new(Match)
+    _set_image(match, image)
+    _set_text(match, text)
+    return match
+
+
+class Matches(Sequence[Match]):
+    """Texts about one image as requests, each made when it is looked at; they equal a tuple of the same requests.
+
+    The two of a case take 170 bytes less than a tuple of two requests, and a run has up to a million cases.
+    """
+
+    __slots__ = ("_texts", "image")
+
+    def __init__(self, image: LazyImage, texts: Sequence[str]) -> None:
+        """Take one or more texts, none of which holds a character 0."""
+        self.image = image
+        self._texts = "\0".join(texts)
+
+    def __iter__(self) -> Iterator[Match]:
+        image = self.image
+        return iter([match_of(image, text) for text in self._texts.split("\0")])
+
+    def __len__(self) -> int:
+        return self._texts.count("\0") + 1
+
+    @overload
+    def __getitem__(self, place: int) -> Match: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Match]: ...
+    def __getitem__(self, place: int | slice) -> Match | Sequence[Match]:
+        if isinstance(place, slice):
+            return tuple(self)[place]
+        return match_of(self.image, self._texts.split("\0")[place])
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Matches):
+            return self._texts == other._texts and self.image == other.image
+        return tuple(self) == other
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
 def images_of(request: Request) -> tuple[LazyImage, ...]:
     """Return the images of a request, in their order; none for a text alone."""
     if isinstance(request, Match):  # the most frequent kind, and a run asks this about 20 times for each case
@@ -161,7 +214,7 @@ class Case:
     """
 
     id: str
-    requests: tuple[Request, ...]
+    requests: Sequence[Request]
     truths: tuple[bool | str, ...]
     tags: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     file: str = ""
@@ -174,6 +227,13 @@ class Case:
         if isinstance(self.record, int):
             return f"{self.file}, record on line {self.record}"
         return f"{self.file}, record {self.record}" if self.record else self.file
+
+
+def images_of_case(case: Case) -> tuple[LazyImage, ...]:
+    """Return the images that a case is about, each once."""
+    if isinstance(case.requests, Matches):
+        return (case.requests.image,)
+    return tuple(dict.fromkeys(image for request in case.requests for image in images_of(request)))
 
 
 UNREADABLE = "record that cannot be read"

@@ -13,7 +13,8 @@ from vlgate.judging.chance import chance
 from vlgate.judging.judged import Verdicts, in_order, joined, replies_of, replies_to, verdicts_of
 from vlgate.judging.verdicts import judge, unread
 from vlgate.metrics import sentences
-from vlgate.types import TIED, Ask, Batch, Case, Match, Prediction
+from vlgate.sources.reading.source import texts_about
+from vlgate.types import TIED, Ask, Batch, Case, Match, Prediction, images_of_case
 
 IMAGE = image("a.jpg")
 
@@ -376,3 +377,22 @@ def test_parts_are_joined_in_the_order_of_the_cases_and_the_later_one_counts():
 )
 def test_scores_that_differ_by_rounding_alone_have_three_digits_and_their_order(why, scores, sentence):
     assert why(sentences.CaseReplies(scores)) == sentence
+
+
+TEXTS = st.lists(st.text(st.characters(exclude_characters="\0")), min_size=1, max_size=4)
+
+
+@given(TEXTS, TEXTS)
+def test_texts_about_an_image_are_the_requests_that_a_tuple_of_them_holds(texts, others):
+    asked, plain = texts_about(IMAGE, texts), tuple(Match(image=IMAGE, text=text) for text in texts)
+    assert (len(asked), hash(asked), repr(asked)) == (len(plain), hash(plain), repr(plain))
+    assert [asked[place] for place in range(-len(texts), len(texts))] == [*plain, *plain]
+    assert (asked[1:], tuple(reversed(asked))) == (plain[1:], plain[::-1])
+    with pytest.raises(IndexError):
+        asked[len(texts)]
+    assert (asked == texts_about(IMAGE, others)) == (texts == others)
+    assert asked != texts_about(replace(IMAGE, key="another"), texts)
+    assert texts_about(IMAGE, [*texts, "a\0b"]) == (*plain, Match(image=IMAGE, text="a\0b"))
+    case = Case(id="1", requests=asked, truths=(True,) * len(texts))
+    assert images_of_case(case) == images_of_case(replace(case, requests=plain)) == (IMAGE,)
+    assert case == replace(case, requests=plain)

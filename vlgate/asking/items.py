@@ -14,7 +14,21 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from vlgate.errors import NoReplyError, VlgateError, short
-from vlgate.types import Ask, Batch, Case, Compare, LazyImage, Match, Read, Request, images_of, text_of, with_images
+from vlgate.types import (
+    Ask,
+    Batch,
+    Case,
+    Compare,
+    LazyImage,
+    Match,
+    Read,
+    Request,
+    images_of,
+    images_of_case,
+    match_of,
+    text_of,
+    with_images,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -27,7 +41,6 @@ Item = TypeVar("Item")
 _KEY = 8  # bytes of a key that says nothing: two of a million images share one with a probability of 3e-8
 _OPAQUE = re.compile(r"\b[0-9a-f]{16}\b")
 _new = object.__new__  # the constructors of frozen dataclasses take twice as long
-_set_image, _set_text = (Match.__dict__[name].__set__ for name in ("image", "text"))
 _set_key, _set_load, _set_where = (LazyImage.__dict__[name].__set__ for name in ("key", "load", "where"))
 
 
@@ -40,11 +53,7 @@ def images_in(item: object) -> tuple[LazyImage, ...]:
 
 
 def shows_all(case: Case) -> bool:
-    return all(image.is_there for request in case.requests for image in images_of(request))
-
-
-def images_of_case(case: Case) -> tuple[LazyImage, ...]:
-    return tuple(dict.fromkeys(image for request in case.requests for image in images_of(request)))
+    return all(image.is_there for image in images_of_case(case))
 
 
 def requests_of(cases: Iterable[Case]) -> Iterator[Request]:
@@ -213,10 +222,7 @@ class Copies:
 
 def _copy(item: object, shown: Callable[[LazyImage], LazyImage]) -> object:
     if type(item) is Match:  # the most frequent kind
-        match: Match = _new(Match)
-        _set_image(match, shown(item.image))
-        _set_text(match, copied(item.text))
-        return match
+        return match_of(shown(item.image), copied(item.text))
     if isinstance(item, str):
         return copied(item)
     if isinstance(item, LazyImage):

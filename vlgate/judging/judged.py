@@ -8,7 +8,6 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from math import isnan
-from operator import is_
 from typing import TypeVar, overload
 
 import numpy as np
@@ -26,6 +25,31 @@ Value = TypeVar("Value")
 
 def _at(values: Sequence[Value], places: Places) -> list[Value]:
     return list(map(values.__getitem__, places.data))  # its numbers are made one by one
+
+
+class Asked(Sequence[Request]):
+    """The requests of cases one after the other, which are made when they are looked at."""
+
+    __slots__ = ("cases", "starts")
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self.cases, self.starts = cases, starts_of(cases)
+
+    def __len__(self) -> int:
+        return self.starts[-1]
+
+    def __iter__(self) -> Iterator[Request]:
+        return (request for case in self.cases for request in case.requests)
+
+    @overload
+    def __getitem__(self, place: int) -> Request: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Request]: ...
+    def __getitem__(self, place: int | slice) -> Request | Sequence[Request]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        row = bisect_right(self.starts, place) - 1
+        return self.cases[row].requests[place - self.starts[row]]
 
 
 # The replies to many requests as columns, which take less time and memory than an object for each.
@@ -73,12 +97,14 @@ class Replies(Mapping[Request, Prediction]):
             neither=place in self.neither,
         )
 
-    def take(self, places: Sequence[int] | Places, *, distinct: bool = False) -> Replies:
+    def take(
+        self, places: Sequence[int] | Places, *, distinct: bool = False, requests: Sequence[Request] | None = None
+    ) -> Replies:
         """Return the replies at some places, in their order; ``distinct`` says whether no two requests are equal."""
         rows = np.asarray(places, dtype=np.intp)
         there = list(enumerate(rows.tolist())) if self.problems or self.cut or self.neither else []
         return Replies(
-            requests=_at(self.requests, rows),
+            requests=_at(self.requests, rows) if requests is None else requests,
             scores=self.scores[rows],
             accepted=self.accepted[rows],
             answers=_at(self.answers, rows) if self.answers else (),
@@ -92,25 +118,33 @@ class Replies(Mapping[Request, Prediction]):
         """Return the replies to the distinct requests."""
         if self.distinct:
             return self
-        if all_distinct(self.requests):
-            return replace(self, distinct=True)
-        return self.take(sorted(_first_places(self.requests).values()), distinct=True)
+        places = self.first_places()
+        return replace(self, distinct=True) if len(places) == len(self.requests) else self.take(places, distinct=True)
+
+    def first_places(self) -> Sequence[int]:
+        """Return the places of the distinct requests."""
+        again = repeated(self.requests)
+        first: dict[Request, int] = {}
+        if not again:
+            return range(len(self.requests))
+        asked = enumerate(self.requests)
+        return [place for place, one in asked if hash(one) not in again or first.setdefault(one, place) == place]
 
 
-def all_distinct(values: Collection[Hashable]) -> bool:
-    """Whether the values surely differ, as their hashes do; a set of the values takes ten times as much memory."""
+def repeated(values: Collection[Hashable]) -> frozenset[int]:
+    """Return the hashes that several values have; a set of the values takes ten times as much memory."""
     hashes = np.fromiter(map(hash, values), dtype=np.int64, count=len(values))
     hashes.sort()
-    return bool((hashes[1:] != hashes[:-1]).all())
+    return frozenset(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
 
 
 def replies_to(requests: Sequence[Request], predictions: Mapping[Request, Prediction]) -> Replies:
     if not isinstance(predictions, Replies):
         return replies_of([predictions[request] for request in requests])
     given = predictions.requests
-    if len(given) == len(requests) and all(map(is_, given, requests)):
-        return predictions
-    return predictions.take([predictions.place(request) for request in requests])
+    if len(given) == len(requests) and [*given] == [*requests]:
+        return replace(predictions, requests=requests, _places={})
+    return predictions.take([predictions.place(request) for request in requests], requests=requests)
 
 
 def replies_of(predictions: Sequence[Prediction]) -> Replies:
@@ -134,12 +168,15 @@ def replies_of(predictions: Sequence[Prediction]) -> Replies:
     )
 
 
-def joined(parts: Sequence[Replies], places: Places | None = None) -> Replies:
+def joined(
+    parts: Sequence[Replies], places: Places | None = None, requests: Sequence[Request] | None = None
+) -> Replies:
     """Return the replies of several parts one after the other, or those at some places of them, each named once."""
+    # ``requests`` are those of the result, if they need not be collected from the parts
     if not parts:
         return replies_of(())
     if len(parts) == 1:
-        return parts[0] if places is None else parts[0].take(places)
+        return parts[0].take(places, requests=requests) if places is not None else parts[0]
     starts = np.cumsum([0, *(len(part.requests) for part in parts)]).tolist()
     spread = list(zip(starts, parts, strict=False))
     problems = {start + place: problem for start, part in spread for place, problem in part.problems.items()}
@@ -151,8 +188,9 @@ def joined(parts: Sequence[Replies], places: Places | None = None) -> Replies:
     order = slice(None) if places is None else places  # column by column, so that few are in memory twice
     answered = any(part.answers for part in parts)
     answers = [one for part in parts for one in part.answers or [None] * len(part.requests)] if answered else []
-    requests = [request for part in parts for request in part.requests]
-    requests = requests if places is None else _at(requests, places)
+    if requests is None:
+        requests = [request for part in parts for request in part.requests]
+        requests = requests if places is None else _at(requests, places)
     accepted = np.concatenate([part.accepted for part in parts])[order]
     return Replies(
         requests=requests,
@@ -167,7 +205,7 @@ def joined(parts: Sequence[Replies], places: Places | None = None) -> Replies:
 
 
 def _first_places(requests: Sequence[Request]) -> dict[Request, int]:
-    return dict(zip(reversed(requests), range(len(requests) - 1, -1, -1), strict=True))
+    return dict(zip(reversed([*requests]), range(len(requests) - 1, -1, -1), strict=True))
 
 
 def plain(column: FloatArray) -> list[float | None]:
@@ -194,7 +232,11 @@ class Verdicts(Sequence[Verdict]):
     starts: Sequence[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "starts", starts_of(self.cases))
+        asked = self.replies.requests
+        if isinstance(asked, Asked) and asked.cases is self.cases:
+            object.__setattr__(self, "starts", asked.starts)
+        else:
+            object.__setattr__(self, "starts", starts_of(self.cases))
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -261,9 +303,10 @@ class Verdicts(Sequence[Verdict]):
         chosen = np.asarray(rows, dtype=np.intp)
         if len(chosen) == len(self) and (chosen == np.arange(len(self))).all():
             return self
+        cases = _at(self.cases, chosen)
         return Verdicts(
-            cases=_at(self.cases, chosen),
-            replies=self.replies.take(_places_of(chosen, self.starts)),
+            cases=cases,
+            replies=self.replies.take(_places_of(chosen, self.starts), requests=Asked(cases)),
             states=_at(self.states, chosen),
             right=self.right[chosen],
             facts=_at(self.facts, chosen),
@@ -288,17 +331,20 @@ def verdicts_of(verdicts: Sequence[Verdict]) -> Verdicts:
     )
 
 
-def in_order(parts: Sequence[Verdicts], positions: Sequence[int]) -> Verdicts:
+def in_order(parts: Sequence[Verdicts], positions: Sequence[int], whole: Sequence[Case] = ()) -> Verdicts:
     """Join verdicts of one task in the order of their cases; of two of one case, the later one counts."""
+    # ``whole`` are all cases of the task, which take no memory again if each has a verdict
     if not parts:
         return verdicts_of(())
     shape = None if any(part.shape is None for part in parts) else parts[0].shape
     _, from_the_end = np.unique(np.asarray(positions, dtype=np.intp)[::-1], return_index=True)
     rows = len(positions) - 1 - from_the_end
-    cases = [case for part in parts for case in part.cases]
+    given = [case for part in parts for case in part.cases]
+    cases = whole if len(whole) == len(rows) else _at(given, rows)
+    places = _places_of(rows, starts_of(given))
     return Verdicts(
-        cases=_at(cases, rows),
-        replies=joined([part.replies for part in parts], _places_of(rows, starts_of(cases))),
+        cases=cases,
+        replies=joined([part.replies for part in parts], places, Asked(cases)),
         states=_at([state for part in parts for state in part.states], rows),
         right=np.concatenate([part.right for part in parts])[rows],
         facts=_at([facts for part in parts for facts in part.facts], rows),

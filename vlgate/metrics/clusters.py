@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.types import Case, Compare, FloatArray, Match, Request, images_of
+from vlgate.types import Case, Compare, FloatArray, Match, Matches, Request, images_of
 
 # Quantiles of Student's t distribution, for intervals over few images; numpy has none, and scipy is not required.
 
@@ -208,6 +208,8 @@ def recorded_clusters(ids: Sequence[str], images: Sequence[Sequence[str | None]]
 
 def image_keys(case: Case) -> list[str]:
     """Return the keys of all images of a case; those of images shown together are read as the files of a run are."""
+    if isinstance(case.requests, Matches):
+        return [case.requests.image.key]
     shown = [(image.key, isinstance(request, Compare)) for request in case.requests for image in images_of(request)]
     return [key for joined, together in shown for key in (joined.split(BETWEEN) if together else (joined,))]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -122,9 +121,9 @@ class Collected:
         nodeids = {nodeid: batch for nodeid, batch in self.expected.items() if batch.task.id == task.id}
         parts = [verdicts_of(self.of_test(nodeid)) for nodeid in nodeids]
         positions = array("i", (position for batch in nodeids.values() for position in batch.positions))
-        table = in_order(parts, positions)
+        table = in_order(parts, positions, task.cases)
         if len(table) == len(positions) == len(task.cases):  # the row of each case is its position
-            table = self.tables[task.id] = replace(table, cases=task.cases)
+            self.tables[task.id] = table
             self.verdicts = {nodeid: part for nodeid, part in self.verdicts.items() if nodeid not in nodeids}
         return table
 

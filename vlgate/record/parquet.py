@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.judging.judged import Replies, Verdicts, joined, verdicts_of
+from vlgate.judging.judged import Asked, Replies, Verdicts, joined, verdicts_of
 from vlgate.metrics.clusters import image_of
 from vlgate.record.cases import LISTS, TEXTS, CaseTable, fact_names, truth_of
 from vlgate.record.results import RunResult
@@ -156,8 +156,11 @@ def write_cases(file: Path, run: RunResult) -> None:
 
 
 def write_predictions(file: Path, run: RunResult) -> None:
-    replies = joined([verdicts_of(result.verdicts).replies for result in run.results]).once()
-    groups = (range(len(replies))[start : start + GROUP] for start in range(0, len(replies), GROUP))
+    tables = [verdicts_of(result.verdicts) for result in run.results]
+    asked = Asked([case for table in tables for case in table.cases])
+    replies = joined([table.replies for table in tables], requests=asked)
+    places = replies.first_places()
+    groups = (places[start : start + GROUP] for start in range(0, len(places), GROUP))
     together = any(result.task.together for result in run.results)
     parts = (_reply_table(replies.take(group, distinct=True), together=together) for group in groups)
     _write(file, parts, ["image", "answer", "problem"])

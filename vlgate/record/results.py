@@ -13,7 +13,7 @@ from vlgate.gates.decide import CONFIDENCE, Coverage, Judged
 from vlgate.gates.error_rates import ErrorRates
 from vlgate.gates.records import Decision
 from vlgate.judging.chance import chance
-from vlgate.judging.judged import Verdicts, all_distinct, verdicts_of
+from vlgate.judging.judged import Verdicts, repeated, verdicts_of
 from vlgate.judging.normal import normal_answer
 from vlgate.metrics.compute import metrics, with_intervals
 from vlgate.metrics.macro import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
@@ -28,7 +28,7 @@ from vlgate.record.comparison import Comparison
 from vlgate.record.digests import Digests
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options, Shard
-from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Verdict, images_of, undrawn
+from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Verdict, images_of_case, undrawn
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
 """What messages say about a part of a run."""
@@ -123,7 +123,7 @@ def task_metrics(
         chance=guessed,
         blind=raised(metrics(verdicts_of(blind).columns(task.shape), confidence=CONFIDENCE), guessed) if blind else {},
         responses=_responses(judged) if task.shape == "questions" else {},
-        images=len({image.key for case in judged.cases for request in case.requests for image in images_of(request)}),
+        images=len({image.key for case in judged.cases for image in images_of_case(case)}),
         cut=len({judged.cases[judged.row_of(place)].id for place in judged.replies.cut}),
     )
 
@@ -205,7 +205,7 @@ def _coverage(task: Task, verdicts: Verdicts, unread: int = 0) -> Coverage:
         unscored=states.count("unscored"),
         skipped=states.count("skipped"),
         deselected=len(task.cases) - len(states),
-        distinct=len(asked if all_distinct(asked) else set(asked)),
+        distinct=len(set(asked) if repeated(asked) else asked),
         disputed=disputed(task.left_out),
         corrected=task.corrected,
         unread=unread,

@@ -8,15 +8,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeGuard
 
-import numpy as np
-
 import vlgate
 from vlgate.asking.cache.store import ROOM_BESIDE_STORE, Memory, Store, peek
 from vlgate.asking.checks.check import Check
 from vlgate.asking.dedupe import Identities
-from vlgate.asking.items import requests_of
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
+from vlgate.judging.judged import Asked, repeated
 from vlgate.models.checkpoints.device import pick_device
 from vlgate.models.checkpoints.fingerprint import digest_path, digest_source, installed_version, path_named
 from vlgate.models.loading.registry import LoadedModel, import_target, needs_images, takes
@@ -67,9 +65,7 @@ def _repeated(tasks: Sequence[Task], options: Options) -> frozenset[int] | None:
     size = sum(len(case.requests) for task in tasks for case in task.cases)
     if size <= _SHORT or options.controls_named or options.explain:  # these ask some of all cases again
         return None
-    hashes = np.fromiter((hash(one) for task in tasks for one in requests_of(task.cases)), np.int64, size)
-    hashes.sort()
-    return frozenset(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
+    return repeated(Asked([case for task in tasks for case in task.cases]))
 
 
 def why_not(loaded: LoadedModel, options: Options) -> str:

@@ -152,7 +152,7 @@ def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
         if not all(isinstance(one, Match) for one in asked):
             return None
         pairs = tuple((asked[true], (asked[false],)) for true, false in spec.compared)
-        return Margin(compared=((asked[0], asked[1:]),) if spec.candidates else pairs)
+        return Margin(compared=((asked[0], tuple(asked[1:])),) if spec.candidates else pairs)
     questions = [(one, str(truth)) for one, truth in zip(asked, case.truths, strict=True) if isinstance(one, Ask)]
     if ask_adapter(model) == "answer by match":
         compared: list[Compared] = []

@@ -1,7 +1,7 @@
 """The kinds of a user's own cases: the fields of a line, and the questions and texts that they become."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -13,7 +13,7 @@ from vlgate.sources.reading.source import QUAD_TRUTHS, Find, quad_requests, text
 from vlgate.types import Ask, Capability, LazyImage, Match, Request, Shape
 
 # Each function returns the requests of a line, and their truths.
-Asked = tuple[tuple[Request, ...], tuple[bool | str, ...]]
+Asked = tuple[Sequence[Request], tuple[bool | str, ...]]
 _CROSS = 'cross the answers, such as [["yes", "no"], ["no", "yes"]]'
 YES_NO = ("yes", "no")  # the choices of questions without choices whose right answers are all yes or no
 

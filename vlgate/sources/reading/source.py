@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.records import Record, each
-from vlgate.types import Capability, Case, LazyImage, Match, Request, Shape, Task
+from vlgate.types import Capability, Case, LazyImage, Match, Matches, Request, Shape, Task, match_of
 
 
 class WithRecord(Protocol):
@@ -136,7 +136,7 @@ def case_of(
 ) -> Case:
     return Case(
         id=record.id if name is None else name,
-        requests=tuple(requests),
+        requests=requests if isinstance(requests, Matches) else tuple(requests),
         truths=truths,
         tags=tags,
         file=record.file.name,
@@ -144,8 +144,11 @@ def case_of(
     )
 
 
-def texts_about(image: LazyImage, texts: Iterable[str]) -> tuple[Match, ...]:
-    return tuple(Match(image=image, text=text) for text in texts)
+def texts_about(image: LazyImage, texts: Iterable[str]) -> Sequence[Match]:
+    some = tuple(texts)
+    if "\0" in "".join(some):
+        return tuple(match_of(image, text) for text in some)
+    return Matches(image, some)
 
 
 def pair_of(record: Record, image: LazyImage, fields: tuple[str, str], tags: Mapping[str, str] = NOTHING) -> Case:
