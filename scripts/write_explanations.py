@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from vlgate.asking.items import images_of_case
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.fixtures.reader.reading import Reading
 from vlgate.judging.verdicts import judge
@@ -29,7 +30,7 @@ from vlgate.report.explanations import heat_map
 from vlgate.run.loading import load_model
 from vlgate.run.planning import make_plan
 from vlgate.seeds import generator
-from vlgate.types import Batch, Task, images_of_case
+from vlgate.types import Batch, Task
 
 ROOT = Path(__file__).parents[1]
 RATES = ROOT / "vlgate/probes/explaining/rates.toml"

@@ -229,13 +229,6 @@ class Case:
         return f"{self.file}, record {self.record}" if self.record else self.file
 
 
-def images_of_case(case: Case) -> tuple[LazyImage, ...]:
-    """Return the images that a case is about, each once."""
-    if isinstance(case.requests, Matches):
-        return (case.requests.image,)
-    return tuple(dict.fromkeys(image for request in case.requests for image in images_of(request)))
-
-
 UNREADABLE = "record that cannot be read"
 """The reason in ``Task.left_out`` for records that are lost; a gate counts them as skipped cases."""
 

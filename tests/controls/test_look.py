@@ -7,6 +7,7 @@ import pytest
 from builders import model as fake
 from builders import pair_case, predictor, task_of
 
+from vlgate.asking.items import images_of_case
 from vlgate.asking.predictor import score
 from vlgate.errors import NoReplyError
 from vlgate.gates.decide import Coverage, Judged, decide_all
@@ -21,7 +22,7 @@ from vlgate.probes.controls.look import LOOK, NOTHING, QUESTIONS, REFUSALS, TOLD
 from vlgate.record.options import Options
 from vlgate.run.loading import blind_predictor
 from vlgate.run.planning import make_plan
-from vlgate.types import Ask, Batch, Case, LazyImage, images_of_case
+from vlgate.types import Ask, Batch, Case, LazyImage
 
 SHAPES = {"existence": "pair", "word-swap": "quad", "relative-clause": "set", "active-passive": "active_passive_set"}
 SHAPES |= {"order-inv": "questions", "visual-inv": "questions"}

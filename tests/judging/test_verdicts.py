@@ -9,12 +9,13 @@ from builders import image, judged, table, tabled
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vlgate.asking.items import images_of_case
 from vlgate.judging.chance import chance
 from vlgate.judging.judged import Verdicts, in_order, joined, replies_of, replies_to, verdicts_of
 from vlgate.judging.verdicts import judge, unread
 from vlgate.metrics import sentences
 from vlgate.sources.reading.source import texts_about
-from vlgate.types import TIED, Ask, Batch, Case, Match, Prediction, images_of_case
+from vlgate.types import TIED, Ask, Batch, Case, Match, Prediction
 
 IMAGE = image("a.jpg")
 

@@ -21,10 +21,10 @@ from vlgate.types import (
     Compare,
     LazyImage,
     Match,
+    Matches,
     Read,
     Request,
     images_of,
-    images_of_case,
     match_of,
     text_of,
     with_images,
@@ -54,6 +54,12 @@ def images_in(item: object) -> tuple[LazyImage, ...]:
 
 def shows_all(case: Case) -> bool:
     return all(image.is_there for image in images_of_case(case))
+
+
+def images_of_case(case: Case) -> tuple[LazyImage, ...]:
+    if isinstance(case.requests, Matches):
+        return (case.requests.image,)
+    return tuple(dict.fromkeys(image for request in case.requests for image in images_of(request)))
 
 
 def requests_of(cases: Iterable[Case]) -> Iterator[Request]:

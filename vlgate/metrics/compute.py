@@ -83,13 +83,15 @@ def _measures(cases: Columns) -> dict[str, Measure]:
         return {}
     spec, found = SHAPES[cases.shape], dict[str, Measure]()
     others: dict[str, Measure | None] = dict(spec.statistics(cases)) if spec.statistics else {}
+    every = np.arange(len(cases.images))
     right = cases.facts.get(spec.headline, np.full(len(cases.images), np.nan))
     others |= {name: group_measure(name, right, codes) for name, codes in cases.groups.items() if name in GROUPED}
     for name in (*spec.metrics, *GROUPED):
         if (other := others.get(name)) is not None:
             found[name] = other
         elif name in cases.facts and (rows := np.flatnonzero(np.isfinite(cases.facts[name]))).size:
-            found[name] = mean_of(cases.facts[name][rows], rows)
+            whole = rows.size == every.size  # then nothing is copied: there may be a million cases
+            found[name] = mean_of(cases.facts[name], every) if whole else mean_of(cases.facts[name][rows], rows)
     return found
 
 

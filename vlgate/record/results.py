@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from vlgate.asking.items import images_of_case
 from vlgate.audit.blind_baseline import Probe
 from vlgate.audit.flaws import Flaw
 from vlgate.audit.label_fixes import disputed
@@ -28,7 +29,7 @@ from vlgate.record.comparison import Comparison
 from vlgate.record.digests import Digests
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options, Shard
-from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Verdict, images_of_case, undrawn
+from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Verdict, undrawn
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
 """What messages say about a part of a run."""

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vlgate.asking.items import images_of_case
 from vlgate.errors import ImageError
 from vlgate.probes.explaining.rates import beside
 from vlgate.probes.explaining.record import ATTENDS, Explained, Explanation, of_the_true_text
 from vlgate.probes.explaining.regions import heat
 from vlgate.record.results_folder import FOLDER, INDEX
 from vlgate.record.whole_file import whole_file, write_whole
-from vlgate.types import Box, FloatArray, LazyImage, Task, images_of_case
+from vlgate.types import Box, FloatArray, LazyImage, Task
 
 if TYPE_CHECKING:
     from PIL.Image import Image

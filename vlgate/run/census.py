@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from vlgate.asking.items import shows_all
+from vlgate.asking.items import images_of_case, shows_all
 from vlgate.errors import ImageError, MissingImageError, OptionError, short
 from vlgate.images.files import check_file, nearest_file
-from vlgate.types import Ask, Compare, LazyImage, Request, Task, images_of, images_of_case, recipe_of
+from vlgate.types import Ask, Compare, LazyImage, Request, Task, images_of, recipe_of
 
 ENOUGH = 0.95
 """The share of a task's cases that must have their images; with fewer, nearly every figure is about the rest."""

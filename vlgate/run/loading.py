@@ -21,7 +21,7 @@ from vlgate.asking.checks.check import (
     together,
 )
 from vlgate.asking.checks.precision import check_precision, drawn, lacks_room
-from vlgate.asking.items import Copies, gets_names
+from vlgate.asking.items import Copies, gets_names, images_of_case
 from vlgate.asking.predictor import ModelPredictor, threshold_of
 from vlgate.errors import ModelLoadError, ModelReplyError, described, printable
 from vlgate.models.checkpoints.device import device_name, pick_device, room_of, share_threads
@@ -48,7 +48,6 @@ from vlgate.types import (
     Request,
     Task,
     images_of,
-    images_of_case,
     text_of,
 )
 

@@ -12,22 +12,10 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from vlgate.asking.items import saying, shows_all
+from vlgate.asking.items import images_of_case, saying, shows_all
 from vlgate.errors import described
 from vlgate.seeds import generator
-from vlgate.types import (
-    Case,
-    LazyImage,
-    Match,
-    Prediction,
-    Predictor,
-    Request,
-    Task,
-    images_of,
-    images_of_case,
-    text_of,
-    with_images,
-)
+from vlgate.types import Case, LazyImage, Match, Prediction, Predictor, Request, Task, images_of, text_of, with_images
 
 if TYPE_CHECKING:
     from PIL.Image import Image

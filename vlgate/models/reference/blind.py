@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vlgate.asking.items import images_of_case
 from vlgate.metrics.shapes import SHAPES, contrasts
 from vlgate.metrics.text_learning import (
     IntArray,
@@ -25,7 +26,7 @@ from vlgate.metrics.text_learning import (
     tied_images,
 )
 from vlgate.models.reference.controls import refuse_unknown
-from vlgate.types import Ask, Case, Compare, FloatArray, Match, Task, images_of, images_of_case
+from vlgate.types import Ask, Case, Compare, FloatArray, Match, Task, images_of
 
 _YES_NO = ["no", "yes"]
 _COMMON = 20  # how many of the most common answers compete for a question without choices

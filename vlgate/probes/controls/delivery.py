@@ -10,7 +10,7 @@ import numpy as np
 
 from vlgate.asking.adapters import match_adapter
 from vlgate.asking.checks.check import ROUNDING
-from vlgate.asking.items import case_with, requests_of
+from vlgate.asking.items import case_with, images_of_case, requests_of
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import VlgateError
 from vlgate.images.files import file_image
@@ -23,7 +23,7 @@ from vlgate.probes.controls import faults
 from vlgate.probes.controls.canaries import CANARIES, Asker, Diagnosis, Finding, behind, recognised
 from vlgate.probes.controls.control import Control, Sample
 from vlgate.seeds import generator
-from vlgate.types import Ask, Case, Compare, FloatArray, LazyImage, Prediction, Read, Verdict, images_of_case
+from vlgate.types import Ask, Case, Compare, FloatArray, LazyImage, Prediction, Read, Verdict
 
 OWN = ""  # the reference of a variant that is compared with the image itself
 _FACTORS = (0.98, 0.99, 1.01, 1.02)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.asking.batching import Call, Problem
-from vlgate.asking.items import case_with, requests_of
+from vlgate.asking.items import case_with, images_of_case, requests_of
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import printable
 from vlgate.judging.verdicts import unread
@@ -22,20 +22,7 @@ from vlgate.perturb.images.graded import AWAY, LEVELS, uniform
 from vlgate.perturb.images.registry import perturbed
 from vlgate.probes.controls.control import Control, Sample
 from vlgate.seeds import generator
-from vlgate.types import (
-    TIED,
-    Ask,
-    Case,
-    FloatArray,
-    LazyImage,
-    Prediction,
-    Read,
-    Request,
-    Task,
-    Verdict,
-    images_of_case,
-    text_of,
-)
+from vlgate.types import TIED, Ask, Case, FloatArray, LazyImage, Prediction, Read, Request, Task, Verdict, text_of
 
 TOLD = "There is no image with this question. Answer it as well as you can."
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vlgate.asking.items import images_of_case
 from vlgate.fixtures.reader.forms import Choice
 from vlgate.fixtures.reader.reader import Looking
 from vlgate.fixtures.reader.reading import Reading, UnreadableError
@@ -14,7 +15,7 @@ from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 from vlgate.probes.explaining.explain import text_swaps, texts_at
 from vlgate.probes.explaining.rates import Hit, hit
 from vlgate.probes.explaining.record import Explanation
-from vlgate.types import Box, Case, LazyImage, Match, Shape, images_of, images_of_case, text_of
+from vlgate.types import Box, Case, LazyImage, Match, Shape, images_of, text_of
 
 # The reader evaluates each text on the scene graph, with and without each object. Nothing of this is shown to a model.
 

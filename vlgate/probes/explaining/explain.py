@@ -6,25 +6,12 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from vlgate import types
-from vlgate.asking.items import case_with, saying
+from vlgate.asking.items import case_with, images_of_case, saying
 from vlgate.errors import VlgateError, described
 from vlgate.metrics.shapes import SHAPES
 from vlgate.probes.explaining.record import INTERVENTIONS, Explanation, Finding, Margin, Method, Part, margin_of
 from vlgate.probes.explaining.regions import WINDOWS, Decoded, from_another, hidden, segments
-from vlgate.types import (
-    Box,
-    Case,
-    Compare,
-    LazyImage,
-    Match,
-    Prediction,
-    Predictor,
-    Request,
-    Shape,
-    Verdict,
-    images_of_case,
-    text_of,
-)
+from vlgate.types import Box, Case, Compare, LazyImage, Match, Prediction, Predictor, Request, Shape, Verdict, text_of
 
 NEUTRAL = "thing"  # what a word is exchanged for: a word that names nothing in particular
 MOST_WORDS = 40  # the most words of a case that are changed, the first ones

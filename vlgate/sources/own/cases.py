@@ -6,10 +6,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil, floor
 from pathlib import Path
-from sys import intern
 from typing import Any
 
 from vlgate.errors import DataError, nearest, short
@@ -222,7 +221,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
     kept = {} if checking else {file: _records(file, _state(file)) for file in homes}
     _records.cache_clear()
     for file in homes:
-        deque(each(add, own_records(file) if checking else _emptied(kept[file])), maxlen=0)
+        deque(each(add, own_records(file) if checking else _emptied(file, kept[file])), maxlen=0)
     for task, kind in kinds.items():
         if cases[task]:  # none of it may be left while errors are noted
             yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
@@ -248,25 +247,34 @@ def _state(file: Path) -> tuple[int, ...]:
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
+_Kept = tuple[str | int, tuple[str, ...], tuple[Any, ...]]  # the name of a record, its fields and their values
+
+
 @lru_cache(maxsize=64)
 @collector_paused()
-def _records(file: Path, _: tuple[int, ...]) -> deque[Record]:
+def _records(file: Path, _: tuple[int, ...]) -> deque[_Kept]:
     """The records of a file in some state, which are read once: from listing its tasks until ``read`` makes cases."""
-    records: deque[Record] = deque()
-    known: dict[str, Any] = {}
+    records: deque[_Kept] = deque()
+    known: dict[Any, Any] = {}
     for record in own_records(file):
         # names, tasks and tags are kept once for all records, which takes 0.8 KB less for each
-        record.fields = {
-            intern(name): known.setdefault(repr(value), value) if name in _REPEATED else value
+        names = tuple(record.fields)
+        values = [
+            known.setdefault(repr(value), value) if name in _REPEATED else value
             for name, value in record.fields.items()
-        }
-        records.append(record)
+        ]
+        records.append((record.name, known.setdefault(names, names), tuple(values)))
     return records
 
 
-def _emptied(records: deque[Record]) -> Iterator[Record]:
+def _record(file: Path, kept: _Kept) -> Record:
+    name, names, values = kept
+    return Record(file, name, dict(zip(names, values, strict=True)), REMEDY)
+
+
+def _emptied(file: Path, records: deque[_Kept]) -> Iterator[Record]:
     while records:
-        yield records.popleft()
+        yield _record(file, records.popleft())
 
 
 @lru_cache(maxsize=64)  # a run calls this about five times, and 100,000 lines take 0.3 s
@@ -280,7 +288,7 @@ def _tasks(file: Path, state: tuple[int, ...], *, noted: bool) -> Mapping[str, t
 
     records: Iterable[Record] = own_records(file)  # in any case if one is wrong: the first one ends the reading
     with suppress(DataError):
-        records = records if noted else _records(file, state)
+        records = records if noted else map(partial(_record, file), _records(file, state))
     deque(each(add, records), maxlen=0)
     return tasks
 
