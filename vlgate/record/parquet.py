@@ -53,10 +53,10 @@ def booleans(values: NDArray[np.bool_], there: NDArray[np.bool_]) -> Any:
     return pa.Array.from_buffers(pa.bool_(), len(values), [_mask(there), _bits(values)])
 
 
-def lists(values: Any, sizes: Sequence[int]) -> Any:
+def lists(values: Any, starts: Sequence[int]) -> Any:
     import pyarrow as pa
 
-    ends = np.cumsum([0, *sizes], dtype=np.int32)
+    ends = np.array(starts, dtype=np.int32)
     column = pa.Array.from_buffers(pa.int32(), len(ends), [None, pa.py_buffer(ends)])
     return pa.ListArray.from_arrays(column, values)
 
@@ -108,7 +108,7 @@ def _makers(task: Task, judged: Verdicts) -> dict[str, Callable[[], Any]]:
         return texts([written[id(case.tags)] for case in cases])
 
     def each(values: Any) -> Any:
-        return lists(values, [len(case.requests) for case in cases])
+        return lists(values, judged.starts)
 
     return {
         "task": lambda: texts([task.id] * len(cases)),
