@@ -27,7 +27,7 @@ def _at(values: Sequence[Value], places: Places) -> list[Value]:
     return list(map(values.__getitem__, places.data))  # its numbers are made one by one
 
 
-class Asked(Sequence[Request]):
+class RequestsOf(Sequence[Request]):
     """The requests of cases one after the other, which are made when they are looked at."""
 
     __slots__ = ("cases", "starts")
@@ -80,7 +80,7 @@ class Replies(Mapping[Request, Prediction]):
 
     def place(self, request: Request) -> int:
         if not self._places:
-            self._places.update(_first_places(self.requests))
+            self._places.update({one: place for place, one in reversed([*enumerate(self.requests)])})
         return self._places[request]
 
     def at(self, place: int) -> Prediction:
@@ -204,10 +204,6 @@ def joined(
     )
 
 
-def _first_places(requests: Sequence[Request]) -> dict[Request, int]:
-    return dict(zip(reversed([*requests]), range(len(requests) - 1, -1, -1), strict=True))
-
-
 def plain(column: FloatArray) -> list[float | None]:
     """Return the numbers of a column, None for NaN."""
     found: list[float | None] = column.tolist()
@@ -233,7 +229,7 @@ class Verdicts(Sequence[Verdict]):
 
     def __post_init__(self) -> None:
         asked = self.replies.requests
-        if isinstance(asked, Asked) and asked.cases is self.cases:
+        if isinstance(asked, RequestsOf) and asked.cases is self.cases:
             object.__setattr__(self, "starts", asked.starts)
         else:
             object.__setattr__(self, "starts", starts_of(self.cases))
@@ -306,7 +302,7 @@ class Verdicts(Sequence[Verdict]):
         cases = _at(self.cases, chosen)
         return Verdicts(
             cases=cases,
-            replies=self.replies.take(_places_of(chosen, self.starts), requests=Asked(cases)),
+            replies=self.replies.take(_places_of(chosen, self.starts), requests=RequestsOf(cases)),
             states=_at(self.states, chosen),
             right=self.right[chosen],
             facts=_at(self.facts, chosen),
@@ -344,7 +340,7 @@ def in_order(parts: Sequence[Verdicts], positions: Sequence[int], whole: Sequenc
     places = _places_of(rows, starts_of(given))
     return Verdicts(
         cases=cases,
-        replies=joined([part.replies for part in parts], places, Asked(cases)),
+        replies=joined([part.replies for part in parts], places, RequestsOf(cases)),
         states=_at([state for part in parts for state in part.states], rows),
         right=np.concatenate([part.right for part in parts])[rows],
         facts=_at([facts for part in parts for facts in part.facts], rows),

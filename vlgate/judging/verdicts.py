@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vlgate.judging.judged import Asked, Verdicts, lacking, replies_to, truncated
+from vlgate.judging.judged import RequestsOf, Verdicts, lacking, replies_to, truncated
 from vlgate.judging.normal import normal_answer, normal_choice
 from vlgate.metrics import sentences
 from vlgate.metrics.compute import in_rows
@@ -39,7 +39,7 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[V
     Raises: KeyError if a request has no prediction at all.
     """
     cases, spec = batch.cases, SHAPES[batch.task.shape]
-    replies = replies_to(Asked(cases), predictions)
+    replies = replies_to(RequestsOf(cases), predictions)
     states: list[State] = ["judged"] * len(cases)
     facts, right = [_NO_FACTS] * len(cases), np.zeros(len(cases), dtype=np.bool_)
     verdicts = Verdicts(cases=cases, replies=replies, states=states, right=right, facts=facts, shape=batch.task.shape)

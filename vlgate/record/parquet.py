@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.judging.judged import Asked, Replies, Verdicts, joined, verdicts_of
+from vlgate.judging.judged import Replies, RequestsOf, Verdicts, joined, verdicts_of
 from vlgate.metrics.clusters import image_of
 from vlgate.record.cases import LISTS, TEXTS, CaseTable, fact_names, truth_of
 from vlgate.record.results import RunResult
@@ -157,7 +157,7 @@ def write_cases(file: Path, run: RunResult) -> None:
 
 def write_predictions(file: Path, run: RunResult) -> None:
     tables = [verdicts_of(result.verdicts) for result in run.results]
-    asked = Asked([case for table in tables for case in table.cases])
+    asked = RequestsOf([case for table in tables for case in table.cases])
     replies = joined([table.replies for table in tables], requests=asked)
     places = replies.first_places()
     groups = (places[start : start + GROUP] for start in range(0, len(places), GROUP))

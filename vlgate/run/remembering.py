@@ -14,7 +14,7 @@ from vlgate.asking.checks.check import Check
 from vlgate.asking.dedupe import Identities
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.asking.reply_cache import ReplyCache
-from vlgate.judging.judged import Asked, repeated
+from vlgate.judging.judged import RequestsOf, repeated
 from vlgate.models.checkpoints.device import pick_device
 from vlgate.models.checkpoints.fingerprint import digest_path, digest_source, installed_version, path_named
 from vlgate.models.loading.registry import LoadedModel, import_target, needs_images, takes
@@ -65,7 +65,7 @@ def _repeated(tasks: Sequence[Task], options: Options) -> frozenset[int] | None:
     size = sum(len(case.requests) for task in tasks for case in task.cases)
     if size <= _SHORT or options.controls_named or options.explain:  # these ask some of all cases again
         return None
-    return repeated(Asked([case for task in tasks for case in task.cases]))
+    return repeated(RequestsOf([case for task in tasks for case in task.cases]))
 
 
 def why_not(loaded: LoadedModel, options: Options) -> str:
