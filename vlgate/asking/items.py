@@ -274,7 +274,11 @@ def hashed_order(items: Sequence[Ordered], seed: int | None) -> Sequence[int]:
 def hashed_cases(cases: Sequence[Case], seed: int) -> Sequence[int]:
     # A call may hold the requests of one case only. The cases of a file may alternate between true and false, so their
     # own order must tell nothing either. Those whose first requests are about the same image stay near each other.
-    return _order(((_parts(case.requests[0])[0], case.id) for case in cases), seed)
+    return _order(((_first_key(case), case.id) for case in cases), seed)
+
+
+def _first_key(case: Case) -> str:
+    return case.requests.image.key if isinstance(case.requests, Matches) else _parts(case.requests[0])[0]
 
 
 def _order(parts: Iterable[tuple[str, str]], seed: int) -> Sequence[int]:

@@ -88,15 +88,15 @@ class ModelPredictor:
         # Returns: one prediction per distinct request, in the order of first appearance; a prediction without a reply
         # says why there is none. Raises: ModelReplyError if a reply cannot be used: NaN, infinite, too few, of another
         # type. Exceptions of the model itself pass through.
-        distinct = list(dict.fromkeys(requests))
+        distinct: list[Any] = list(dict.fromkeys(requests))
+        kinds = set(map(type, distinct))
+        asks = {Match: self._match, Ask: self._ask, Read: self._read, Compare: self._compare}
+        if len(kinds) == 1:  # as in most batches
+            return asks[kinds.pop()](distinct)
         replies: dict[Request, Prediction] = {}
-        for kind, ask in ((Match, self._match), (Ask, self._ask), (Read, self._read), (Compare, self._compare)):
-            of_kind: list[Any] = [request for request in distinct if isinstance(request, kind)]
-            if of_kind:
-                part = ask(of_kind)
-                if len(part) == len(distinct):  # most batches hold one kind of request, and are in order already
-                    return part
-                replies.update(part)
+        for kind, ask in asks.items():
+            if of_kind := [request for request in distinct if type(request) is kind]:
+                replies.update(ask(of_kind))
         return {request: replies[request] for request in distinct}
 
     def through_chain(self, arrangement: Arranged | None = None) -> Asking:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from math import isnan
+from operator import attrgetter
 from typing import TypeVar, overload
 
 import numpy as np
@@ -21,6 +23,7 @@ from vlgate.types import Case, FloatArray, Prediction, Request, Shape, State, Ve
 
 Places = NDArray[np.intp]
 Value = TypeVar("Value")
+_requests = attrgetter("requests")
 
 
 def _at(values: Sequence[Value], places: Places) -> list[Value]:
@@ -39,7 +42,7 @@ class RequestsOf(Sequence[Request]):
         return self.starts[-1]
 
     def __iter__(self) -> Iterator[Request]:
-        return (request for case in self.cases for request in case.requests)
+        return chain.from_iterable(map(_requests, self.cases))
 
     @overload
     def __getitem__(self, place: int) -> Request: ...
@@ -47,7 +50,12 @@ class RequestsOf(Sequence[Request]):
     def __getitem__(self, place: slice) -> Sequence[Request]: ...
     def __getitem__(self, place: int | slice) -> Request | Sequence[Request]:
         if isinstance(place, slice):
-            return list(self)[place]
+            start, stop, step = place.indices(len(self))
+            if step != 1 or start >= stop:
+                return list(self)[place]
+            row = bisect_right(self.starts, start) - 1
+            some = chain.from_iterable(map(_requests, self.cases[row : bisect_left(self.starts, stop)]))
+            return list(islice(some, start - self.starts[row], stop - self.starts[row]))
         row = bisect_right(self.starts, place) - 1
         return self.cases[row].requests[place - self.starts[row]]
 
@@ -102,9 +110,12 @@ class Replies(Mapping[Request, Prediction]):
     ) -> Replies:
         """Return the replies at some places, in their order; ``distinct`` says whether no two requests are equal."""
         rows = np.asarray(places, dtype=np.intp)
+        if requests is None:
+            plain = isinstance(places, range) and places.step == 1
+            requests = self.requests[places.start : places.stop] if plain else _at(self.requests, rows)
         there = list(enumerate(rows.tolist())) if self.problems or self.cut or self.neither else []
         return Replies(
-            requests=_at(self.requests, rows) if requests is None else requests,
+            requests=requests,
             scores=self.scores[rows],
             accepted=self.accepted[rows],
             answers=_at(self.answers, rows) if self.answers else (),
@@ -142,7 +153,7 @@ def replies_to(requests: Sequence[Request], predictions: Mapping[Request, Predic
     if not isinstance(predictions, Replies):
         return replies_of([predictions[request] for request in requests])
     given = predictions.requests
-    if len(given) == len(requests) and [*given] == [*requests]:
+    if len(given) == len(requests) and list(given) == list(requests):
         return replace(predictions, requests=requests, _places={})
     return predictions.take([predictions.place(request) for request in requests], requests=requests)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
+from operator import attrgetter
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from vlgate.metrics.clusters import case_clusters, clusters, numbered
 from vlgate.metrics.measures import GROUPED, Columns, Measure, clusters_of, group_codes, group_measure, mean_of
 from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Case, FloatArray, Metric, Shape, Verdict
+
+_truths = attrgetter("truths")
 
 
 def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:
@@ -97,9 +100,9 @@ def _measures(cases: Columns) -> dict[str, Measure]:
 
 def starts_of(cases: Sequence[Case]) -> Sequence[int]:
     """Return the place of the first request of each case, and the place behind the last request."""
-    sizes = {len(case.requests) for case in cases}
+    sizes = set(map(len, map(_truths, cases)))  # a case has a truth for each request
     if len(sizes) > 1:
-        return [0, *accumulate(len(case.requests) for case in cases)]
+        return [0, *accumulate(map(len, map(_truths, cases)))]
     width = max(sizes, default=1)
     return range(0, width * len(cases) + 1, width)
 

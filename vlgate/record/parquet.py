@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -142,7 +143,9 @@ def _case_groups(run: RunResult) -> Iterator[Any]:
         start = 0
         while start < rows.num_rows:
             end = min(rows.num_rows, start + room)
-            parts.append(JudgedRows(rows.task, rows.verdicts[start:end]).table())
+            some = rows.verdicts[start:end]
+            asked = list(some.replies.requests)  # made once for all columns
+            parts.append(JudgedRows(rows.task, replace(some, replies=replace(some.replies, requests=asked))).table())
             start, room = end, room - (end - start)
             if not room:
                 yield pa.concat_tables(parts, promote_options="permissive").select(names).combine_chunks()

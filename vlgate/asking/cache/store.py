@@ -419,7 +419,7 @@ class Memory:
     _held: int = 0
 
     def holds_any(self, keys: Iterable[Hashable]) -> bool:
-        return not self._recent.keys().isdisjoint(keys)
+        return bool(self._recent) and not self._recent.keys().isdisjoint(keys)
 
     def get(self, keys: Iterable[Key]) -> tuple[dict[Key, bytes], int]:
         recent = self._recent

@@ -405,6 +405,7 @@ def _true_texts(keys: set[str], tasks: Sequence[Task]) -> set[tuple[str, str]]:
         (request.image.key, request.text)
         for task in tasks
         for case in task.cases
+        if any(image.key in keys for image in images_of_case(case))
         for request, truth in zip(case.requests, case.truths, strict=True)
         if truth is True and isinstance(request, Match) and request.image.key in keys
     }

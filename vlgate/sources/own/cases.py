@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import ceil, floor
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ _JSON: Mapping[str, str] = {
     **dict.fromkeys(("foils", "captions", "questions", "choices", "true"), '["a cat", "a dog"]'),
 }
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-_REPEATED = frozenset(("task", "tags"))  # the fields that many lines have the same values of
+_REPEATED = ("task", "shape", "kind", "tags")  # the fields that many lines have the same values of
 _NAMES = ("task", "id", "image", "twin", "perturbed_image", "kind")
 
 
@@ -218,7 +218,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
             problem = f"id {short(case.id)!r} is already used in task {task!r} ({where})"
             raise record.error(problem, "give each case an id of its own, or leave one of them out")
 
-    kept = {} if checking else {file: _records(file, _state(file)) for file in homes}
+    kept = {} if checking else {file: _records(file, _state(file))[0] for file in homes}
     _records.cache_clear()
     for file in homes:
         deque(each(add, own_records(file) if checking else _emptied(file, kept[file])), maxlen=0)
@@ -252,29 +252,29 @@ _Kept = tuple[str | int, tuple[str, ...], tuple[Any, ...]]  # the name of a reco
 
 @lru_cache(maxsize=64)
 @collector_paused()
-def _records(file: Path, _: tuple[int, ...]) -> deque[_Kept]:
-    """The records of a file in some state, which are read once: from listing its tasks until ``read`` makes cases."""
+def _records(file: Path, _: tuple[int, ...]) -> tuple[deque[_Kept], list[Record]]:
+    """The records of a file in some state, read once, from listing its tasks until ``read`` makes cases.
+
+    And the first of each task and kind, in their order.
+    """
     records: deque[_Kept] = deque()
+    firsts: dict[Any, Record] = {}
     known: dict[Any, Any] = {}
     for record in own_records(file):
         # names, tasks and tags are kept once for all records, which takes 0.8 KB less for each
-        names = tuple(record.fields)
-        values = [
-            known.setdefault(repr(value), value) if name in _REPEATED else value
-            for name, value in record.fields.items()
-        ]
+        fields, names = record.fields, tuple(record.fields)
+        told = {name: repr(fields[name]) for name in _REPEATED if name in fields}
+        values = [known.setdefault(told[name], value) if name in told else value for name, value in fields.items()]
         records.append((record.name, known.setdefault(names, names), tuple(values)))
-    return records
-
-
-def _record(file: Path, kept: _Kept) -> Record:
-    name, names, values = kept
-    return Record(file, name, dict(zip(names, values, strict=True)), REMEDY)
+        task, shape, kind = map(told.get, _REPEATED[:3])
+        firsts.setdefault((names, task, shape, kind, type(fields.get("false"))), record)
+    return records, list(firsts.values())
 
 
 def _emptied(file: Path, records: deque[_Kept]) -> Iterator[Record]:
     while records:
-        yield _record(file, records.popleft())
+        name, names, values = records.popleft()
+        yield Record(file, name, dict(zip(names, values, strict=True)), REMEDY)
 
 
 @lru_cache(maxsize=64)  # a run calls this about five times, and 100,000 lines take 0.3 s
@@ -288,7 +288,7 @@ def _tasks(file: Path, state: tuple[int, ...], *, noted: bool) -> Mapping[str, t
 
     records: Iterable[Record] = own_records(file)  # in any case if one is wrong: the first one ends the reading
     with suppress(DataError):
-        records = records if noted else map(partial(_record, file), _records(file, state))
+        records = records if noted else _records(file, state)[1]
     deque(each(add, records), maxlen=0)
     return tasks
 
