@@ -169,10 +169,16 @@ class Matches(Sequence[Match]):
         return tuple(self) == other
 
     def __hash__(self) -> int:
-        return hash(tuple(self))
+        return hash(tuple(self.named))
 
     def __repr__(self) -> str:
         return repr(tuple(self))
+
+    @property
+    def named(self) -> list[tuple[str, str]]:
+        """The key of the image and the text of each request, which have the hash of the request."""
+        key = self.image.key
+        return [(key, text) for text in self._texts.split("\0")]
 
 
 def images_of(request: Request) -> tuple[LazyImage, ...]:

@@ -19,7 +19,7 @@ from vlgate.metrics.compute import columns_of, numbers, starts_of
 from vlgate.metrics.measures import Columns
 from vlgate.metrics.sentences import CaseReplies
 from vlgate.metrics.shapes import SHAPES
-from vlgate.types import Case, FloatArray, Prediction, Request, Shape, State, Verdict
+from vlgate.types import Case, FloatArray, Matches, Prediction, Request, Shape, State, Verdict
 
 Places = NDArray[np.intp]
 Value = TypeVar("Value")
@@ -43,6 +43,11 @@ class RequestsOf(Sequence[Request]):
 
     def __iter__(self) -> Iterator[Request]:
         return chain.from_iterable(map(_requests, self.cases))
+
+    @property
+    def hashes(self) -> Iterator[int]:
+        named = (asked.named if isinstance(asked, Matches) else asked for asked in map(_requests, self.cases))
+        return map(hash, chain.from_iterable(named))
 
     @overload
     def __getitem__(self, place: int) -> Request: ...
@@ -144,7 +149,8 @@ class Replies(Mapping[Request, Prediction]):
 
 def repeated(values: Collection[Hashable]) -> frozenset[int]:
     """Return the hashes that several values have; a set of the values takes ten times as much memory."""
-    hashes = np.fromiter(map(hash, values), dtype=np.int64, count=len(values))
+    known = values.hashes if isinstance(values, RequestsOf) else map(hash, values)
+    hashes = np.fromiter(known, dtype=np.int64, count=len(values))
     hashes.sort()
     return frozenset(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
 

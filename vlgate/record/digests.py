@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
-from vlgate.types import Ask, Compare, Match, Task, Verdict
+from vlgate.types import Ask, Compare, Match, Matches, Task, Verdict
 
 if TYPE_CHECKING:
     from vlgate.record.cases import CaseTable
@@ -26,6 +26,11 @@ def digest(tasks: Iterable[Task]) -> str:
         truths = {case.truths: repr(case.truths) for case in task.cases}
         for case in task.cases:
             parts = [case.id, truths[case.truths]]
+            if isinstance(case.requests, Matches):  # the most frequent kind
+                for named in case.requests.named:
+                    parts += ("Match", *named)
+                whole.update(_one(parts))
+                continue
             for request in case.requests:
                 if isinstance(request, Match):
                     parts += ["Match", request.image.key, request.text]
