@@ -175,7 +175,7 @@ def photograph(key: str) -> str:
 
 def connected(sets: Iterable[Iterable[str]]) -> dict[str, str]:
     """Return the component of each image, by key: the smallest photograph that sets of images connect it to."""
-    above: dict[str, str] = {}
+    above: dict[str, str] = {}  # of a photograph that others connect to a smaller one, that or one between
     photographs: dict[str, str] = {}
     for keys in sets:
         first = ""
@@ -183,13 +183,13 @@ def connected(sets: Iterable[Iterable[str]]) -> dict[str, str]:
             name = photographs.get(key)
             if name is None:
                 name = photographs[key] = photograph(key)
-                above.setdefault(name, name)
             if first and name != first:
                 low, high = sorted((_top(above, name), _top(above, first)))
                 above[high] = low
             first = name
-    for key, name in photographs.items():  # in place, because a dict of a million images takes 80 MB
-        photographs[key] = _top(above, name)
+    if above:
+        for key, name in photographs.items():  # in place, because a dict of a million images takes 80 MB
+            photographs[key] = _top(above, name)
     return photographs
 
 
@@ -227,8 +227,8 @@ def _component_names(ids: Sequence[str], keys: Iterable[Sequence[str]]) -> tuple
 
 
 def _top(above: dict[str, str], name: str) -> str:
-    while above[name] != name:
-        above[name] = name = above[above[name]]
+    while (up := above.get(name, name)) != name:
+        above[name] = name = above.get(up, up)
     return name
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import accumulate
 from operator import attrgetter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vlgate.metrics.clusters import case_clusters, clusters, numbered
 from vlgate.metrics.measures import GROUPED, Columns, Measure, clusters_of, group_codes, group_measure, mean_of
@@ -32,6 +32,7 @@ def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:
 def columns_of(
     shape: Shape, cases: Sequence[Case], facts: Sequence[Mapping[str, float]], scores: FloatArray, accepted: FloatArray
 ) -> Columns:
+    images = clusters(case_clusters(cases)).codes  # first, because it takes the most memory for a moment
     shared = {id(fact): fact for fact in facts}  # few, because cases share equal facts
     number = {key: row for row, key in enumerate(shared)}
     rows = np.array([number[id(fact)] for fact in facts], dtype=np.intp)
@@ -42,7 +43,7 @@ def columns_of(
         scores=in_rows(starts, scores),
         accepted=in_rows(starts, accepted),
         facts={name: numbers([one.get(name) for one in shared.values()])[rows] for name in names},
-        images=clusters(case_clusters(cases)).codes,
+        images=images,
         groups=group_codes([case.tags for case in cases]),
     )
 
@@ -100,11 +101,15 @@ def _measures(cases: Columns) -> dict[str, Measure]:
 
 def starts_of(cases: Sequence[Case]) -> Sequence[int]:
     """Return the place of the first request of each case, and the place behind the last request."""
-    sizes = set(map(len, map(_truths, cases)))  # a case has a truth for each request
-    if len(sizes) > 1:
-        return [0, *accumulate(map(len, map(_truths, cases)))]
-    width = max(sizes, default=1)
-    return range(0, width * len(cases) + 1, width)
+    return starts(np.fromiter(map(len, map(_truths, cases)), dtype=np.int32, count=len(cases)))  # one for each request
+
+
+def starts(sizes: NDArray[np.int32]) -> Sequence[int]:
+    """Return where each of n rows begins that follow each other, and where the last one ends."""
+    width = int(sizes[0]) if len(sizes) else 1
+    if width and (sizes == width).all():
+        return range(0, width * len(sizes) + 1, width)
+    return [0, *np.cumsum(sizes, dtype=np.int64).tolist()]
 
 
 def in_rows(starts: Sequence[int], values: FloatArray) -> FloatArray:
@@ -112,7 +117,7 @@ def in_rows(starts: Sequence[int], values: FloatArray) -> FloatArray:
     if isinstance(starts, range):
         return values.reshape(len(starts) - 1, starts.step)
     sizes = np.diff(starts)
-    rows = np.full((len(sizes), int(sizes.max())), np.nan)
+    rows = np.full((len(sizes), int(sizes.max(initial=0))), np.nan)
     rows[np.arange(rows.shape[1]) < sizes[:, None]] = values
     return rows
 

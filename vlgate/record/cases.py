@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vlgate.gates.decide import Coverage, Judged
 from vlgate.metrics.clusters import Clusters, clusters, image_of, recorded_clusters
-from vlgate.metrics.compute import metrics
+from vlgate.metrics.compute import in_rows, metrics, starts
 from vlgate.metrics.measures import Columns, group_codes
 from vlgate.metrics.sentences import figure
 from vlgate.metrics.shapes import SHAPES
@@ -79,10 +79,8 @@ class CaseTable:
         import pyarrow.compute as pc
 
         column = self.rows.column("scores")
-        sizes = np.array(pc.list_value_length(column).to_pylist(), dtype=np.intp)
-        scores = np.full((len(self), int(sizes.max(initial=0))), np.nan)
-        scores[np.arange(scores.shape[1]) < sizes[:, None]] = numbers(pc.list_flatten(column))
-        return scores
+        sizes = np.from_dlpack(pc.list_value_length(column).combine_chunks())
+        return in_rows(starts(sizes), numbers(pc.list_flatten(column)))
 
     @cached_property
     def case_metrics(self) -> Mapping[str, FloatArray]:
@@ -195,10 +193,12 @@ def rows_at(table: Any, places: NDArray[Any]) -> Any:
 
 
 def numbers(column: Any) -> FloatArray:
-    """Return a column of numbers as an array of shape (n,), NaN for an empty cell; it imports no pandas either."""
+    """Return a column of numbers as an array of shape (n,), NaN for an empty cell; it may not be writeable."""
     import pyarrow as pa
 
     cells = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if not cells.null_count and cells.type == pa.float64():
+        return np.from_dlpack(cells)  # nothing is copied: there may be a million cases
     values = np.full(len(cells), np.nan)
     values[np.from_dlpack(cells.is_valid().cast(pa.uint8())) == 1] = np.from_dlpack(cells.drop_null())
     return values

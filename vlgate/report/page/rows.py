@@ -107,15 +107,15 @@ def _of_task(name: str, table: CaseTable, headline: str, wanted: Wanted) -> Task
     shown = chosen(margin, wanted.most, f"{wanted.seed}:page:{name}", [int(place) for place in broken])
     example = _rows(table, [table.states.index("judged")]) if "judged" in table.states else [None]
     unscored = [row for row, state in enumerate(table.states) if state == "unscored"]
-    known = table.scores[np.isfinite(table.scores)] if np.isfinite(table.scores).any() else np.zeros(1)
+    known = np.isfinite(table.scores)
     return TaskRows(
         example=example[0],
         missed=tuple(_rows(table, missed[shown])),
         broken=tuple(_rows(table, missed[broken])),
         unscored=tuple(_rows(table, unscored[:UNSCORED])),
         all_missed=len(missed),
-        lowest=float(known.min()),
-        highest=float(known.max()),
+        lowest=float(table.scores.min(where=known, initial=np.inf)) if known.any() else 0.0,
+        highest=float(table.scores.max(where=known, initial=-np.inf)) if known.any() else 0.0,
     )
 
 
