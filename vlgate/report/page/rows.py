@@ -44,7 +44,7 @@ def margins_of(headline: str, table: CaseTable, missed: NDArray[np.intp]) -> Flo
 
 
 def missed_rows(table: CaseTable) -> NDArray[np.intp]:
-    return np.array([row for row, right in enumerate(table.right) if right is False], dtype=np.intp)
+    return np.flatnonzero([right is False for right in table.right])
 
 
 def chosen(margin: FloatArray, most: int, seed: str, kept: Sequence[int] = ()) -> list[int]:
@@ -53,10 +53,11 @@ def chosen(margin: FloatArray, most: int, seed: str, kept: Sequence[int] = ()) -
     >>> chosen(np.array([0.1, 0.3, 0.2, 0.0]), 3, "x", kept=[3])
     [1, 2, 3]
     """
-    order: NDArray[Any] = np.argsort(-margin, kind="stable")
-    first = order[: min(WORST, most)]
-    must = np.setdiff1d(np.asarray(kept, dtype=order.dtype), first)
-    others = np.setdiff1d(order[len(first) :], must)
+    first = np.argsort(-margin, kind="stable")[: min(WORST, most)].copy()
+    must = np.setdiff1d(np.asarray(kept, dtype=np.intp), first)
+    left = np.ones(len(margin), dtype=np.bool_)
+    left[[*first, *must]] = False
+    others = np.flatnonzero(left)
     room = max(0, most - len(first) - len(must))
     if len(others) > room:
         others = generator(seed).choice(others, size=room, replace=False)
@@ -102,7 +103,7 @@ def _of_task(name: str, table: CaseTable, headline: str, wanted: Wanted) -> Task
     missed = missed_rows(table)
     margin = margins_of(headline, table, missed)
     ids = wanted.broken.get(name, frozenset())
-    places = np.array([index for index, row in enumerate(missed) if ids and table.ids[row] in ids], dtype=np.intp)
+    places = np.flatnonzero([table.ids[row] in ids for row in missed]) if ids else np.empty(0, dtype=np.intp)
     broken = places[chosen(margin[places], wanted.quota, f"{wanted.seed}:broken:{name}")]
     shown = chosen(margin, wanted.most, f"{wanted.seed}:page:{name}", [int(place) for place in broken])
     example = _rows(table, [table.states.index("judged")]) if "judged" in table.states else [None]
