@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -39,11 +39,14 @@ class CaseTable:
     shape: Shape
     together: bool = False  # whether the images of a case were asked about together
     rows: Any = field(repr=False)  # a table of pyarrow with the columns of cases.parquet, or ``JudgedRows``
+    held: Mapping[str, Callable[[], list[Any]]] = field(default_factory=dict, repr=False)  # columns that need no table
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
 
     def column(self, name: str) -> list[Any]:
+        if name in self.held:
+            return self.held[name]()
         if name not in _REPEATED:
             values: list[Any] = self.rows.column(name).to_pylist()
             return values
@@ -52,7 +55,7 @@ class CaseTable:
         return [known[code] for code in cells.indices.to_pylist()]
 
     def take(self, rows: Sequence[int] | NDArray[Any]) -> CaseTable:
-        return replace(self, rows=rows_at(self.rows, np.asarray(rows)))
+        return replace(self, rows=rows_at(self.rows, np.asarray(rows)), held={})
 
     ids = cached_property(lambda self: tuple[str, ...](self.column("case")))
     states = cached_property(lambda self: tuple[str, ...](self.column("state")))

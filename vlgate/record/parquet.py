@@ -35,7 +35,8 @@ def texts(values: Sequence[str | None]) -> Any:
     plain = len(content) == sum(map(len, known))
     wide = len(content) >= 2**31
     sizes = map(len, known if plain else map(str.encode, known))
-    ends = np.cumsum([0, *sizes], dtype=np.int64).astype(np.int64 if wide else np.int32)
+    ends = np.zeros(len(values) + 1, dtype=np.int64 if wide else np.int32)
+    np.fromiter(sizes, dtype=ends.dtype, count=len(values)).cumsum(dtype=ends.dtype, out=ends[1:])
     kind = pa.large_string() if wide else pa.string()
     return pa.Array.from_buffers(kind, len(values), [_mask(there), pa.py_buffer(ends), pa.py_buffer(content)])
 
@@ -129,7 +130,17 @@ def _makers(task: Task, judged: Verdicts) -> dict[str, Callable[[], Any]]:
 
 
 def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
-    return CaseTable(shape=task.shape, together=task.together, rows=JudgedRows(task, verdicts))
+    rows = JudgedRows(task, verdicts)
+    judged = rows.verdicts
+    held = {
+        "case": lambda: [case.id for case in judged.cases],
+        "state": lambda: list(judged.states),
+        "right": lambda: [
+            right if state == "judged" else None
+            for right, state in zip(judged.right.tolist(), judged.states, strict=True)
+        ],
+    }
+    return CaseTable(shape=task.shape, together=task.together, rows=rows, held=held)
 
 
 def _case_groups(run: RunResult) -> Iterator[Any]:
