@@ -6,7 +6,7 @@ This module uses models through the protocols of ``vlgate.types`` only.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -90,7 +90,12 @@ class ModelPredictor:
         # type. Exceptions of the model itself pass through.
         distinct: list[Any] = list(dict.fromkeys(requests))
         kinds = set(map(type, distinct))
-        asks = {Match: self._match, Ask: self._ask, Read: self._read, Compare: self._compare}
+        asks: dict[type, Callable[[list[Any]], Mapping[Request, Prediction]]] = {
+            Match: self._match,
+            Ask: self._ask,
+            Read: self._read,
+            Compare: self._compare,
+        }
         if len(kinds) == 1:  # as in most batches
             return asks[kinds.pop()](distinct)
         replies: dict[Request, Prediction] = {}

@@ -115,12 +115,11 @@ class Replies(Mapping[Request, Prediction]):
     ) -> Replies:
         """Return the replies at some places, in their order; ``distinct`` says whether no two requests are equal."""
         rows = np.asarray(places, dtype=np.intp)
-        if requests is None:
-            plain = isinstance(places, range) and places.step == 1
-            requests = self.requests[places.start : places.stop] if plain else _at(self.requests, rows)
+        if requests is None and isinstance(places, range) and places.step == 1:
+            requests = self.requests[places.start : places.stop]
         there = list(enumerate(rows.tolist())) if self.problems or self.cut or self.neither else []
         return Replies(
-            requests=requests,
+            requests=_at(self.requests, rows) if requests is None else requests,
             scores=self.scores[rows],
             accepted=self.accepted[rows],
             answers=_at(self.answers, rows) if self.answers else (),

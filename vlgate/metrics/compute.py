@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +105,7 @@ def starts_of(cases: Sequence[Case]) -> Sequence[int]:
     return starts(np.fromiter(map(len, map(_truths, cases)), dtype=np.int32, count=len(cases)))  # one for each request
 
 
-def starts(sizes: NDArray[np.int32]) -> Sequence[int]:
+def starts(sizes: NDArray[Any]) -> Sequence[int]:
     """Return where each of n rows begins that follow each other, and where the last one ends."""
     width = int(sizes[0]) if len(sizes) else 1
     if width and (sizes == width).all():

@@ -137,5 +137,7 @@ class Columns:
             return self
         facts = {name: values[rows] for name, values in self.facts.items()}
         groups = {name: codes[rows] for name, codes in self.groups.items()}
-        scores, accepted = self.scores[rows], self.accepted[rows]
+        scores, accepted = self.scores[rows], self.accepted
+        none = not any(accepted.strides)  # one NaN for all, as it stays
+        accepted = np.broadcast_to(accepted[:1], scores.shape) if none else accepted[rows]
         return replace(self, scores=scores, accepted=accepted, facts=facts, images=self.images[rows], groups=groups)

@@ -44,7 +44,9 @@ def mean(values: FloatArray) -> float:
 
 def exact_sum(values: FloatArray) -> Fraction:
     """Return the sum of values that are simple fractions, shape (n,), without rounding."""
-    if bool((values * 4 == np.rint(values * 4)).all()):  # halves and quarters add up exactly
+    rest = values * 4
+    rest -= np.rint(rest)
+    if not rest.any():  # halves and quarters add up exactly
         return Fraction(float(values.sum()))
     distinct, counts = np.unique(values, return_counts=True)
     parts = [Fraction(one).limit_denominator(_PARTS) for one in distinct[:_PARTS].tolist()]

@@ -127,6 +127,7 @@ class Closing:
             result = run.result = replace(self._judged(), shrunk=shrunk)
             give_back()
             run.ending.unwritten = write_rows(result, run.options, run.plan.tasks)
+            give_back()
         if "loaded" in vars(run):
             run.cards.append(card_of(*run.loaded))
             self._keep_face()

@@ -82,7 +82,7 @@ class CaseTable:
         import pyarrow.compute as pc
 
         column = self.rows.column("scores")
-        sizes = np.from_dlpack(pc.list_value_length(column).combine_chunks())
+        sizes: NDArray[Any] = np.from_dlpack(pc.list_value_length(column).combine_chunks())
         return in_rows(starts(sizes), numbers(pc.list_flatten(column)))
 
     @cached_property
@@ -201,7 +201,8 @@ def numbers(column: Any) -> FloatArray:
 
     cells = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if not cells.null_count and cells.type == pa.float64():
-        return np.from_dlpack(cells)  # nothing is copied: there may be a million cases
+        held: FloatArray = np.from_dlpack(cells).astype(np.float64, copy=False)
+        return held  # nothing is copied: there may be a million cases
     values = np.full(len(cells), np.nan)
     values[np.from_dlpack(cells.is_valid().cast(pa.uint8())) == 1] = np.from_dlpack(cells.drop_null())
     return values

@@ -132,7 +132,7 @@ def _makers(task: Task, judged: Verdicts) -> dict[str, Callable[[], Any]]:
 def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
     rows = JudgedRows(task, verdicts)
     judged = rows.verdicts
-    held = {
+    held: dict[str, Callable[[], list[Any]]] = {
         "case": lambda: [case.id for case in judged.cases],
         "state": lambda: list(judged.states),
         "right": lambda: [

@@ -216,12 +216,12 @@ def _coverage(task: Task, verdicts: Verdicts, unread: int = 0) -> Coverage:
 
 
 def _slices(cases: Sequence[Case], columns: Columns) -> dict[str, Mapping[str, Metric]]:
-    rows: dict[str, array[int]] = {}  # 8 bytes each
+    rows: dict[str, array[int]] = {}  # 4 bytes each
     for row, case in enumerate(cases):
         for tag, value in case.tags.items():
             if tag in GROUPED:
                 continue
-            rows.setdefault(f"{tag}={value}", array("q")).append(row)
+            rows.setdefault(f"{tag}={value}", array("i")).append(row)
     kept = {name: codes for name, codes in columns.groups.items() if GROUPED[name] == "mean"}
     parts = replace(columns, groups=kept)  # a slice may hold a part of a group, all of whose cases must be right
     return {name: metrics(parts.take(np.array(rows[name])), confidence=CONFIDENCE) for name in sorted(rows)}
