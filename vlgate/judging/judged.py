@@ -15,7 +15,7 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.compute import columns_of, numbers, starts_of
+from vlgate.metrics.compute import columns_of, numbers, starts, starts_of
 from vlgate.metrics.measures import Columns
 from vlgate.metrics.sentences import CaseReplies
 from vlgate.metrics.shapes import SHAPES
@@ -349,11 +349,9 @@ def in_order(parts: Sequence[Verdicts], positions: Sequence[int], whole: Sequenc
     if not parts:
         return verdicts_of(())
     shape = None if any(part.shape is None for part in parts) else parts[0].shape
-    _, from_the_end = np.unique(np.asarray(positions, dtype=np.intp)[::-1], return_index=True)
-    rows = len(positions) - 1 - from_the_end
-    given = [case for part in parts for case in part.cases]
-    cases = whole if len(whole) == len(rows) else _at(given, rows)
-    places = _places_of(rows, starts_of(given))
+    rows = len(positions) - 1 - np.unique(np.asarray(positions, dtype=np.intp)[::-1], return_index=True)[1]
+    cases = whole if len(whole) == len(rows) else _at([case for part in parts for case in part.cases], rows)
+    places = _places_of(rows, starts(np.concatenate([np.diff(part.starts) for part in parts])))
     return Verdicts(
         cases=cases,
         replies=joined([part.replies for part in parts], places, RequestsOf(cases)),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.gates.decide import Coverage, Judged
+from vlgate.judging.judged import Verdicts
 from vlgate.metrics.clusters import Clusters, clusters, image_of, recorded_clusters
 from vlgate.metrics.compute import in_rows, metrics, starts
 from vlgate.metrics.measures import Columns, group_codes
@@ -33,20 +34,29 @@ _EACH_REQUEST = ("texts", "truths")  # the lists that have a text for each reque
 _SHAPES: tuple[Shape, ...] = ("pair", "quad", "active_passive_set", "questions")  # those of files that name no shape
 _TAGS = {"type": "object", "additionalProperties": {"type": "string"}}
 
+# Columns that verdicts have without a table.
+_HELD: Mapping[str, Callable[[Verdicts], Sequence[Any]]] = {
+    "case": lambda table: [case.id for case in table.cases],
+    "state": lambda table: table.states,
+    "right": lambda table: [
+        right if state == "judged" else None for right, state in zip(table.right.tolist(), table.states, strict=True)
+    ],
+}
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CaseTable:
     shape: Shape
     together: bool = False  # whether the images of a case were asked about together
     rows: Any = field(repr=False)  # a table of pyarrow with the columns of cases.parquet, or ``JudgedRows``
-    held: Mapping[str, Callable[[], list[Any]]] = field(default_factory=dict, repr=False)  # columns that need no table
+    verdicts: Verdicts | None = field(default=None, repr=False)  # those of the ``JudgedRows``
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
 
-    def column(self, name: str) -> list[Any]:
-        if name in self.held:
-            return self.held[name]()
+    def column(self, name: str) -> Sequence[Any]:
+        if self.verdicts is not None and name in _HELD:
+            return _HELD[name](self.verdicts)
         if name not in _REPEATED:
             values: list[Any] = self.rows.column(name).to_pylist()
             return values
@@ -55,7 +65,7 @@ class CaseTable:
         return [known[code] for code in cells.indices.to_pylist()]
 
     def take(self, rows: Sequence[int] | NDArray[Any]) -> CaseTable:
-        return replace(self, rows=rows_at(self.rows, np.asarray(rows)), held={})
+        return replace(self, rows=rows_at(self.rows, np.asarray(rows)), verdicts=None)
 
     ids = cached_property(lambda self: tuple[str, ...](self.column("case")))
     states = cached_property(lambda self: tuple[str, ...](self.column("state")))
@@ -79,6 +89,8 @@ class CaseTable:
     @cached_property
     def scores(self) -> FloatArray:
         """The scores, shape (n, k); NaN for a question, and behind the last one of a case with fewer than others."""
+        if self.verdicts is not None:
+            return in_rows(self.verdicts.starts, self.verdicts.replies.scores)
         import pyarrow.compute as pc
 
         column = self.rows.column("scores")

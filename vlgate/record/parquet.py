@@ -131,16 +131,7 @@ def _makers(task: Task, judged: Verdicts) -> dict[str, Callable[[], Any]]:
 
 def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
     rows = JudgedRows(task, verdicts)
-    judged = rows.verdicts
-    held: dict[str, Callable[[], list[Any]]] = {
-        "case": lambda: [case.id for case in judged.cases],
-        "state": lambda: list(judged.states),
-        "right": lambda: [
-            right if state == "judged" else None
-            for right, state in zip(judged.right.tolist(), judged.states, strict=True)
-        ],
-    }
-    return CaseTable(shape=task.shape, together=task.together, rows=rows, held=held)
+    return CaseTable(shape=task.shape, together=task.together, rows=rows, verdicts=rows.verdicts)
 
 
 def _case_groups(run: RunResult) -> Iterator[Any]:

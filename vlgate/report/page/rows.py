@@ -44,7 +44,7 @@ def margins_of(headline: str, table: CaseTable, missed: NDArray[np.intp]) -> Flo
 
 
 def missed_rows(table: CaseTable) -> NDArray[np.intp]:
-    return np.flatnonzero([right is False for right in table.right])
+    return np.flatnonzero([right is False for right in table.column("right")])
 
 
 def chosen(margin: FloatArray, most: int, seed: str, kept: Sequence[int] = ()) -> list[int]:
@@ -106,8 +106,9 @@ def _of_task(name: str, table: CaseTable, headline: str, wanted: Wanted) -> Task
     places = np.flatnonzero([table.ids[row] in ids for row in missed]) if ids else np.empty(0, dtype=np.intp)
     broken = places[chosen(margin[places], wanted.quota, f"{wanted.seed}:broken:{name}")]
     shown = chosen(margin, wanted.most, f"{wanted.seed}:page:{name}", [int(place) for place in broken])
-    example = _rows(table, [table.states.index("judged")]) if "judged" in table.states else [None]
-    unscored = [row for row, state in enumerate(table.states) if state == "unscored"]
+    states = table.column("state")
+    example = _rows(table, [states.index("judged")]) if "judged" in states else [None]
+    unscored = [row for row, state in enumerate(states) if state == "unscored"]
     known = np.isfinite(table.scores)
     return TaskRows(
         example=example[0],
