@@ -207,11 +207,12 @@ def joined(
     if requests is None:
         requests = [request for part in parts for request in part.requests]
         requests = requests if places is None else _at(requests, places)
-    accepted = np.concatenate([part.accepted for part in parts])[order]
+    scores = np.concatenate([part.scores for part in parts])[order]
+    none = all(np.isnan(part.accepted).all() for part in parts)
     return Replies(
         requests=requests,
-        scores=np.concatenate([part.scores for part in parts])[order],
-        accepted=np.broadcast_to(np.nan, accepted.shape) if np.isnan(accepted).all() else accepted,
+        scores=scores,
+        accepted=np.broadcast_to(np.nan, scores.shape) if none else np.concatenate([p.accepted for p in parts])[order],
         answers=answers if places is None or not answered else _at(answers, places),
         problems={row[place]: problem for place, problem in problems.items() if place in row},
         cut=frozenset(row[place] for place in cut if place in row),

@@ -44,7 +44,7 @@ def margins_of(headline: str, table: CaseTable, missed: NDArray[np.intp]) -> Flo
 
 
 def missed_rows(table: CaseTable) -> NDArray[np.intp]:
-    return np.flatnonzero([right is False for right in table.column("right")])
+    return np.flatnonzero(np.fromiter((right is False for right in table.column("right")), np.bool_, len(table)))
 
 
 def chosen(margin: FloatArray, most: int, seed: str, kept: Sequence[int] = ()) -> list[int]:
