@@ -250,9 +250,10 @@ def each(n: int) -> Clusters:
 
 
 def numbered(codes: NDArray[np.int64]) -> Clusters:
-    _, numbers = np.unique(codes, return_inverse=True)
-    numbers = numbers.reshape(-1).astype(np.int64)
-    return Clusters(codes=numbers, sizes=np.bincount(numbers).astype(np.float64))
+    sizes = np.bincount(codes)
+    there = sizes > 0
+    numbers = codes if there.all() else (np.cumsum(there) - 1)[codes]
+    return Clusters(codes=numbers, sizes=sizes[there].astype(np.float64))
 
 
 def _average(estimate: float, weight: float, largest: float, prior: float) -> float:
