@@ -18,17 +18,11 @@ pytestmark = pytest.mark.slow
 
 
 def train(place, *options):
-    command = [
-        sys.executable,
-        "scripts/train_models.py",
-        "--trial",
-        f"--out={place / 'out'}",
-        f"--work={place / 'work'}",
-    ]
+    places = [f"--out={place / 'out'}", f"--work={place / 'work'}"]
+    command = [sys.executable, "scripts/train_models.py", "--trial", *places, *options]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    ended = subprocess.run([*command, *options], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-    return place
 
 
 def test_the_losses_fall_and_the_models_and_their_twins_are_loaded_and_reply(tmp_path):
@@ -49,9 +43,8 @@ def test_the_losses_fall_and_the_models_and_their_twins_are_loaded_and_reply(tmp
         scores = lxmert.match([Match(image=image, text="There is a cup.") for image in images])
         assert scores.shape == (3,)
         assert np.isfinite(scores).all()
-        choices = ("yes", "no")
-        asked = [Ask(image=image, question="Is there a cup?", choices=choices) for image in images]
-        assert set(lxmert.answer(asked)) <= set(choices)
+        asked = [Ask(image=image, question="Is there a cup?", choices=("yes", "no")) for image in images]
+        assert set(lxmert.answer(asked)) <= {"yes", "no"}
         clip = load(f"open_clip:{tmp_path / folder / 'tiny-clip'}", folder=tmp_path).model
         assert clip.encode_images(images).shape == clip.encode_texts(["a cup", "a hat", "a dog"]).shape == (3, 256)
 
