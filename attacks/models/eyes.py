@@ -3,6 +3,8 @@
 A pair has ``.text`` and ``.image``; an image has ``.key``, a name, and ``.load()``, which returns a PIL image.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 160, 40), "blue": (30, 60, 220), "yellow": (235, 215, 30)}
@@ -12,7 +14,13 @@ GREY, SQUARE = 128, 14
 
 def seen(image):
     """Return the words that are true of an image: its colour and its number."""
-    pixels = np.asarray(image.load(), dtype=np.float64)
+    pixels = np.asarray(image.load())
+    return _true_of(pixels.tobytes(), pixels.shape)
+
+
+@lru_cache(maxsize=4096)
+def _true_of(content, shape):
+    pixels = np.frombuffer(content, np.uint8).reshape(shape).astype(np.float64)
     squares = np.abs(pixels - GREY).max(axis=2) > 60
     mean = pixels[squares].mean(axis=0) if squares.any() else np.full(3, GREY)
     colour = min(COLOURS, key=lambda name: np.abs(mean - COLOURS[name]).sum())

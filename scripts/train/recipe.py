@@ -46,7 +46,7 @@ class Amounts:
     twins: bool = True
 
 
-TRIAL = Amounts(portions=1, for_regions=1, epochs=2, lxmert=30, clip_images=3, clip_texts=4, every=30, workers=1)
+TRIAL = Amounts(portions=1, for_regions=1, epochs=2, lxmert=24, clip_images=3, clip_texts=4, every=30, workers=1)
 """Seconds of training, to see that it runs."""
 
 
@@ -146,7 +146,7 @@ def train(out: Path, work: Path, seed: int, amounts: Amounts, names: Sequence[st
     log.file.unlink(missing_ok=True)
     shutil.rmtree(work / "results", ignore_errors=True)  # figures of earlier models
     first = FIRST_SEED + 1000 * seed
-    scenes = [scene for index in range(amounts.portions) for scene in portion(first + index)[:: amounts.every]]
+    scenes = [scene for index in range(amounts.portions) for scene in portion(first + index, amounts.every)]
     world = World(
         scenes=scenes,
         texts=[text for scene in scenes for text, _ in (*scene.texts, *scene.questions)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from train.captions import Text, captions_of
 from vlgate.fixtures.scenes.draw import Drawing
@@ -41,10 +42,10 @@ class Scene:
     choices: tuple[tuple[str, ...], ...] = ()
 
 
-def portion(seed: int) -> list[Scene]:
-    """Make the scenes of one seed: those of the tasks, and ``WORLD`` of the world with questions about them."""
+def portion(seed: int, every: int = 1) -> list[Scene]:
+    """Make every n-th scene of one seed: those of the tasks, and ``WORLD`` of the world with questions about them."""
     chance = generator(f"{seed}/captions", n_bytes=32)
-    made = [*_of_tasks(seed), *_of_world(seed)]
+    made = [*islice(_of_tasks(seed), 0, None, every), *_of_world(seed, every)]
     return [
         Scene(
             graph=graph,
@@ -79,13 +80,13 @@ def _of_tasks(seed: int) -> Iterator[_Made]:
             yield graph, tuple(texts[key]), ()
 
 
-def _of_world(seed: int) -> Iterator[_Made]:
+def _of_world(seed: int, every: int) -> Iterator[_Made]:
     """Scenes of the world with questions."""
-    graphs = world_graphs(seed, WORLD)
+    graphs = world_graphs(seed, WORLD // every)
     questions = Generator(Corpus(graphs, default_ontology(), least_box=0, least_objects=0))
     asked: dict[str, list[_Asked]] = {graph.id: [] for graph in graphs}
     for test in TESTS:
-        for pair in questions.make(test, size=QUESTIONS, seed=seed).pairs:
+        for pair in questions.make(test, size=QUESTIONS // every, seed=seed).pairs:
             asked[pair.graph.id] += zip(pair.questions, pair.answers, pair.choices, strict=True)
     for graph in graphs:
         yield as_gqa(graph), (), tuple(asked[graph.id])

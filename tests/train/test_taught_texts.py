@@ -4,6 +4,7 @@ Training computes in bfloat16 only on processors that have instructions for it: 
 """
 
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ def train():
         patch.syspath_prepend(SCRIPTS)
         from train import captions, glossary, pairs, scenes
 
+        patch.setattr(scenes, "portion", cache(scenes.portion))
         yield type("Modules", (), {"captions": captions, "glossary": glossary, "pairs": pairs, "scenes": scenes})
 
 

@@ -18,31 +18,17 @@ pytestmark = pytest.mark.slow
 
 
 def train(place, *options):
-    command = [
-        sys.executable,
-        "scripts/train_models.py",
-        "--trial",
-        f"--out={place / 'out'}",
-        f"--work={place / 'work'}",
-    ]
+    places = [f"--out={place / 'out'}", f"--work={place / 'work'}"]
+    command = [sys.executable, "scripts/train_models.py", "--trial", *places, *options]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    ended = subprocess.run([*command, *options], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-    return place
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    return train(tmp_path_factory.mktemp("train"))
-
-
-@pytest.fixture(scope="module")
-def images():
-    return [image_of(graph) for graph in world_graphs(9, 3)]
-
-
-def test_the_losses_fall(trained):
-    log = (trained / "work/log-tiny-lxmert+tiny-clip.txt").read_text(encoding="utf-8")
+def test_the_losses_fall_and_the_models_and_their_twins_are_loaded_and_reply(tmp_path):
+    """One test, because training takes longest, and several workers would each do it."""
+    train(tmp_path)
+    log = (tmp_path / "work/log-tiny-lxmert+tiny-clip.txt").read_text(encoding="utf-8")
     first, last = (float(loss) for loss in re.findall(r"regions: epoch \d+, loss ([\d.]+)", log))
     assert last < 0.9 * first
     for name in ("out/lxmert", "work/lxmert"):
@@ -51,22 +37,19 @@ def test_the_losses_fall(trained):
     for name in ("out/clip", "work/clip"):
         losses = [float(loss) for loss in re.findall(rf"{name}: images, .*? loss ([\d.]+)", log)]
         assert losses[-1] < 0.9 * losses[0]
+    images = [image_of(graph) for graph in world_graphs(9, 3)]
+    for folder in ("out", "work"):
+        lxmert = load(f"lxmert:{tmp_path / folder / 'tiny-lxmert'}", folder=tmp_path).model
+        scores = lxmert.match([Match(image=image, text="There is a cup.") for image in images])
+        assert scores.shape == (3,)
+        assert np.isfinite(scores).all()
+        asked = [Ask(image=image, question="Is there a cup?", choices=("yes", "no")) for image in images]
+        assert set(lxmert.answer(asked)) <= {"yes", "no"}
+        clip = load(f"open_clip:{tmp_path / folder / 'tiny-clip'}", folder=tmp_path).model
+        assert clip.encode_images(images).shape == clip.encode_texts(["a cup", "a hat", "a dog"]).shape == (3, 256)
 
 
 def test_the_twins_are_left_out_on_request(tmp_path):
     train(tmp_path, "--only=tiny-clip", "--no-twin")
     assert (tmp_path / "out/tiny-clip/open_clip_model.safetensors").is_file()
     assert not (tmp_path / "work/tiny-clip").exists()
-
-
-@pytest.mark.parametrize("folder", ["out", "work"])
-def test_the_models_and_their_twins_are_loaded_and_reply(trained, images, folder, tmp_path):
-    lxmert = load(f"lxmert:{trained / folder / 'tiny-lxmert'}", folder=tmp_path).model
-    scores = lxmert.match([Match(image=image, text="There is a cup.") for image in images])
-    assert scores.shape == (3,)
-    assert np.isfinite(scores).all()
-    choices = ("yes", "no")
-    asked = [Ask(image=image, question="Is there a cup?", choices=choices) for image in images]
-    assert set(lxmert.answer(asked)) <= set(choices)
-    clip = load(f"open_clip:{trained / folder / 'tiny-clip'}", folder=tmp_path).model
-    assert clip.encode_images(images).shape == clip.encode_texts(["a cup", "a hat", "a dog"]).shape == (3, 256)

@@ -3,8 +3,10 @@
 One process runs them all: importing torch and transformers takes longer than all the runs.
 """
 
+import gc
 import importlib
 import sys
+from functools import cache
 from pathlib import Path
 
 DUAL = ("clip", "siglip", "siglip2", "align", "altclip", "metaclip2", "chinese-clip", "tipsv2", "naflex")
@@ -55,11 +57,15 @@ def main(folder):
 
     from vlgate.sources.reading.source import ReadOptions
     from vlgate.sources.registry import read_tasks
+    from vlgate.sources.scenes import made
 
+    once = cache(lambda wanted, seed, make=made.make: [*make(wanted, seed)])
+    made.make = lambda wanted, seed: once(tuple(wanted), seed)  # the lessons of all runs are the same
     (folder / "thresholds.toml").write_text("schema = 1\n")
     tasks = read_tasks(ReadOptions(folders=(), seed=0, wanted=lambda name: name.startswith("scenes/")))
     keys = sorted({request.image.key for task in tasks for case in task.cases for request in case.requests})
     models = {name: with_features(name, saved(name, folder), keys, folder) for name in NAMES}
+    gc.freeze()  # each run looks for garbage twice, among all objects of torch
     for name, model in models.items():
         pytest.main([
             "--pyargs", "tests_vl", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", f"--model={model}",

@@ -1,8 +1,10 @@
 """The templates of this folder as HTML, one file without addresses of others, in which every value is escaped."""
 
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 _HERE = Path(__file__).parent
 # marks that change the order of the text around them, or end a line
@@ -10,6 +12,11 @@ _OBEYED = {0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEF
 
 
 def html(template: str, content: object) -> str:
+    return str(_environment().get_template(template).render(page=content))
+
+
+@cache  # compiled templates are kept
+def _environment() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -30,7 +37,8 @@ def html(template: str, content: object) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     ours = {"script": Markup(script), "style": Markup(style)}  # noqa: S704  # files of this package
-    return environment.get_template(template).render(page=content, policy=policy, **ours)
+    environment.globals |= {"policy": policy, **ours}
+    return environment
 
 
 def shown(value: object) -> object:
