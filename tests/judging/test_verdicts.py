@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vlgate.asking.items import images_of_case
 from vlgate.judging.chance import chance
-from vlgate.judging.judged import Verdicts, in_order, joined, replies_of, replies_to, verdicts_of
+from vlgate.judging.judged import RequestsOf, Verdicts, in_order, joined, replies_of, replies_to, verdicts_of
 from vlgate.judging.verdicts import judge, unread
 from vlgate.metrics import sentences
 from vlgate.sources.reading.source import texts_about
@@ -397,3 +397,18 @@ def test_texts_about_an_image_are_the_requests_that_a_tuple_of_them_holds(texts,
     case = Case(id="1", requests=asked, truths=(True,) * len(texts))
     assert images_of_case(case) == images_of_case(replace(case, requests=plain)) == (IMAGE,)
     assert case == replace(case, requests=plain)
+
+
+@given(st.lists(st.tuples(TEXTS, st.booleans()), max_size=5), st.slices(20))
+def test_the_requests_of_cases_are_those_of_each_case_in_turn(rows, part):
+    about = [texts_about(IMAGE, texts) if kept else tuple(texts_about(IMAGE, texts)) for texts, kept in rows]
+    asked = RequestsOf([Case(id="1", requests=some, truths=(True,) * len(some)) for some in about])
+    plain = [request for some in about for request in some]
+    assert (list(asked), len(asked), asked[part], list(asked.hashes)) == (
+        plain,
+        len(plain),
+        plain[part],
+        [*map(hash, plain)],
+    )
+    for place in range(len(plain)):
+        assert asked[place] == plain[place]

@@ -76,6 +76,8 @@ def test_a_task_must_not_begin_with_a_benchmarks_name(tmp_path, benchmark):
 def test_a_task_of_two_kinds_and_a_repeated_id_in_it(tmp_path):
     message = problem(tmp_path, PAIR, SET | {"id": "p"}, PAIR | {"foil": "x"})
     assert "id 'p' is already used in task 'mine/spatial' (cases.jsonl, record on line 1); give each case an" in message
+    two = SET | {"false": SET["false"][0]}  # of the same fields
+    assert "'mine/set' has an earlier case of another kind" in problem(tmp_path, SET, SET, two, line=3)
     message = problem(tmp_path, SAME, OTHER | {"task": "mine/rephrase"})  # invariance and directional
     assert "task 'mine/rephrase' has an earlier case of another kind" in message
     assert message.endswith("; give the cases of each kind a task of their own")
