@@ -34,7 +34,7 @@ def columns_of(
     shape: Shape, cases: Sequence[Case], facts: Sequence[Mapping[str, float]], scores: FloatArray, accepted: FloatArray
 ) -> Columns:
     images = clusters(case_clusters(cases)).codes  # first, because it takes the most memory for a moment
-    shared = {id(fact): fact for fact in facts}  # few, because cases share equal facts
+    shared = dict(zip(map(id, facts), facts, strict=True))  # few, because cases share equal facts
     number = {key: row for row, key in enumerate(shared)}
     rows = np.array([number[id(fact)] for fact in facts], dtype=np.intp)
     names = dict.fromkeys(fact for one in shared.values() for fact in one)

@@ -39,7 +39,7 @@ _HELD: Mapping[str, Callable[[Verdicts], Sequence[Any]]] = {
     "case": lambda table: [case.id for case in table.cases],
     "state": lambda table: table.states,
     "right": lambda table: [
-        right if state == "judged" else None for right, state in zip(table.right.tolist(), table.states, strict=True)
+        right if state == "judged" else None for right, state in zip(table.right.data, table.states, strict=True)
     ],
 }
 

@@ -98,7 +98,7 @@ class JudgedRows:
 def _makers(task: Task, judged: Verdicts) -> dict[str, Callable[[], Any]]:
     cases, replies = judged.cases, judged.replies
     # Cases share equal facts and tags, so there are few of them
-    shared = {id(facts): facts for facts in judged.facts}
+    shared = dict(zip(map(id, judged.facts), judged.facts, strict=True))
 
     def fact(name: str) -> Any:
         values = {key: one.get(name, np.nan) for key, one in shared.items()}
