@@ -19,7 +19,7 @@ from suite_cost import generate
 
 BAR, BAR_OF_RUN, BAR_OF_DATA = 2.5, 5.0, 10.0
 CASES, FEW = 400_000, 100
-STARTS = 5
+STARTS = 3
 IMPORTS = "import sys, numpy, pytest, hypothesis; print('torch' in sys.modules, file=sys.stderr)"
 PROBE = "import sys, pytest; pytest.main(sys.argv[1:]); print('torch' in sys.modules, file=sys.stderr)"
 COLLECT = ("--pyargs", "tests_vl", "--collect-only", "-q")
