@@ -106,7 +106,7 @@ def starts_of(cases: Sequence[Case]) -> Sequence[int]:
 
 
 def starts(sizes: NDArray[Any]) -> Sequence[int]:
-    """Return where each of n rows begins that follow each other, and where the last one ends."""
+    """Return the place of the first value of each of n rows, and the place behind the last value."""
     width = int(sizes[0]) if len(sizes) else 1
     if width and (sizes == width).all():
         return range(0, width * len(sizes) + 1, width)
