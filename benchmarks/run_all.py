@@ -67,11 +67,8 @@ class Bench:
 KEPT = ("--kept", "{kept}")
 BENCHES = (
     Bench(script="start_up", quick=("--cases", "40000", "--starts", "2")),
-    Bench(
-        script="suite_cost",
-        whole=("--cases", "100000", "1000000"),
-        quick=("--cases", "20000"),
-    ),
+    Bench(script="suite_cost", whole=("--cases", "100000", "--runs", "3"), quick=("--cases", "20000")),
+    Bench(script="suite_cost", whole=("--cases", "1000000"), quick=("--none",)),
     Bench(script="reading_and_judging"),
     Bench(script="ray_two_nodes", whole=("wait",), quick=("wait", "--quick")),
     Bench(script="everything_on", whole=("--images", "2000"), quick=("--images", "200")),

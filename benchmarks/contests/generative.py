@@ -66,7 +66,7 @@ def _llava(folder: Path) -> tuple[Any, Any, list[str]]:
     more = {"num_key_value_heads": 3, "max_position_embeddings": CONTEXT, "initializer_range": 0.1}  # replies differ
     config = hf.LlavaConfig(
         vision_config=hf.CLIPVisionConfig(**LARGE, image_size=SIDE, patch_size=16),
-        text_config=hf.LlamaConfig(**tiny_vlms.TEXT | LARGE | more),
+        text_config=hf.LlamaConfig(**tiny_vlms.BASES["TEXT"] | LARGE | more),
         image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
     )
     images = hf.CLIPImageProcessor(size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE})
