@@ -404,11 +404,6 @@ def test_the_requests_of_cases_are_those_of_each_case_in_turn(rows, part):
     about = [texts_about(IMAGE, texts) if kept else tuple(texts_about(IMAGE, texts)) for texts, kept in rows]
     asked = RequestsOf([Case(id="1", requests=some, truths=(True,) * len(some)) for some in about])
     plain = [request for some in about for request in some]
-    assert (list(asked), len(asked), asked[part], list(asked.hashes)) == (
-        plain,
-        len(plain),
-        plain[part],
-        [*map(hash, plain)],
-    )
-    for place in range(len(plain)):
-        assert asked[place] == plain[place]
+    assert (len(asked), asked[part]) == (len(plain), plain[part])
+    assert [*asked] == [asked[place] for place in range(len(plain))] == plain
+    assert [*asked.hashes] == [*map(hash, plain)]

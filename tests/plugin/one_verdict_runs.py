@@ -12,7 +12,7 @@ import pytest
 import vlgate.plugin.closing
 import vlgate.report.allure.writing
 import vlgate.report.page.page  # noqa: F401  # imported once, for all runs
-from vlgate.report.page.template import _environment
+from vlgate.report.page.template import templates
 
 
 def start(job):
@@ -29,7 +29,7 @@ def start(job):
 
 if __name__ == "__main__":
     for name in ("page.html", "head.html", "chart.html"):
-        _environment().get_template(name)  # compiled once, too
+        templates().get_template(name)  # compiled once, too
     for line in sys.stdin:
         sys.stdout.write(f"{start(json.loads(line))}\n")
         sys.stdout.flush()

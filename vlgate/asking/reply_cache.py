@@ -126,13 +126,13 @@ class ReplyCache:
     ) -> Mapping[Hashable, bytes]:
         model = getattr(call.method, "__self__", None)
         cut = truncated_texts(model)
-        unsure, again = caller.neither(model, items), self.repeated
+        unsure = caller.neither(model, items)
         values = {
             key: packed(reply, cut=bool(cut) and text_in(item) in cut, neither=bool(unsure) and item in unsure)
             for item, key, reply in zip(items, keys, replies, strict=True)
             if key is not None
             and not isinstance(reply, Problem)
-            and (again is None or type(item) is not Match or (again and hash(item) in again))
+            and (self.repeated is None or type(item) is not Match or hash(item) in self.repeated)
         }
         self.memory.replies += len(values)
         return self.memory.put(values) if values else {}

@@ -175,7 +175,7 @@ def photograph(key: str) -> str:
 
 def connected(sets: Iterable[Iterable[str]]) -> dict[str, str]:
     """Return the component of each image, by key: the smallest photograph that sets of images connect it to."""
-    above: dict[str, str] = {}  # of a photograph that others connect to a smaller one, that or one between
+    above: dict[str, str] = {}  # a smaller photograph for each that cases connect to one
     photographs: dict[str, str] = {}
     for keys in sets:
         first = ""

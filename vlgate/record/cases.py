@@ -212,9 +212,9 @@ def numbers(column: Any) -> FloatArray:
     import pyarrow as pa
 
     cells = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if not cells.null_count and cells.type == pa.float64():
-        held: FloatArray = np.from_dlpack(cells).astype(np.float64, copy=False)
-        return held  # nothing is copied: there may be a million cases
+    if not cells.null_count:  # nothing is copied: there may be a million cases
+        given: FloatArray = np.from_dlpack(cells).astype(np.float64, copy=False)
+        return given
     values = np.full(len(cells), np.nan)
     values[np.from_dlpack(cells.is_valid().cast(pa.uint8())) == 1] = np.from_dlpack(cells.drop_null())
     return values

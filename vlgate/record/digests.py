@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
+from itertools import chain
 from json import JSONEncoder
 from math import isnan
 from typing import TYPE_CHECKING
 
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
-from vlgate.types import Ask, Compare, Match, Matches, Task, Verdict
+from vlgate.types import Ask, Compare, Match, Matches, Request, Task, Verdict
 
 if TYPE_CHECKING:
     from vlgate.record.cases import CaseTable
@@ -25,24 +26,22 @@ def digest(tasks: Iterable[Task]) -> str:
         whole.update(_one((task.id, task.shape, task.capability, str(len(task.cases)))))
         truths = {case.truths: repr(case.truths) for case in task.cases}
         for case in task.cases:
-            parts = [case.id, truths[case.truths]]
             if isinstance(case.requests, Matches):  # the most frequent kind
-                for named in case.requests.named:
-                    parts += ("Match", *named)
-                whole.update(_one(parts))
-                continue
-            for request in case.requests:
-                if isinstance(request, Match):
-                    parts += ["Match", request.image.key, request.text]
-                elif isinstance(request, Ask):
-                    parts += ["ask", request.image.key, request.question, repr(request.choices)]
-                elif isinstance(request, Compare):
-                    keys = [image.key for image in request.images]
-                    parts += ["compare", *keys, request.question, repr(request.choices)]
-                else:
-                    parts += ["Read", "", request.text]
-            whole.update(_one(parts))
+                asked = [("Match", *named) for named in case.requests.named]
+            else:
+                asked = list(map(_asked, case.requests))
+            whole.update(_one([case.id, truths[case.truths], *chain.from_iterable(asked)]))
     return whole.hexdigest()
+
+
+def _asked(request: Request) -> tuple[str, ...]:
+    if isinstance(request, Match):
+        return "Match", request.image.key, request.text
+    if isinstance(request, Ask):
+        return "ask", request.image.key, request.question, repr(request.choices)
+    if isinstance(request, Compare):
+        return "compare", *(image.key for image in request.images), request.question, repr(request.choices)
+    return "Read", "", request.text
 
 
 def _one(parts: Sequence[str]) -> bytes:

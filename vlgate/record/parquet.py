@@ -162,7 +162,7 @@ def write_cases(file: Path, run: RunResult) -> None:
 
 def write_predictions(file: Path, run: RunResult) -> None:
     tables = [verdicts_of(result.verdicts) for result in run.results]
-    asked = RequestsOf([case for table in tables for case in table.cases]) if len(tables) > 1 else None
+    asked = RequestsOf([case for table in tables for case in table.cases]) if len(tables) > 1 else None  # one has them
     replies = joined([table.replies for table in tables], requests=asked)
     places = replies.first_places()
     groups = (places[start : start + GROUP] for start in range(0, len(places), GROUP))

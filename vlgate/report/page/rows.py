@@ -109,15 +109,15 @@ def _of_task(name: str, table: CaseTable, headline: str, wanted: Wanted) -> Task
     states = table.column("state")
     example = _rows(table, [states.index("judged")]) if "judged" in states else [None]
     unscored = [row for row, state in enumerate(states) if state == "unscored"]
-    known = np.isfinite(table.scores)
+    finite = np.isfinite(table.scores)
     return TaskRows(
         example=example[0],
         missed=tuple(_rows(table, missed[shown])),
         broken=tuple(_rows(table, missed[broken])),
         unscored=tuple(_rows(table, unscored[:UNSCORED])),
         all_missed=len(missed),
-        lowest=float(table.scores.min(where=known, initial=np.inf)) if known.any() else 0.0,
-        highest=float(table.scores.max(where=known, initial=-np.inf)) if known.any() else 0.0,
+        lowest=float(table.scores.min(where=finite, initial=np.inf)) if finite.any() else 0.0,
+        highest=float(table.scores.max(where=finite, initial=-np.inf)) if finite.any() else 0.0,
     )
 
 

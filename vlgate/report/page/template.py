@@ -12,11 +12,11 @@ _OBEYED = {0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEF
 
 
 def html(template: str, content: object) -> str:
-    return str(_environment().get_template(template).render(page=content))
+    return str(templates().get_template(template).render(page=content))
 
 
 @cache  # compiled templates are kept
-def _environment() -> Any:
+def templates() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 

@@ -313,9 +313,9 @@ def _task(record: Record) -> str:
 
 def _case(record: Record, kind: CaseKind, find: Find, shared: dict[Any, Any]) -> Case:
     record = Record(record.file, record.name, record.fields, kind.remedy)
-    if not record.fields.keys() <= kind.fields.keys():
-        field = next(name for name in record.fields if name not in kind.fields)
-        raise record.error(f"field {short(field)!r} is unknown ({nearest(field, kind.fields)})")
+    for field in record.fields:
+        if field not in kind.fields:
+            raise record.error(f"field {short(field)!r} is unknown ({nearest(field, kind.fields)})")
     requests, truths = kind.ask(record, boxed(record, find) if "box" in record.fields else find)
     said = repr(record.fields.get("tags", {}))
     if said not in shared:

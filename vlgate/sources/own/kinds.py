@@ -176,8 +176,8 @@ class CaseKind:
         return self.musts.split()
 
     @cached_property
-    def fields(self) -> dict[str, None]:
-        return dict.fromkeys((*ANYWHERE, *self.needed, *self.may.split()))
+    def fields(self) -> tuple[str, ...]:
+        return (*ANYWHERE, *self.needed, *self.may.split())
 
     @cached_property
     def remedy(self) -> str:
