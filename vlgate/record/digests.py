@@ -26,10 +26,9 @@ def digest(tasks: Iterable[Task]) -> str:
         whole.update(_one((task.id, task.shape, task.capability, str(len(task.cases)))))
         truths = {case.truths: repr(case.truths) for case in task.cases}
         for case in task.cases:
+            asked: Iterable[tuple[str, ...]] = map(_asked, case.requests)
             if isinstance(case.requests, Matches):  # the most frequent kind
-                asked = [("Match", *named) for named in case.requests.named]
-            else:
-                asked = list(map(_asked, case.requests))
+                asked = (("Match", *named) for named in case.requests.named)
             whole.update(_one([case.id, truths[case.truths], *chain.from_iterable(asked)]))
     return whole.hexdigest()
 
