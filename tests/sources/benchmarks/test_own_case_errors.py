@@ -90,6 +90,30 @@ def test_a_task_of_two_kinds_and_a_repeated_id_in_it(tmp_path):
         tasks(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("field", "line"),
+    [
+        ("foils", without(PAIR, "foil") | {"foils": ["x", "y", "x"]}),
+        ("other_images", {"task": "mine/i", "image": "a.jpg", "other_images": ["b.jpg", "b.jpg"], "caption": "c"}),
+        ("true", SET | {"true": ["t", "t"]}),
+        ("false", SET | {"false": ["f", "f"]}),
+        ("choices", SAME | {"choices": ["yes", "no", "no"]}),
+    ],
+)
+def test_a_candidate_that_is_there_twice_would_lower_chance(tmp_path, field, line):
+    assert f"field '{field}' holds '{line[field][-1]}' twice; change or leave out one of them" in problem(
+        tmp_path, line
+    )
+
+
+@pytest.mark.parametrize("name", ["cases.JSONL", "cases/more.Jsonl", "cases/more.jsonlines", "cases/more.CSV"])
+def test_a_file_of_cases_whose_name_ends_in_another_way_is_not_passed_over(tmp_path, name):
+    write(tmp_path, PAIR)
+    write(tmp_path, PAIR, name=name)
+    with pytest.raises(DataError, match=r"is not read; save it as cases\.(jsonl|csv), or rename it"):
+        tasks(tmp_path)
+
+
 @pytest.mark.parametrize("what", ["id", "tag", "field", "caption"])
 def test_a_long_value_is_not_printed_whole(tmp_path, what):
     long = "x" * 50_000

@@ -39,7 +39,8 @@ _TABLE = "save the table as CSV in UTF-8, with a first line such as task,image,c
 # The ends of files of cases as others write them, which are not read, and the form to save them in.
 _UNREAD: Mapping[str, str] = {
     **dict.fromkeys(("xlsx", "xls", "ods", "numbers", "parquet", "arrow"), "csv"),
-    **dict.fromkeys(("yaml", "yml", "toml", "txt", "jsonl.gz", "json.gz", "jsonl.zip"), "jsonl"),
+    **dict.fromkeys(("yaml", "yml", "toml", "txt", "jsonlines", "jsonl.gz", "json.gz", "jsonl.zip"), "jsonl"),
+    **{end: end for end in SUFFIXES},  # in capital letters
 }
 # The fields whose cells hold JSON, with an example.
 _JSON: Mapping[str, str] = {
@@ -64,10 +65,10 @@ def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
         for file in (*(folder / f"cases.{end}" for end in SUFFIXES), *inside):
             if file.exists():
                 files.setdefault(file.resolve(), []).append((file, folder))
-        for end, form in _UNREAD.items():
-            for file in (folder / f"cases.{end}", *folder.glob(f"cases/*.{end}")):
-                if file.is_file():
-                    raise DataError(file, None, "is not read", f"save it as cases.{form}, or rename it")
+        for file in (*folder.glob("cases.*"), *folder.glob("cases/*.*")):
+            form = next((form for end, form in _UNREAD.items() if file.name.lower().endswith(f".{end}")), None)
+            if form and file.suffix[1:] not in SUFFIXES and file.is_file():
+                raise DataError(file, None, "is not read", f"save it as cases.{form}, or rename it")
     return {places[0][0]: tuple(folder for _, folder in places) for places in files.values()}
 
 

@@ -52,7 +52,7 @@ def single(record: Record, find: Find) -> Asked:
 
 
 def crossed(record: Record, find: Find) -> Asked:
-    images, questions = two_images(record, find), record.texts("questions", 2)
+    images, questions = two_images(record, find), _distinct(record, "questions", 2)
     rows = record.fields.get("answers")
     if type(rows) is not list or len(rows) != len(images) or any(type(row) is not list for row in rows):
         record.reject("answers", "two lists, the answers about the first image and about the second")
@@ -87,6 +87,15 @@ def refuse_same(record: Record, what: str, texts: tuple[str, ...], others: tuple
             raise record.error(f"{what} both {text!r}, so no model can be right", "change one of them")
 
 
+def _distinct(record: Record, field: str, number: int | None = None) -> tuple[str, ...]:
+    """Return the texts of a list; one that is there twice would make chance lower than it is."""
+    texts = record.texts(field, number)
+    if len(set(texts)) < len(texts):
+        repeated = next(text for text in texts if texts.count(text) > 1)
+        raise record.error(f"field {field!r} holds {short(repeated)!r} twice", "change or leave out one of them")
+    return texts
+
+
 def _answer(record: Record, field: str) -> str:
     value = record.fields.get(field)
     if type(value) is bool:
@@ -102,6 +111,8 @@ def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
     choices = record.fields.get("choices", [])
     if type(choices) is not list or any(type(choice) is not str or not choice.strip() for choice in choices):
         record.reject("choices", "a list of strings", 'write for example ["red", "blue"], or leave the field out')
+    if choices:
+        _distinct(record, "choices")
     plain = {normal_answer(answer) for answer in answers}
     if choices and not plain <= set(map(normal_answer, choices)):
         problem = f"answers {answers} are not all among the choices {choices}"
@@ -113,13 +124,13 @@ def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
 
 def choice(record: Record, find: Find) -> Asked:
     image, caption = find(record, record.text("image")), record.text("caption")
-    foils = (record.text("foil"),) if "foil" in record.fields else record.texts("foils")
+    foils = (record.text("foil"),) if "foil" in record.fields else _distinct(record, "foils")
     refuse_same(record, "caption and foil are", (caption,), foils)
     return texts_about(image, (caption, *foils)), (True, *(False,) * len(foils))
 
 
 def image_choice(record: Record, find: Find) -> Asked:
-    names = record.text("image"), *record.texts("other_images")
+    names = record.text("image"), *_distinct(record, "other_images")
     images = [find(record, name) for name in names]
     if images[0] in images[1:]:
         raise record.error(f"image {short(names[0])!r} is also among other_images", "leave it out there")
@@ -152,8 +163,8 @@ def by_shape(record: Record, find: Find) -> Asked:
 
 
 def sentence_set(record: Record, find: Find) -> Asked:
-    true = record.texts("true", 2)
-    false = (record.text("false"),) if type(record.fields.get("false")) is str else record.texts("false", 2)
+    true = _distinct(record, "true", 2)
+    false = (record.text("false"),) if type(record.fields.get("false")) is str else _distinct(record, "false", 2)
     refuse_same(record, "a true and a false sentence are", true, false)
     truths = (*(True for _ in true), *(False for _ in false))
     return texts_about(find(record, record.text("image")), (*true, *false)), truths
