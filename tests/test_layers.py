@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib.util import resolve_name
 from pathlib import Path
@@ -98,13 +99,17 @@ def all_imports():
     yield from named_in(targets, "vlgate.models.loading.catalogue")
 
 
-IMPORTS = list(all_imports())
+@cache
+def every_import():
+    return tuple(all_imports())
 
 
 def imports(*packages):
     """The imports of all modules in some packages."""
     found = [
-        one for one in IMPORTS if any(one.module == name or one.module.startswith(f"{name}.") for name in packages)
+        one
+        for one in every_import()
+        if any(one.module == name or one.module.startswith(f"{name}.") for name in packages)
     ]
     assert found, f"{packages} import nothing at all: is the name right?"
     return found
@@ -156,9 +161,9 @@ def test_the_whole_tree_is_read():
     }
     assert expected <= set(MODULES)
     assert len(MODULES) == len(set(MODULES.values()))
-    assert "vlgate.judging.verdicts imports vlgate.types.Verdict" in offenders(IMPORTS)
-    assert "vlgate.sources.registry imports vlgate.sources.benchmarks.valse" in offenders(IMPORTS)
-    assert "vlgate.models.loading.catalogue imports vlgate.fixtures.bag_of_words" in offenders(IMPORTS)
+    assert "vlgate.judging.verdicts imports vlgate.types.Verdict" in offenders(every_import())
+    assert "vlgate.sources.registry imports vlgate.sources.benchmarks.valse" in offenders(every_import())
+    assert "vlgate.models.loading.catalogue imports vlgate.fixtures.bag_of_words" in offenders(every_import())
 
 
 def test_every_module_is_in_a_layer_and_every_layer_in_the_tree():
@@ -171,7 +176,7 @@ def test_every_module_is_in_a_layer_and_every_layer_in_the_tree():
 def test_each_layer_imports_from_the_layers_below_it_only():
     ours = [
         one
-        for one in IMPORTS
+        for one in every_import()
         if one.top in OURS and place(module_of(one)) is not None and place(one.module) is not None
     ]
     assert len(ours) > 1000
@@ -254,40 +259,42 @@ class C:
 
 
 def test_no_framework_is_imported_before_it_is_used():
-    assert offenders(one for one in IMPORTS if one.top in HEAVY and one.early and not one.typed) == []
+    assert offenders(one for one in every_import() if one.top in HEAVY and one.early and not one.typed) == []
 
 
 def test_frameworks_are_imported_by_models_and_the_check_of_precision_only():
     allowed = ("vlgate.models", "vlgate.asking.checks.precision")
-    found = [one for one in IMPORTS if one.top in FRAMEWORKS]
+    found = [one for one in every_import() if one.top in FRAMEWORKS]
     assert found
     assert offenders(one for one in found if not Import("", one.module, early=True).within(*allowed)) == []
 
 
 def test_spacy_is_known_to_the_parser_only():
-    assert offenders(one for one in IMPORTS if one.top == "spacy") == ["vlgate.perturb.text.spacy_parser imports spacy"]
+    assert offenders(one for one in every_import() if one.top == "spacy") == [
+        "vlgate.perturb.text.spacy_parser imports spacy"
+    ]
 
 
 def test_pytest_is_imported_by_the_plugin_the_fixtures_and_the_tests_only():
     allowed = ("vlgate.plugin", "vlgate.fixtures", "tests_vl")
-    found = [one for one in IMPORTS if one.top in {"pytest", "_pytest", "pluggy", "xdist"}]
+    found = [one for one in every_import() if one.top in {"pytest", "_pytest", "pluggy", "xdist"}]
     assert found
     assert offenders(one for one in found if not Import("", one.module, early=True).within(*allowed)) == []
 
 
 def test_allure_is_imported_where_its_report_is_made_only():
-    found = [one for one in IMPORTS if one.top.startswith("allure")]
+    found = [one for one in every_import() if one.top.startswith("allure")]
     assert found
     allowed = {("vlgate.report.allure.quiet", "allure_commons")}
     assert offenders(one for one in found if (one.module, one.top) not in allowed) == []
     # Without allure-pytest the plugin works: nothing that is always loaded may need it.
-    early = [one for one in IMPORTS if one.within("vlgate.report.allure.quiet") and one.early and not one.typed]
+    early = [one for one in every_import() if one.within("vlgate.report.allure.quiet") and one.early and not one.typed]
     assert offenders(early) == []
 
 
 @pytest.mark.parametrize("door", ["vlgate.plugin", "vlgate.cli", "vlgate.fixtures.session", "tests_vl", "tests"])
 def test_nothing_imports_the_outer_layers_but_themselves(door):
-    found = [one for one in IMPORTS if one.within(door) and not Import("", one.module, early=True).within(door)]
+    found = [one for one in every_import() if one.within(door) and not Import("", one.module, early=True).within(door)]
     assert offenders(one for one in found if one.module not in {"vlgate.plugin", "vlgate.__main__"}) == []
 
 
@@ -335,7 +342,7 @@ def test_what_makes_questions_is_loaded_for_no_other_command():
 @pytest.mark.parametrize("name", ["perturb", "fixtures"])
 def test_the_two_open_folders_are_imported_by_their_names_inside_vlgate(name):
     """Both are names of other projects on PyPI."""
-    assert offenders(one for one in IMPORTS if one.within(name)) == []
+    assert offenders(one for one in every_import() if one.within(name)) == []
 
 
 def test_no_threshold_stands_in_a_test_of_the_suite():
