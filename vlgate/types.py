@@ -204,7 +204,7 @@ def text_of(request: Request) -> str:
     return request.text if isinstance(request, Read) else request.question
 
 
-_NOTHING: Mapping[str, Any] = {}  # shared by all cases without tags or named boxes
+_NOTHING: Mapping[str, Any] = {}  # shared by all cases without tags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,8 +213,7 @@ class Case:
 
     ``truths`` holds one entry per request: for a ``Match`` whether the text is true of the image, for a question the
     right answer. ``tags`` name the slices of the case (``{"provenance": "zero_to_something"}``), or its group for a
-    metric over groups. ``file`` and ``record`` say where it was read; a record that is a number is a line. ``named``:
-    boxes (x, y, w, h) of what texts name, by image.
+    metric over groups. ``file`` and ``record`` say where it was read; a record that is a number is a line.
 
     The task's shape fixes the order of the requests; ``roles`` in ``vlgate.metrics.shapes`` names them. A ``pair`` has
     (image, caption), (image, foil); a ``quad`` (image_0, caption_0), (image_0, caption_1), (image_1, caption_0),
@@ -229,7 +228,6 @@ class Case:
     tags: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     file: str = ""
     record: str | int = ""
-    named: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=lambda: _NOTHING)
 
     @property
     def origin(self) -> str:
@@ -237,6 +235,13 @@ class Case:
         if isinstance(self.record, int):
             return f"{self.file}, record on line {self.record}"
         return f"{self.file}, record {self.record}" if self.record else self.file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedCase(Case):
+    """A case with ``named``: the boxes (x, y, w, h) of all that its texts name, in pixels, by the key of the image."""
+
+    named: Mapping[str, tuple[tuple[float, ...], ...]]
 
 
 UNREADABLE = "record that cannot be read"

@@ -17,7 +17,7 @@ from vlgate.perturb.scene_graph import Box
 from vlgate.probes.shrink.moves import IMAGE_MOVES, UNKNOWN, perturbed
 from vlgate.probes.shrink.search import smallest_change
 from vlgate.probes.shrink.space import pipeline, restated, space
-from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, PlacedCase, Prediction
 
 PIXELS = Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8))
 IMAGE = LazyImage(key="1.jpg", load=lambda: PIXELS, where="data/1.jpg")
@@ -128,7 +128,9 @@ DOG = slice(10, 40)
 
 
 def photographed(text="A dog in the room.", boxes=((10.0, 10.0, 30.0, 30.0),)):
-    return pair_case(1, text, "A cat in the room.", PHOTO, named={"1.jpg": boxes} if boxes else {})
+    case = pair_case(1, text, "A cat in the room.", PHOTO)
+    named = {"1.jpg": boxes}
+    return PlacedCase(id=case.id, requests=case.requests, truths=case.truths, named=named) if boxes else case
 
 
 def covers(case):

@@ -24,7 +24,7 @@ def tabled(folder, *rows, name="cases.csv", separator=",", newline="\r\n", encod
 def whole(folder):
     """Everything of all cases but their origin, by task and id."""
     return {
-        (task.id, task.shape, case.id): (case.requests, case.truths, case.tags, case.named)
+        (task.id, task.shape, case.id): (case.requests, case.truths, case.tags, getattr(case, "named", {}))
         for task in tasks(folder)
         for case in task.cases
     }

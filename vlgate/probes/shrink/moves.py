@@ -23,7 +23,7 @@ from vlgate.perturb.images.pixels import IMAGENET_MEAN, Pixels
 from vlgate.perturb.images.registry import PerturbedLoad
 from vlgate.perturb.scene_graph import Box
 from vlgate.probes.shrink import Family
-from vlgate.types import Ask, Case, LazyImage, Match, Read, Request, images_of
+from vlgate.types import Ask, Case, LazyImage, Match, PlacedCase, Read, Request, images_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -175,8 +175,8 @@ UNKNOWN = "the data has no boxes of what the texts name"
 
 
 def region_moves(case: Case) -> tuple[tuple[tuple[Move, ...], ...], str]:
-    # What the texts name is known from ``Case.named``, or from a perturbation of the image that the case itself has. A
-    # drawn scene has none: covering a thing would say nothing that removing it does not say better.
+    # What the texts name is known from a ``PlacedCase``, or from a perturbation of the image that the case has itself.
+    # A drawn scene has none: covering a thing would say nothing that removing it does not say better.
     images = {image.key: image for request in case.requests for image in images_of(request)}
     photographs = {key: image for key, image in images.items() if graph_of(_original(image)) is None}
     placed = {key: _known(case, image, images.values()) for key, image in photographs.items()}
@@ -201,7 +201,7 @@ def _original(image: LazyImage) -> LazyImage:
 def _known(
     case: Case, image: LazyImage, images: Iterable[LazyImage]
 ) -> tuple[tuple[Box, ...], tuple[int, int] | None] | None:
-    if image.key in case.named:
+    if isinstance(case, PlacedCase) and image.key in case.named:
         return tuple(Box(x=x, y=y, w=w, h=h) for x, y, w, h in case.named[image.key]), None
     for other in images:
         load = other.load

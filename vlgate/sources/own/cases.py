@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil, floor
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from vlgate.sources.reading.records import (
 from vlgate.sources.reading.source import NOTHING, Find, ReadOptions, Source
 from vlgate.sources.reading.text_files import collector_paused, read_cells, read_text
 from vlgate.sources.registry import SOURCES, is_made_set
-from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of
+from vlgate.types import Case, LazyImage, PlacedCase, Request, Shape, Task, images_of
 
 REMEDY = (  # of an error in a line whose kind of case is not known
     'write a line such as {"task": "mine/spatial", "image": "1.jpg", "caption": "a dog left of a cat", '
@@ -321,14 +321,15 @@ def _case(record: Record, kind: CaseKind, find: Find, shared: dict[Any, Any]) ->
     said = repr(record.fields.get("tags", {}))
     if said not in shared:
         shared[said] = _tags(record)
-    return Case(
+    boxes = named_boxes(record, requests)
+    make = partial(PlacedCase, named=boxes) if boxes else Case
+    return make(
         id=_id(record),
         requests=requests,
         truths=shared.setdefault(truths, truths),
         tags=shared[said],
         file=record.file.name,
         record=short(record.name) if isinstance(record.name, str) else record.name,
-        named=named_boxes(record, requests),
     )
 
 
