@@ -71,6 +71,7 @@ def test_a_task_must_not_begin_with_a_benchmarks_name(tmp_path, benchmark):
     message = problem(tmp_path, PAIR, PAIR | {"task": f"{benchmark}/new"})
     assert f"task '{benchmark}/new' begins with {benchmark!r}" in message
     assert message.endswith("; write for example 'mine/new'")
+    assert "which is the name of a benchmark" in problem(tmp_path, PAIR | {"task": f"{benchmark.upper()}/new"}, line=1)
 
 
 def test_a_task_of_two_kinds_and_a_repeated_id_in_it(tmp_path):
@@ -79,7 +80,7 @@ def test_a_task_of_two_kinds_and_a_repeated_id_in_it(tmp_path):
     two = SET | {"false": SET["false"][0]}  # of the same fields
     assert "'mine/set' has an earlier case of another kind" in problem(tmp_path, SET, SET, two, line=3)
     message = problem(tmp_path, SAME, OTHER | {"task": "mine/rephrase"})  # invariance and directional
-    assert "task 'mine/rephrase' has an earlier case of another kind" in message
+    assert "task 'mine/rephrase' has an earlier case of another kind (invariance: image, question, answer, " in message
     assert message.endswith("; give the cases of each kind a task of their own")
     write(tmp_path, PAIR)
     write(tmp_path, PAIR | {"id": "p2"}, SET | {"task": "mine/spatial"}, name="cases/more.jsonl")

@@ -150,9 +150,18 @@ def test_a_form_that_is_not_read_is_not_passed_over(tmp_path, name):
 
 def test_other_files_beside_the_cases_are_left_alone(tmp_path):
     write(tmp_path, PAIR, name="cases/a.jsonl")
-    for name in ("cases/README.md", "cases/1.png", "notes.csv", "casesx.csv", "cases.md"):
+    (tmp_path / "cases" / "images").mkdir()
+    for name in ("cases/README.md", "cases/1.png", "cases/images/1.png", "notes.csv", "casesx.csv", "cases.md"):
         (tmp_path / name).write_text("x")
     assert len(whole(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("name", ["b.jsonl", "b.csv", "list.json"])
+def test_cases_deeper_in_the_folder_are_not_passed_over(tmp_path, name):
+    write(tmp_path, PAIR, name="cases/a.jsonl")
+    write(tmp_path, PAIR, name=f"cases/sub/{name}")
+    with pytest.raises(DataError, match=rf"cases/sub/{name}: is not read; put it into \S*/cases itself"):
+        tasks(tmp_path)
 
 
 def test_every_error_of_every_form_is_listed(tmp_path):

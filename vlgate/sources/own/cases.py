@@ -69,6 +69,9 @@ def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
             form = next((form for end, form in _UNREAD.items() if file.name.lower().endswith(f".{end}")), None)
             if form and file.suffix[1:] not in SUFFIXES and file.is_file():
                 raise DataError(file, None, "is not read", f"save it as cases.{form}, or rename it")
+        for file in folder.glob("cases/*/*.*"):
+            if file.suffix[1:] in SUFFIXES and file.is_file() and file.resolve() not in files:
+                raise DataError(file, None, "is not read", f"put it into {folder / 'cases'} itself, or out of it")
     return {places[0][0]: tuple(folder for _, folder in places) for places in files.values()}
 
 
@@ -211,7 +214,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
         if task not in kinds:
             return
         if checking and kind_of(record) is not kinds[task]:
-            raise record.error(_two_kinds(task), _APART)
+            raise record.error(_two_kinds(task, kinds[task]), _APART)
         case = _case(record, kinds[task], find, shared)
         before = cases[task].setdefault(case.id, case)
         if before is not case:
@@ -239,7 +242,7 @@ def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
     for file in own_files(folders):
         for task, (kind, line) in _tasks(file, _state(file), noted=noted()).items():
             if kinds.setdefault(task, kind) is not kind:
-                leave_out(DataError(file, line, _two_kinds(task), _APART))
+                leave_out(DataError(file, line, _two_kinds(task, kinds[task]), _APART))
     return kinds
 
 
@@ -284,8 +287,9 @@ def _tasks(file: Path, state: tuple[int, ...], *, noted: bool) -> Mapping[str, t
 
     def add(record: Record) -> None:
         task, kind = _task(record), kind_of(record)
-        if tasks.setdefault(task, (kind, record.id))[0] is not kind:
-            raise record.error(_two_kinds(task), _APART)
+        earlier, _ = tasks.setdefault(task, (kind, record.id))
+        if earlier is not kind:
+            raise record.error(_two_kinds(task, earlier), _APART)
 
     records: Iterable[Record] = own_records(file)  # in any case if one is wrong: the first one ends the reading
     with suppress(DataError):
@@ -297,16 +301,17 @@ def _tasks(file: Path, state: tuple[int, ...], *, noted: bool) -> Mapping[str, t
 _APART = "give the cases of each kind a task of their own"
 
 
-def _two_kinds(task: str) -> str:
-    return f"task {task!r} has an earlier case of another kind, but all cases of a task must be of one kind"
+def _two_kinds(task: str, earlier: CaseKind) -> str:
+    kind = f"{earlier.capability}: {', '.join(earlier.needed)}"
+    return f"task {task!r} has an earlier case of another kind ({kind}), but all cases of a task must be of one kind"
 
 
 def _task(record: Record) -> str:
     task = record.text("task")
     if not _TASK.fullmatch(task):
-        record.reject("task", "a name of two or more parts such as 'mine/spatial'")
+        record.reject("task", "letters, digits, '.', '_' and '-' in two or more parts, such as 'mine/spatial'")
     taken = task.partition("/")[0]
-    if taken in SOURCES and taken != "own":
+    if taken.lower() in SOURCES and taken.lower() != "own":
         problem = f"task {task!r} begins with {taken!r}, which is the name of a benchmark"
         raise record.error(problem, f"write for example 'mine{task.removeprefix(taken)}'")
     return task

@@ -81,10 +81,11 @@ def two_images(record: Record, find: Find) -> list[LazyImage]:
 
 def refuse_same(record: Record, what: str, texts: tuple[str, ...], others: tuple[str, ...]) -> None:
     """Refuse texts that are among others; case, spaces, closing punctuation and Unicode form make no difference."""
-    known = set(map(normal_answer, others))
+    known = {normal_answer(text): text for text in others}
     for text in texts:
-        if normal_answer(text) in known:
-            raise record.error(f"{what} both {text!r}, so no model can be right", "change one of them")
+        if (other := known.get(normal_answer(text))) is not None:
+            alike = "" if other == text else f" ({other!r} reads the same)"
+            raise record.error(f"{what} both {text!r}{alike}, so no model can be right", "change one of them")
 
 
 def _distinct(record: Record, field: str, number: int | None = None) -> tuple[str, ...]:
@@ -163,8 +164,10 @@ def by_shape(record: Record, find: Find) -> Asked:
 
 
 def sentence_set(record: Record, find: Find) -> Asked:
-    true = _distinct(record, "true", 2)
-    false = (record.text("false"),) if type(record.fields.get("false")) is str else _distinct(record, "false", 2)
+    true, false = _distinct(record, "true", 2), record.fields.get("false")
+    if type(false) not in {str, list} or not false:
+        record.reject("false", "a text, or a list of two strings")
+    false = (record.text("false"),) if type(false) is str else _distinct(record, "false", 2)
     refuse_same(record, "a true and a false sentence are", true, false)
     truths = (*(True for _ in true), *(False for _ in false))
     return texts_about(find(record, record.text("image")), (*true, *false)), truths
@@ -227,7 +230,10 @@ def kind_of(record: Record) -> CaseKind:
     marks = [mark for mark in _MARKS if mark in record.fields]
     if "prior" in record.fields and marks in ([], ["question"]):
         return _TWINS
-    if len(marks) != 1 or "prior" in record.fields:
+    if len(marks) > 1:
+        named = " and ".join(map(repr, marks))
+        raise record.error(f"has {named}, which belong to different kinds of case", "leave out all but one of them")
+    if not marks or "prior" in record.fields:
         known = dict.fromkeys(field for kind in _EVERY for field in kind.fields)
         unknown = {field: did_you_mean(field, known) for field in record.fields if field not in known}
         hint = next((f"field {field!r} is unknown ({hint}); " for field, hint in unknown.items() if hint), "")
@@ -239,9 +245,10 @@ def kind_of(record: Record) -> CaseKind:
         return _KINDS[marks[0]]
     if {"perturbed", "perturbed_answer", "perturbed_image", "kind"}.isdisjoint(record.fields):
         return _SINGLE
-    if record.text("kind") not in _PAIRS:
-        record.reject("kind", " or ".join(map(repr, _PAIRS)), "write 'invariance' if both answers are the same")
-    return _PAIRS[record.text("kind")]
+    asked = replace(record, remedy='write "invariance" as kind if both answers are the same, otherwise "directional"')
+    if asked.text("kind") not in _PAIRS:
+        asked.reject("kind", " or ".join(map(repr, _PAIRS)))
+    return _PAIRS[asked.text("kind")]
 
 
 @lru_cache(maxsize=64)  # the lines of a task must be of the same kind, not of equal ones
