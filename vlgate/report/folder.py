@@ -37,8 +37,9 @@ def write_rows(run: RunResult, options: Options, tasks: Sequence[Task] = ()) -> 
         problems += saved(lambda: write_shrunk(folder / SHRUNK, run.shrunk, tasks, options.model))
         problems += [] if run.results else saved(lambda: write_finds(folder, options.model))
     if run.results:
-        problems += saved(lambda: write_cases(folder / "cases.parquet", run))
+        # Predictions first: they need the most memory, and that of the cases' file is not given back at once
         problems += saved(lambda: write_predictions(folder / "predictions.parquet", run))
+        problems += saved(lambda: write_cases(folder / "cases.parquet", run))
     return problems
 
 
