@@ -18,6 +18,8 @@ WORDS: Mapping[str, frozenset[str]] = {
 }
 MARK = "\ue000"  # stands before the number of an option; a private character, which replies do not contain
 _LISTING = frozenset((2, 5))  # the groups of "2) ..." and "2. ..."
+_AT_START = 5
+_BARE = frozenset((4, _AT_START))  # the groups of "the answer is a" and "a"
 _HERE = "\ue001"  # marks the place of a letter or number that may be an option
 _CAPITAL = "\ue002"  # marks that of a capital that is one
 _LABEL = r"(?:[a-z]|\d{1,2})"
@@ -44,6 +46,7 @@ _LETTER = re.compile(
 _SURE = frozenset(("option", "choice", "letter", "answer", "between"))  # before any letter
 _LEADING = WORDS["leading"]
 _FITTING = WORDS["fitting"]
+_AFTER_A = _FITTING - words_of("best but correctly must over rather which")  # "A fits", but not "A best man"
 _SPEAKER = re.compile(r"^\W{0,8}a:\s{1,4}(?=\W{0,4}[b-z]\W{0,4}$)")  # "A: B" answers B
 _LISTED = re.compile(rf"(?<![\w'])[(\[]?({_LABEL})(?:[)\]]\s*[.:]?|[.:](?=\s|\w))\s*", re.IGNORECASE)
 
@@ -67,9 +70,7 @@ def mark_capitals(reply: str, labels: Mapping[str, int]) -> str:
         before, letter, after = match["before"].strip(" .!?,;:\n").lower(), match["letter"], match["after"].strip()
         fits = not after or not after[0].isalnum() or after.lower() in _FITTING
         meant = before in _SURE or (before in _LEADING and fits)
-        meant = meant or (
-            not before and letter not in "AI" and after.lower() in _FITTING
-        )  # "B fits", but not "A best man"
+        meant = meant or (not before and after.lower() in (_AFTER_A if letter == "A" else () if letter == "I" else _FITTING))
         return f"{match['before']}{_CAPITAL}{letter}" if meant and letter.lower() in labels else match[0]
 
     return _LETTER.sub(mark, _INITIALS.sub(" ", reply))
@@ -83,12 +84,26 @@ def replace_labels(text: str, labels: Mapping[str, int], texts: Mapping[str, int
         number = labels.get(label)
         if number is None or not 0 <= number < len(options):
             return f" {MARK}-1 " if label.isdigit() else match[0]
-        if match.lastindex in _LISTING and not _about(text[match.end() :], options[number]):
-            return "\n"
+        rest = text[match.end() :]
+        if label == "a" and _is_article(match, rest, options[number]):
+            return match[0]
+        if match.lastindex in _LISTING and not _about(rest, options[number]):
+            of_another = any(option and _about(rest, option) for option in options)
+            if not of_another or (label.isdigit() and "\n" in text.strip()):
+                return "\n"
+            number = -1  # "B. sleeping", but sleeping is A
         return f" {MARK}{number if texts.get(label, number) == number else -1} "
 
     text = _SPEAKER.sub("", text)
     return _MEANT.sub(mark, _BEFORE.sub(rf"\1 {_HERE}", text)).replace(_HERE, "").replace(_CAPITAL, "")
+
+
+def _is_article(label: re.Match[str], rest: str, option: str) -> bool:
+    """Whether a small "a" is one: "the answer is a **dog**", "a (small) dog sits there"."""
+    opening = re.match(r"""\s*[*"'_`(/]+\s*(?=\w)""", rest)
+    if label.lastindex not in _BARE or opening is None or (option and _about(rest, option)):
+        return False
+    return label.lastindex != _AT_START or re.match(r"\s*\([^)\n]*\)\W*(?:\n|$)", rest) is None
 
 
 def _about(rest: str, option: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,15 +25,27 @@ def rgb_images(images: Sequence[LazyImage]) -> list[Image]:
 
 
 def prepared(images: Sequence[LazyImage], prepare: Callable[[Image], T]) -> list[T]:
-    """Decode images and prepare each for a model, in threads: PIL and numpy release the interpreter's lock."""
+    return list(preparing(images, prepare))
+
+
+def preparing(images: Sequence[LazyImage], prepare: Callable[[Image], T]) -> Iterator[T]:
+    """Decode images and prepare each for a model, in threads: PIL and numpy release the interpreter's lock.
+
+    Those that are ready are yielded while the threads go on.
+    """
     distinct = list(dict.fromkeys(images))
+    made: dict[LazyImage, T] = {}
     try:
         with ThreadPoolExecutor(threads()) as pool:
-            made = dict(zip(distinct, pool.map(lambda image: prepare(image.load()), distinct), strict=True))
+            coming = zip(distinct, pool.map(lambda image: prepare(image.load()), distinct), strict=True)
+            for image in images:
+                while image not in made:
+                    ready, value = next(coming)
+                    made[ready] = value
+                yield made[image]
     except Exception as error:
         check_prepared(error, images, prepare)
         raise
-    return [made[image] for image in images]
 
 
 def check_prepared(error: Exception, images: Sequence[LazyImage], prepare: Callable[[Image], object]) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
-from itertools import combinations, zip_longest
+from itertools import combinations, islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
-from vlgate.models.checkpoints.inputs import prepared
+from vlgate.models.checkpoints.inputs import preparing
 from vlgate.models.checkpoints.load_errors import damaged, one_line
 from vlgate.models.regions.regions import Regions, RegionSource
 from vlgate.types import LazyImage
@@ -262,9 +262,10 @@ def _look(network: Any, settings: Settings, device: str, images: Sequence[LazyIm
         scale = np.array([width, height, width, height], np.float32)
         return (boxes / scale, *crops_of(pixels, boxes, settings.crop))
 
-    cuts = prepared(images, cut)
-    parts = [cuts[start : start + AT_ONCE] for start in range(0, len(cuts), AT_ONCE)]
-    return [regions for part in parts for regions in _see(network, settings, part, device)]
+    cuts, found = preparing(images, cut), []
+    while part := list(islice(cuts, AT_ONCE)):  # the threads prepare the next ones meanwhile
+        found += _see(network, settings, part, device)
+    return found
 
 
 def _see(
