@@ -95,7 +95,15 @@ _CONCLUDES = re.compile(
     r"(?:is|would be|must be|should be)[ :]{1,2}([^.!?\n]{1,200})",
     re.IGNORECASE,
 )
-_CONTRARY = re.compile(r"\b(?:if|incorrect|wrong|unless|whether|or rather|wait)\b", re.IGNORECASE)
+_SECOND_LOOK = (
+    r"(?:(?:up)?on (?:(?:an? )?(?:close[rd]?|second|further|careful) )?(?:inspection|look(?:ing)?|thoughts?|"
+    r"examination|reflection|consideration|review)|looking (?:again|closer|more closely)|hold on|hmm+|"
+    r"let me (?:re\w+|look again|check again|think again|double[- ]check)|"
+    r"i misspoke|i was wrong|my mistake|scratch that|correction|i mean)"
+)
+_CONTRARY = re.compile(
+    rf"\b(?:if|incorrect|wrong|unless|whether|or rather|wait|actually|{_SECOND_LOOK})\b", re.IGNORECASE
+)
 _STRUCK = re.compile(r"~~[^~\n]+~~")
 _LATEX = re.compile(r"\\(?:text\w*|math\w+|mbox|operatorname)\s*\{([^{}]*)\}")
 
@@ -111,7 +119,7 @@ _BOX = re.compile(r"\\(?:boxed|fbox) ?\{")
 _TOKEN_BOX = re.compile(rf"<{_BAR}(begin|end).of.(?:box|{_NAMES}){_BAR}>", re.IGNORECASE)
 _KEYED = re.compile(
     r"""["'](?P<key>[a-z][a-z _-]{0,40})["']\s{0,20}:\s{0,20}
-    (?:\[\s{0,20}|\{\s{0,20}["'](?:value|text)["']\s{0,20}:\s{0,20})?
+    (?:(?P<list>\[)\s{0,20}|\{\s{0,20}["'](?:value|text)["']\s{0,20}:\s{0,20})?
     (?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^'\n]*)'|(?P<bare>true|false|-?\d+(?:\.\d+)?))""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -127,8 +135,7 @@ _LINE = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _TURNS_BACK = re.compile(
-    r"(?:^|[.!?\n] ?)(?:no, )?(?:wait|actually|correction|scratch that|i mean|on second thoughts?|my mistake)\b",
-    re.IGNORECASE,
+    rf"(?:^|[.!?\n] ?)(?:(?:no|oh|but|however),? )?(?:wait|actually|{_SECOND_LOOK})\b", re.IGNORECASE
 )
 
 
@@ -178,6 +185,9 @@ def announced(text: str) -> str | None:
     if found is None:
         return None
     content = found[2]
+    rest = text[found[1] :].partition(content)[2] if content and content != text else ""
+    if _TURNS_BACK.search(rest):
+        return ""
     inner = announced(content) if content != text else None
     return content.strip() if inner is None else inner
 
@@ -202,14 +212,16 @@ def _announcements(text: str) -> Iterator[tuple[int, int, str]]:
         yield 2, start, before[start:]
     if boxes := list(_BOX.finditer(text)):
         yield 3, boxes[-1].end(), _balanced(text[boxes[-1].end() :])
-    keyed = [(_rank(mark["key"]), mark.end(), _value(mark)) for mark in _KEYED.finditer(text)]
+    keyed = [(_rank(mark["key"]), mark.end(), _value(mark, text)) for mark in _KEYED.finditer(text)]
     best = max(keyed, default=(0, 0, ""))
     several = {value for rank, _, value in keyed if rank == best[0]}
     if best[0] > 1 or (best[0] == 1 and len(several) == 1):
         yield best
 
 
-def _value(mark: re.Match[str]) -> str:
+def _value(mark: re.Match[str], text: str) -> str:
+    if mark["list"] and text[mark.end() :].lstrip().startswith(","):  # several answers
+        return ""
     if mark["double"] is None:
         return mark["single"] if mark["single"] is not None else mark["bare"]
     try:
@@ -238,15 +250,17 @@ def announced_lines(text: str) -> list[tuple[str, str]]:
     return [("" if _TURNS_BACK.search(rest) else line.strip(), segment) for segment, line, _, rest in lines]
 
 
-def conclusions(text: str) -> list[str]:
-    """Return what sentences such as "So the answer is red" say; none if one is conditional or names a wrong answer."""
+def conclusions(text: str) -> tuple[list[str], str]:
+    """Return what sentences such as "So the answer is red" say, and what follows the last one."""
+    # None if one is conditional, names a wrong answer, or is taken back
     found = list(_CONCLUDES.finditer(text))
-    return [] if found and _CONTRARY.search(text) else [mark[1] for mark in found]
+    if not found or _CONTRARY.search(text):
+        return [], ""
+    return [mark[1] for mark in found], text[found[-1].end() :]
 
 
-def first_sentence(text: str) -> tuple[str, list[str]]:
-    first, *others = re.split(r"(?:[.!]|\n)\s{1,4}", text.strip(), maxsplit=20)
-    return first, [other for other in others if other.strip()]
+def sentences(text: str) -> list[str]:
+    return [one for one in re.split(r"(?:[.!]|\n)\s{1,4}", text.strip(), maxsplit=20) if one.strip()]
 
 
 def without_reasons(text: str) -> str:

@@ -10,9 +10,19 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations
 
-from vlgate.judging.announced import announced, announced_lines, conclusions, first_sentence, own_turn, without_reasons
+from vlgate.judging.announced import announced, announced_lines, conclusions, own_turn, sentences, without_reasons
 from vlgate.judging.labels import MARK, labels_of, listed_aliases, mark_capitals, replace_labels, words_of
-from vlgate.judging.mentions import SPOKEN, STOPS, Mention, Tokens, folded, named_choice, tokens_of, without_marks
+from vlgate.judging.mentions import (
+    NO_IMAGE,
+    SPOKEN,
+    STOPS,
+    Mention,
+    Tokens,
+    folded,
+    named_choice,
+    tokens_of,
+    without_marks,
+)
 from vlgate.judging.normal import normal_answer
 from vlgate.perturb.text.grammar import either_number, plural, regular_singular, singular
 from vlgate.types import Ask, Compare
@@ -22,9 +32,13 @@ _STYLE = re.compile(r"</?(?:b|i|em|strong|u|span|font|mark|code|sub|sup|small|bi
 _TAG = re.compile(r"</?[a-z][\w:-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _ASIDE = 3  # words of a sentence that is more than another choice
 _PRONOUN = 8  # options, from which on "I" is a letter of one
-_DECIDES = words_of("actually answer choice choose correct instead option pick rather select sorry wait")
+_DECIDES = words_of(
+    "actually again answer choice choose closer correct correction final hmm however inspection instead misspoke "
+    "pick rather recheck recount reflection select so sorry therefore thus wait"
+)
 _LONGEST = 20_000  # characters of a text whose sentences are read
 _ARTICLES = words_of("a an the")
+_FUNCTION_WORDS = words_of("a am can i in may off on out up us")  # choices that are words of other sentences, too
 _POSITIVE = words_of("yes y yeah yep yup true correct affirmative")
 _NEGATIVE = words_of("no n nah nope false incorrect negative")
 _OPENING = re.compile(r"^\W*(true|false)(?=\s*[.,;!])", re.IGNORECASE)  # "True, it is there."
@@ -39,7 +53,7 @@ def read_reply(answer: str, question: Ask | Compare) -> str | None:
         inner = announced(text)
         text = text if inner is None else inner
         lines = {line for line, _ in announced_lines(text)}
-        text = lines.pop() or text if len(lines) == 1 else text
+        text = (lines.pop() or text if len(lines) == 1 else text).strip("*_`$ \t\r\n")
         return text if normal_answer(text) else None
     aliases = question.aliases if isinstance(question, Ask) else ()
     if (exact := _reader(question.choices, aliases).plain.get(answer)) is not None:
@@ -122,22 +136,24 @@ class _ChoiceParser:
         return self._read(text if inner is None else inner)
 
     def _read(self, text: str) -> str | None:
+        first, _, rest = text.partition("\n")
+        if "?\n" in f"{rest}\n" and (found := self._alone(first)) is not None:  # what follows is the next question
+            return found
         lines = announced_lines(text)
         if lines:
             said = {self._whole(line) or self._whole(rest) for line, rest in lines} - {None}
             return said.pop() if len(said) == 1 else None
         short = without_reasons(text)
-        first, _, rest = short.partition("\n")
-        if "?\n" in f"{rest}\n" and (found := self._alone(first)) is not None:  # what follows is the next question
-            return found
         found = self._whole(short) or self._concluded(short)
         return self._whole(text) if found is None and short != text else found
 
     def _concluded(self, text: str) -> str | None:
-        said = {self._whole(part) for part in conclusions(text)}
+        parts, rest = conclusions(text)
+        said = {self._whole(part) for part in parts}
         if said:
-            return said.pop() if len(said) == 1 else None
-        first, others = first_sentence(text)
+            calm = all(map(self._aside, sentences(rest)))
+            return said.pop() if len(said) == 1 and calm else None
+        first, *others = sentences(text) or [""]
         found = self._alone(first) if others else None
         return found if found is not None and all(map(self._aside, others)) else None
 
@@ -145,14 +161,22 @@ class _ChoiceParser:
         tokens = self._mentions(tokens_of(self._labelled(sentence)))
         words = [token for token in tokens if isinstance(token, str) and token not in STOPS]
         mentioned = any(isinstance(token, Mention) for token in tokens)
-        return not mentioned or (len(words) > _ASIDE and _DECIDES.isdisjoint(words))
+        decides = len(words) <= _ASIDE or not _DECIDES.isdisjoint(words) or tokens[0] == "no"
+        return not (mentioned and decides) and not NO_IMAGE.search(sentence.casefold())
 
     def _whole(self, text: str) -> str | None:
         found = self._alone(text)
         if found is not None or not text or len(text) > _LONGEST:  # so long, without an announced answer: a loop
             return found
-        number = named_choice(self._mentions(tokens_of(self._labelled(text))))
-        return None if number is None else self.choices[number]
+        tokens = tokens_of(self._labelled(text))
+        number = named_choice(self._mentions(tokens))
+        return None if number is None or self._of_longer(number, tokens) else self.choices[number]
+
+    def _of_longer(self, number: int, tokens: Sequence[str]) -> bool:
+        """Whether a short reply has all words of a longer choice, too, in another order: "a woman and a man"."""
+        own, said = {*_words(self.choices[number])}, {*tokens}
+        others = [{*words} for words in map(_words, self.choices) if len(tokens) <= len(words) + 4]
+        return any(own < words and words - _ARTICLES - {"and"} <= said for words in others)
 
     def _alone(self, text: str) -> str | None:
         found = self._spelled(text)
@@ -207,10 +231,19 @@ class _ChoiceParser:
             places.append(place)
         for length in self.lengths:
             form = tuple(tokens[place] for place in places[:length])
-            if form in self.forms:
+            if form in self.forms and not (len(form) == 1 and _is_function_word(tokens, start)):
                 number = self.forms[form]
                 return places[min(length, len(places)) - 1] + 1, number, form if number >= 0 else ()
         return start + 1, -1, ()
+
+
+def _is_function_word(tokens: Sequence[str], place: int) -> bool:
+    """Whether a word such as "can" stands in a sentence, and is not what the sentence ends with, or has an article."""
+    follows = tokens[place + 1] if place + 1 < len(tokens) else "."
+    ends = follows != "(" and (len(follows) == 1 or not follows.isalpha())
+    if tokens[place] not in _FUNCTION_WORDS or ends or follows in {"and", "or"}:
+        return False
+    return not (place and tokens[place - 1] in _ARTICLES and len(tokens[place]) > 1)
 
 
 def _unquoted(text: str) -> str:

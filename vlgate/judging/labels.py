@@ -70,7 +70,9 @@ def mark_capitals(reply: str, labels: Mapping[str, int]) -> str:
         before, letter, after = match["before"].strip(" .!?,;:\n").lower(), match["letter"], match["after"].strip()
         fits = not after or not after[0].isalnum() or after.lower() in _FITTING
         meant = before in _SURE or (before in _LEADING and fits)
-        meant = meant or (not before and after.lower() in (_AFTER_A if letter == "A" else () if letter == "I" else _FITTING))
+        meant = meant or (
+            not before and after.lower() in (_AFTER_A if letter == "A" else () if letter == "I" else _FITTING)
+        )
         return f"{match['before']}{_CAPITAL}{letter}" if meant and letter.lower() in labels else match[0]
 
     return _LETTER.sub(mark, _INITIALS.sub(" ", reply))

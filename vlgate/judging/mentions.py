@@ -28,6 +28,9 @@ _BLOCKS = WORDS["blocks"]
 _MODALS = words_of("cannot could hardly may might never nowhere")
 _BREAKS = words_of("although because but however since though whereas while")
 _JOINS = _BREAKS | {"and", "or"}
+_BOUNDS = words_of("least most between over above below under exceeds exceeding")
+_TIMES = [[times] for times in ("dozen", "hundred", "thousand", "million", "billion")]
+_NUMERALS = words_of("one two three four five six seven eight nine ten eleven twelve twenty")
 _IS = WORDS["is"]
 _WRONG = WORDS["wrong"]
 _AFTER = WORDS["after"]
@@ -38,8 +41,17 @@ _UNSURE = (
     r"|\bnot (?:\w+ )?(?:sure|certain)\b|\bnot (?:\w+ )?clear (?:enough|from|if|what|whether|which)\b"
     r"|(?:^|\| |\bis |\bare )unknown\b|(?:^|\| )(?:either|maybe|perhaps|possibly)(?= \||$)"
 )
-_HEDGE = re.compile(_UNSURE)
-_HEDGE_OR_NEITHER = re.compile(rf"{_UNSURE}|\b(?:neither|none of)\b")
+_PICTURE = r"(?:(?:an?|any|the|this|that|your) )?(?:attached )?(?:image|picture|photo|photograph)s?"
+NO_IMAGE = re.compile(  # of a reply to a question whose image did not arrive
+    r"\b(?:can ?not|can't|(?:am |i'm )?(?:unable|not able) to|(?:do|did)(?: not|n't)) (?:\w+ )?"
+    r"(?:view|see|access|process|analy[sz]e|open|load|receive|display|have (?:access to|the ability to \w+)) "
+    rf"{_PICTURE}\b(?! (?:of|with|in|clearly))"
+    rf"|(?:\bno|{MARK}) {_PICTURE} (?:is|was|has been|have been|were|are)? ?(?:attached|provided|uploaded|shared)\b"
+    r"|\b(?:please|(?:can|could) you|you (?:can|could)|need you to)(?: \w+){0,2} "
+    r"(?:upload|provide|attach|share|send|re-?upload)\b"
+)
+_HEDGE = re.compile(rf"{_UNSURE}|{NO_IMAGE.pattern}")
+_HEDGE_OR_NEITHER = re.compile(rf"{_HEDGE.pattern}|\b(?:neither|none of)\b")
 _ABOUT_ELSE = re.compile(
     r"^(?:its|their|his|her|the|a|an|whose)\b(?! (?:answer|question)\b)"
     r"|\b(?:tell|say|know|see|determine|sure|certain|clear|unclear)(?: about| of)?"
@@ -58,15 +70,22 @@ _IDIOMS = re.compile(r"\bn/a\b|\b(?:you(?:'re| are)|all) right\b|\bright (?:away
 _TAKEN_BACK = re.compile(
     r"\b(?:or rather|i mean|scratch that|correction|on second thoughts?|my mistake|i was wrong|sorry)\b"
     rf"|(?:^|\| )(?:(?:{MARK}|no|oh|hmm|but) )*wait(?= \||$)"
+    rf"|{MARK} (?:(?:\||no|oh|hmm|but) )*(?:actually|hmm|hold on|make that)\b"
 )
 _WRONG_THAT = re.compile(
     rf"(?:\| )?(?:that|this|it|which)(?:'s| is| was| would be)(?: an?)? (?:{'|'.join(sorted(_WRONG))})\b"
 )
+_CONDITION = r"\b(?:if|were) (?:there|it|the|this|you|an?)\b[^|]*"
+_CONDITIONAL = re.compile(rf"{_CONDITION}(?:\| )?[^|]*\bwould\b|\bwould\b[^|]*(?:\| )?{_CONDITION}")
 _FILLS = WORDS["fills"]
 SPOKEN = {"yeah": "yes", "yep": "yes", "yup": "yes", "nah": "no", "nope": "no"}  # spoken forms of yes and no
 _CJK = r"[\u3040-\u30ff\u3400-\u9fff]"
 _SEAM = re.compile(rf"(?<={_CJK})(?=[a-z0-9{MARK}])|(?<=[a-z0-9])(?={_CJK})")
 _PRIVATE = re.compile("[\ue000-\ue00f]")
+_APOSTROPHE = re.compile(r"(?<=\w)[\u2018\u2019\u00b4`](?=\w)")
+_WITHOUT_APOSTROPHE = re.compile(r"\b(is|are|was|were|do|does|did|could|would|should|has|have)nt\b")
+_CROSS_BEFORE = re.compile("(?:^|(?<=\n))\\s*[\u274c\u274e\u2717\u2718\u2716]\ufe0f?")
+_CROSSES = dict.fromkeys(map(ord, "\u274c\u274e\u2717\u2718\u2716"), " incorrect ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +101,11 @@ Tokens = list[str | Mention]
 
 
 def folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u2212", "-").casefold()
+    text = _APOSTROPHE.sub("'", text)  # first: the normal form of an acute accent is a space with one
+    text = unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u2212", "-").casefold()
+    if re.search("yes|no", text) and len(text) < 9:  # "no", with a cross
+        return text.translate(dict.fromkeys(_CROSSES, " "))
+    return _CROSS_BEFORE.sub(" not ", text).translate(_CROSSES)
 
 
 def without_marks(text: str) -> str:
@@ -90,7 +113,7 @@ def without_marks(text: str) -> str:
 
 
 def tokens_of(text: str) -> list[str]:
-    text = _IDIOMS.sub(" ", _SEAM.sub(" ", _SECTION.sub(_as_clause, text)))
+    text = _IDIOMS.sub(" ", _SEAM.sub(" ", _SECTION.sub(_as_clause, _WITHOUT_APOSTROPHE.sub(r"\1n't", text))))
     text = _DENIED.sub(" except ", _NOTHING_BUT.sub(" ", text))
     text = re.sub(r"(?<!\d)/|/(?!\d)", " or ", text).replace("_", " ")
     return [token.strip(" ") or "-" for token in _TOKEN.findall(re.sub(r":\s{1,20}", " ", text))]
@@ -113,7 +136,7 @@ def named_choice(tokens: Tokens) -> int | None:
     asked = _asked(tokens)
     named = [one for one in free if not asked[one.place] and _affirmed(one, tokens)]
     several = len({mention.choice for mention in named}) != 1 or any(one.place in together for one in named)
-    if several or named[0].choice < 0:
+    if several or named[0].choice < 0 or _CONDITIONAL.search(_joined(tokens)):
         return None
     # "Yes" or "no" as the wrong answer says nothing certain about the other one.
     others = [mention for mention in mentions if mention not in named and _is_answer_word(mention.words)]
@@ -152,17 +175,22 @@ def _coordinated(tokens: Tokens) -> tuple[set[int], set[int]]:
         between = [token for token in tokens[first.place + 1 : second.place] if isinstance(token, str)]
         words = [token for token in between if token not in _FILLS and token not in STOPS]
         stopped = any(token in STOPS for token in between)
+        bare = {*between} <= {",", "a", "an", "the"} and "," in between and _follows(second, tokens) in STOPS
         if words in (["or"], ["and", "or"]) or (not words and second.place in offered and stopped):
             offered |= {first.place, second.place}
         elif _ends(second, tokens) and (
-            words in (["and"], ["as", "well", "as"], ["plus"]) or (not words and second.place in together)
+            words in (["and"], ["as", "well", "as"], ["plus"]) or bare or (not words and second.place in together)
         ):
             together |= {first.place, second.place}
     return offered, together
 
 
+def _follows(mention: Mention, tokens: Tokens) -> str | Mention:
+    return tokens[mention.place + 1] if mention.place + 1 < len(tokens) else "."
+
+
 def _ends(mention: Mention, tokens: Tokens) -> bool:
-    follows = tokens[mention.place + 1] if mention.place + 1 < len(tokens) else "."
+    follows = _follows(mention, tokens)
     if isinstance(follows, Mention) or not _is_answer_word(mention.words):
         return True
     return follows in STOPS or follows == _OPEN or follows in _IS
@@ -173,7 +201,23 @@ def _is_answer_word(words: tuple[str, ...]) -> bool:
     return words[0] in {"yes", "no", *SPOKEN} or (len(words) == 1 and words[0] in ascii_lowercase)
 
 
+def _with_another(mention: Mention, tokens: Tokens) -> bool:
+    """Whether a choice stands beside an answer that is not offered, or a number beside a bound: "red or maroon"."""
+    before, after = tokens[max(0, mention.place - 3) : mention.place], tokens[mention.place + 1 : mention.place + 3]
+    if (after[:1] == ["or"] and _all_words(after[1:])) or (before[-1:] == ["or"] and _all_words(before[:-1])):
+        return True
+    if not mention.words[0].isdigit() and mention.words[0] not in _NUMERALS:
+        return False
+    return after[:1] in _TIMES or before[-2:] == ["up", "to"] or any(word in _BOUNDS for word in before[-2:])
+
+
+def _all_words(tokens: Tokens) -> bool:
+    return bool(tokens) and all(isinstance(word, str) and word not in STOPS | _JOINS for word in tokens)
+
+
 def _affirmed(mention: Mention, tokens: Tokens) -> bool:
+    if _with_another(mention, tokens):
+        return False
     if _is_answer_word(mention.words):
         return _spoken(mention, tokens, _LEADS)
     before, after = list(_before(mention, tokens, _BREAKS)), list(_after(mention, tokens, _BREAKS))
