@@ -68,6 +68,21 @@ def test_every_item_gets_its_own_reply_whatever_the_batch_size(items, size):
     assert calls == [size] * (len(items) // size) + ([len(items) % size] if len(items) % size else [])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "torch"])
+@pytest.mark.parametrize("shape", [(4,), (4, 3)], ids=["numbers", "rows"])
+def test_replies_stay_as_they_were_if_the_model_fills_one_array_anew_in_each_call(shape, dtype):
+    torch = pytest.importorskip("torch") if dtype == "torch" else None
+    buffer = np.zeros(shape, "float64" if torch else dtype)
+    shown = torch.from_numpy(buffer) if torch else buffer  # the tensor has the memory of the array
+
+    def fills(items):
+        buffer[: len(items)] = np.array(items).reshape(-1, *(1 for _ in shape[1:]))
+        return shown[: len(items)]
+
+    replies = ask(fills, 10, kind="rows" if shape[1:] else "numbers")
+    np.testing.assert_array_equal(replies, np.broadcast_to(np.arange(10.0), (*shape[:0:-1], 10)).T)
+
+
 @pytest.mark.parametrize("kind", ["numbers", "rows", "strings"])
 def test_without_items_the_model_is_not_called(kind):
     assert list(ask(raising(AssertionError), 0, kind=kind)) == []

@@ -306,7 +306,7 @@ class Caller:
                     raise self._unusable(call.called, what)
             return [Problem(why=f"the answer {answer!r} {HALF}") if halved(answer) else str(answer) for answer in reply]
         array = self._checked_array(reply, items, call)
-        return array.tolist() if call.kind == "numbers" else list(array)
+        return array.tolist() if call.kind == "numbers" else list(array.copy())  # a model may fill its array again
 
     def _checked_array(self, reply: object, items: Sequence[Any], call: Call) -> FloatArray:
         called, n = call.called, len(items)
