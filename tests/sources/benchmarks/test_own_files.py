@@ -1,12 +1,15 @@
 """The forms of a user's files: JSON lines, JSON, CSV and TSV give the same cases, or an error that names the place."""
 
 import json
+import os
+import re
 from pathlib import Path
 
 import pytest
 from builders import json_table
 from own_case_lines import EVERY, OTHER, PAIR, QUAD, SET, SHAPES, STATEMENT, TWO_TRUE, table, tasks, without, write
 
+from vlgate.__main__ import main
 from vlgate.errors import DataError
 from vlgate.sources.data_folders import read_everything
 from vlgate.sources.own.cases import shapes
@@ -162,6 +165,38 @@ def test_cases_deeper_in_the_folder_are_not_passed_over(tmp_path, name):
     write(tmp_path, PAIR, name=f"cases/sub/{name}")
     with pytest.raises(DataError, match=rf"cases/sub/{name}: is not read; put it into \S*/cases itself"):
         tasks(tmp_path)
+
+
+@pytest.mark.parametrize("name", [
+    "cases.jsonl", "cases.csv", "cases/x.jsonl", "cases/x.csv", "set/cases/x.jsonl", "cases/b.jsonl",
+    "valse/data/existence.json", "sugarcrepe/data/add_att.parquet", "scene-graphs/a.json", "vg/scene_graphs.json",
+])  # fmt: skip
+@pytest.mark.parametrize("of", ["file", "folder", "loop"])
+def test_a_link_that_leads_to_no_file_is_an_error(tmp_path, capsys, name, of):
+    write(tmp_path, PAIR, name="cases/a.jsonl" if of != "folder" or "cases" not in name else "cases.ndjson")
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set/bias.json").write_text("{}")
+    link = tmp_path / name
+    link = link.parent if of == "folder" and link.parent != tmp_path else link
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(link if of == "loop" else tmp_path / ".git/annex/objects/gone")
+    assert main(["check", "--data", str(tmp_path)]) != 0
+    says = f"{link}: is a link that leads to no file; fetch what the link leads to (git annex get, dvc pull), or remove"
+    assert (f"{link}: cannot be read (" if of == "loop" else says) in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("name", ["cases", "set/cases", "valse", "sugarcrepe", "scene-graphs"])
+def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path, capsys, name):
+    write(tmp_path, PAIR)
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set/bias.json").write_text("{}")
+    (tmp_path / name).mkdir(mode=0)
+    if os.access(tmp_path / name, os.R_OK):
+        pytest.skip("root may list every folder")
+    assert main(["check", "--data", str(tmp_path)]) != 0
+    assert re.search(
+        rf"{tmp_path}/{name}\S*: cannot be (listed|read) \(Permission denied\)", "".join(capsys.readouterr())
+    )
 
 
 def test_every_error_of_every_form_is_listed(tmp_path):

@@ -13,7 +13,7 @@ from vlgate.sources.reading import source
 from vlgate.sources.reading.image_finder import coco_id, is_plain, stem
 from vlgate.sources.reading.records import Record, each, keyed_records, lined_records, listed_records
 from vlgate.sources.reading.tables import Row, class_names, other_form, refuse_both, table_files, table_rows
-from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
+from vlgate.sources.reading.text_files import FETCH_AGAIN, matching, read_json
 from vlgate.types import Case, Task
 
 # SugarCrepe (Hsieh et al. 2023, https://github.com/RAIVNLab/sugar-crepe): captions and fluent, plausible negatives that
@@ -36,7 +36,7 @@ def _sugarcrepe(options: source.ReadOptions) -> Iterator[Task]:
         if not options.wanted(row.id):
             continue
         tops = [folder / "sugarcrepe" for folder in options.folders]
-        named = [path for top in tops for path in sorted(top.glob(f"*{kind}")) if path.is_dir()]
+        named = [path for top in tops for path in matching(top / f"*{kind}") if path.is_dir()]
         named += [folder / f"SugarCrepe_{kind}" for folder in options.folders]
         flat = table_files([top / part for top in tops for part in ("", "data")], (f"*{kind}*.parquet",))
         inside = table_files([path / part for path in named for part in ("", "data")], ("*.parquet",))

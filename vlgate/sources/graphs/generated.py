@@ -6,6 +6,7 @@ from pathlib import Path
 
 from vlgate.perturb.question_tests import BEYOND, TESTS, Test
 from vlgate.sources.reading.source import ReadOptions, Source
+from vlgate.sources.reading.text_files import is_there, matching
 from vlgate.types import Shape, Task
 
 # The six tests of CARETS (Jimenez et al. 2022, section 4), and two more.
@@ -25,9 +26,9 @@ PLACES = (
 
 def find_graphs(folders: Sequence[Path]) -> list[Path]:
     once: dict[str, Path] = {}
-    for path in (path for folder in folders for place in PLACES for path in sorted(folder.glob(place))):
+    for path in (path for folder in folders for place in PLACES for path in matching(folder / place)):
         whole = path.name == "objects.json" and path.with_name("scene_graphs.json").is_file()
-        if path.is_file() and not whole and not path.name.endswith("synsets.json"):
+        if is_there(path) and path.is_file() and not whole and not path.name.endswith("synsets.json"):
             once.setdefault(os.path.realpath(path), path)
     return list(once.values())
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import chain
 from math import ceil, floor
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,8 @@ from vlgate.sources.reading.records import (
     noted,
 )
 from vlgate.sources.reading.source import NOTHING, Find, ReadOptions, Source
-from vlgate.sources.reading.text_files import collector_paused, read_cells, read_text
-from vlgate.sources.registry import SOURCES, is_made_set
+from vlgate.sources.reading.text_files import collector_paused, is_there, matching, read_cells, read_text
+from vlgate.sources.registry import SOURCES
 from vlgate.types import Case, LazyImage, PlacedCase, Request, Shape, Task, images_of
 
 REMEDY = (  # of an error in a line whose kind of case is not known
@@ -59,18 +60,19 @@ _NAMES = ("task", "id", "image", "twin", "perturbed_image", "kind")
 def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
     files: dict[Path, list[tuple[Path, Path]]] = {}
     for folder in folders:
-        inside = [file for end in SUFFIXES for file in sorted((folder / "cases").glob(f"*.{end}"))]
-        sets = [file for file in sorted(folder.glob("*/cases/*.jsonl")) if is_made_set(file.parents[1])]
+        inside = [file for end in SUFFIXES for file in matching(folder / "cases" / f"*.{end}")]
+        made = [bias.parent / "cases/*.jsonl" for bias in sorted(folder.glob("*/bias.json"))]  # as in ``is_made_set``
+        sets = chain.from_iterable(map(matching, made))
         inside += [file for file in sets if not (folder / "cases" / file.name).exists()]  # a copy may have been mended
         for file in (*(folder / f"cases.{end}" for end in SUFFIXES), *inside):
-            if file.exists():
+            if is_there(file):
                 files.setdefault(file.resolve(), []).append((file, folder))
-        for file in (*folder.glob("cases.*"), *folder.glob("cases/*.*")):
+        for file in (*matching(folder / "cases.*"), *matching(folder / "cases/*.*")):
             form = next((form for end, form in _UNREAD.items() if file.name.lower().endswith(f".{end}")), None)
-            if form and file.suffix[1:] not in SUFFIXES and file.is_file():
+            if form and file.suffix[1:] not in SUFFIXES and not file.is_dir():
                 raise DataError(file, None, "is not read", f"save it as cases.{form}, or rename it")
-        for file in folder.glob("cases/*/*.*"):
-            if file.suffix[1:] in SUFFIXES and file.is_file() and file.resolve() not in files:
+        for file in chain.from_iterable(matching(sub / "*.*") for sub in matching(folder / "cases/*") if sub.is_dir()):
+            if file.suffix[1:] in SUFFIXES and not file.is_dir() and file.resolve() not in files:
                 raise DataError(file, None, "is not read", f"put it into {folder / 'cases'} itself, or out of it")
     return {places[0][0]: tuple(folder for _, folder in places) for places in files.values()}
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.records import Record, each
+from vlgate.sources.reading.text_files import is_there
 from vlgate.types import Capability, Case, LazyImage, Match, Matches, Request, Shape, Task, match_of
 
 
@@ -52,7 +53,7 @@ class ReadOptions:
 
 def only_file(folders: Iterable[Path], *names: str) -> Path | None:
     paths = [folder / name for folder in folders for name in names]
-    files = list({path.resolve(): path for path in paths if path.exists()}.values())  # a file reached twice is one
+    files = list({path.resolve(): path for path in paths if is_there(path)}.values())  # a file reached twice is one
     if len(files) > 1:
         raise DataError(files[0], None, f"is also in {files[1]}", "keep one of them, or give one data folder only")
     return files[0] if files else None

@@ -15,7 +15,7 @@ from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.packed import TableLoad, arrow_batches
 from vlgate.sources.reading.records import Record, each
 from vlgate.sources.reading.source import Item, ReadOptions, TaskRow
-from vlgate.sources.reading.text_files import FETCH_AGAIN
+from vlgate.sources.reading.text_files import FETCH_AGAIN, is_there, matching
 from vlgate.types import Case, LazyImage, Task
 
 _REMEDY = (
@@ -69,7 +69,7 @@ class Row:
 
 
 def table_files(places: Iterable[Path], kinds: Sequence[str] = KINDS) -> list[Path]:
-    parts = [sorted(place.glob(kind)) for place in places for kind in kinds]
+    parts = [matching(place / kind) for place in places for kind in kinds]
     found = list({os.path.realpath(files[0]): files for files in parts if files}.values())
     if len(found) > 1:
         problem = f"is the release, and so is {found[1][0]}"
@@ -170,7 +170,7 @@ class _Arrow:
 def _opened(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[_Parquet | _Arrow]:
     from pyarrow import ArrowException
 
-    if not file.is_file():  # reading a pipe would block for ever
+    if not is_there(file) or not file.is_file():  # reading a pipe would block for ever
         raise DataError(file, None, "is not a regular file", "put a file in its place")
     kind = "Arrow" if file.suffix == ".arrow" else "Parquet"
     table: _Parquet | _Arrow | None = None

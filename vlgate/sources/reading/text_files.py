@@ -24,6 +24,31 @@ _NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean",
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}]|NaN|-?Infinity', re.DOTALL)
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is a file or folder; a link to none on its path is an error: its cases would be left out."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        link = next((part for part in (path, *path.parents) if part.is_symlink() and not part.exists()), None)
+        if link is None:
+            return False
+        remedy = "fetch what the link leads to (git annex get, dvc pull), or remove the link"
+        raise DataError(link, None, "is a link that leads to no file", remedy) from None
+    except OSError as error:
+        raise DataError(path, None, f"cannot be read ({error.strerror})", "make it readable, or remove it") from None
+    return True
+
+
+def matching(place: Path) -> list[Path]:
+    """Return the paths in a folder that the last part of a path matches, such as ``cases/*.json``, sorted."""
+    folder = place.parent
+    try:
+        paths = sorted(folder.iterdir()) if is_there(folder) and folder.is_dir() else []
+    except OSError as error:
+        raise DataError(folder, None, f"cannot be listed ({error.strerror})", "make it a readable folder") from None
+    return [path for path in paths if path.match(place.name)]
+
+
 def read_json(file: Path, remedy: str = FETCH_AGAIN) -> Any:
     """Return what a JSON file holds; repeated keys in an object, NaN and Infinity are errors."""
     text = read_text(file, remedy)
