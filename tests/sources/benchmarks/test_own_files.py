@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from vlgate.__main__ import main
 from vlgate.errors import DataError
 from vlgate.sources.data_folders import read_everything
 from vlgate.sources.own.cases import shapes
+from vlgate.sources.reading.records import noting
 from vlgate.sources.reading.source import ReadOptions
 
 TABLES = Path(__file__).with_suffix(".tsv")
@@ -197,6 +199,19 @@ def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path, capsys, name):
     assert re.search(
         rf"{tmp_path}/{name}\S*: cannot be (listed|read) \(Permission denied\)", "".join(capsys.readouterr())
     )
+
+
+@pytest.mark.parametrize("noted", [False, True])
+@pytest.mark.parametrize(("name", "content"), [
+    ("a.json", "[]"), ("a.json", " {\n}\n"), ("a.jsonl", "[ ]"), ("a.jsonl", "\ufeff[]"), ("a.csv", "task,image\n"),
+    ("a.csv", "sep=;\ntask;image\n;\n\n"), ("a.tsv", "task\timage"),
+])  # fmt: skip
+def test_a_file_without_a_case_is_an_error(tmp_path, name, content, noted):
+    write(tmp_path, PAIR)
+    (tmp_path / "cases").mkdir()
+    text(f"cases/{name}", content)(tmp_path)
+    with pytest.raises(DataError, match=rf"cases/{name}: holds no case; "), noting() if noted else nullcontext():
+        tasks(tmp_path)
 
 
 def test_every_error_of_every_form_is_listed(tmp_path):

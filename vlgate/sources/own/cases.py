@@ -52,6 +52,7 @@ _JSON: Mapping[str, str] = {
     **dict.fromkeys(("images", "other_images"), '["1.jpg", "2.jpg"]'),
     **dict.fromkeys(("foils", "captions", "questions", "choices", "true"), '["a cat", "a dog"]'),
 }
+_NO_CASE = ("holds no case", "write its cases into it, or remove the file")
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _REPEATED = ("task", "shape", "kind", "tags")  # the fields that many lines have the same values of
 _NAMES = ("task", "id", "image", "twin", "perturbed_image", "kind")
@@ -81,10 +82,14 @@ def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
 # tags hold JSON; a column ``tags.colour`` is the tag ``colour``.
 def own_records(file: Path) -> Iterator[Record]:
     if file.suffix in {".csv", ".tsv"}:
-        rows = (Record(file, line, cells, _TABLE) for line, cells in read_cells(file, "task", _TABLE))
-        yield from each(_of_cells, rows)
+        rows = iter(read_cells(file, "task", _TABLE))
+        if (first := next(rows, None)) is None:
+            raise DataError(file, None, *_NO_CASE)
+        yield from each(_of_cells, (Record(file, line, cells, _TABLE) for line, cells in chain([first], rows)))
         return
     text = read_text(file, REMEDY).lstrip()
+    if text[0] in "[{" and text[1:].strip() in {"]", "}"}:
+        raise DataError(file, None, *_NO_CASE)
     is_list = text.startswith("[")
     is_object = not is_list and file.suffix == ".json" and _is_one_object(text)
     del text  # it is read again below, and would stay in memory beside the records
