@@ -214,6 +214,27 @@ def test_a_file_without_a_case_is_an_error(tmp_path, name, content, noted):
         tasks(tmp_path)
 
 
+@pytest.mark.parametrize("names", [("task", "image", "caption", "foil"), ("image", "caption", "foil", "task")])
+@pytest.mark.parametrize("end", ['a"', 'a",b'])
+@pytest.mark.parametrize("rows", [1, 2, 30])
+def test_a_quotation_mark_that_swallows_rows_is_an_error(tmp_path, names, end, rows):
+    cells = {"task": "mine/a", "image": "1.jpg", "caption": "a", "foil": "b"}
+    whole = [[cells[name] for name in names] for _ in range(rows + 1)]
+    column = names.index("foil" if end == 'a"' else "caption")
+    whole[0][column] = '"' + whole[0][column]
+    whole[-1][column:] = [end] if end == 'a"' else [end, *whole[-1][column + 2 :]]
+    lines = "\n".join(map(",".join, [names, *whole]))
+    (tmp_path / "cases.csv").write_text(f"{lines}\n")
+    with pytest.raises(DataError, match=r"cases\.csv, record on line 2: the text in .* close the quotation mark"):
+        tasks(tmp_path)
+
+
+def test_texts_of_several_lines_with_separators_and_slashes_are_no_rows(tmp_path):
+    caption = "a, b, or c\nyes/no\nand/or a; b, c, d, e"
+    tabled(tmp_path, PAIR | {"caption": caption})
+    assert [case[0][0].text for case in whole(tmp_path).values()] == [caption]
+
+
 def test_every_error_of_every_form_is_listed(tmp_path):
     tabled(tmp_path, PAIR | {"foil": "a left of b"}, without(OTHER, "kind"), QUAD | {"images": "x"})
     (tmp_path / "cases.json").write_text(json.dumps([SET | {"true": "a"}, TWO_TRUE, 3]))

@@ -111,11 +111,20 @@ def _is_one_object(text: str) -> bool:
     return type(content) is dict and not text[end:].strip() and type(content.get("task")) is not str
 
 
+def _is_row(line: str) -> bool:
+    """Whether a line within a cell seems to be one of the table: it holds a task or a path, and other cells."""
+    parts = re.split(r"[,;\t]", line)
+    return len(parts) > 1 and any(map(_TASK.fullmatch, parts))
+
+
 def _of_cells(record: Record) -> Record:
     fields: dict[str, Any] = {}
     tags: dict[str, str] = {}
     for name, cell in record.fields.items():
         plain = cell.strip()
+        if ("\n" in cell or "\r" in cell) and (row := next(filter(_is_row, cell.splitlines()), None)):
+            problem = f"the text in column {name!r} goes on over other rows, such as {short(row)!r}"
+            raise record.error(problem, "close the quotation mark with which this text begins, or double it")
         if name.startswith("tags."):
             tags[name.removeprefix("tags.")] = cell
         elif name in _JSON or (name == "false" and plain.startswith("[")):
