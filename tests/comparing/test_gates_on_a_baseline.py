@@ -144,7 +144,10 @@ def test_cases_that_must_hold(before, case, broken, outcome):
     assert result.ret == (0 if outcome in {"pass", "not run"} else 1)
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"task": "valse/existence"}', '{"task": 1, "case": "a"}'])
+@pytest.mark.parametrize("line", [
+    "{", "[]", '{"task": "valse/existence"}', '{"task": 1, "case": "a"}', '{"task": "a/b", "case": "a", "case": "b"}',
+    '{"task": "a/b", "case": "a", "cases": ["b"]}',
+])  # fmt: skip
 def test_a_line_that_names_no_case_is_refused_with_its_number(before, line):
     before.thresholds(HELD + gate("min = 0.1"))
     (before.path / "held.jsonl").write_text(f'{{"task": "a/b", "case": "c"}}\n{line}\n')

@@ -38,12 +38,16 @@ def read_must_hold(file: Path) -> MustHold:
             continue
         where = f"{file}, record {number}"
         try:
-            record = json.loads(line)
+            record = json.loads(line, object_pairs_hook=tuple)  # the pairs: a key may be repeated
         except (ValueError, RecursionError):
             raise ThresholdsError(f"{where}: is not JSON; {_REMEDY}") from None
-        task, case = (record.get("task"), record.get("case")) if isinstance(record, dict) else (None, None)
+        fields = dict(record) if isinstance(record, tuple) else {}
+        task, case = fields.get("task"), fields.get("case")
         if not isinstance(task, str) or not isinstance(case, str):
             raise ThresholdsError(f"{where}: lacks the text 'task' or 'case'; {_REMEDY}")
+        if len(record) > 2:
+            problem = f"has {len(record)} keys, expected 'task' and 'case', each once"
+            raise ThresholdsError(f"{where}: {problem}; {_REMEDY}")
         found.setdefault(task, {})[case] = None
     if not found:
         raise ThresholdsError(f"{file}: names no case; {_REMEDY}")
