@@ -1,10 +1,12 @@
 """Situations in which a run must not say "pass"; neither positions, nor other data in a worker, nor the truths help."""
 
 import json
+from pathlib import Path
 
 import pytest
 from builders import tabled
 
+from vlgate.__main__ import main
 from vlgate.plugin.collected import batch_name
 from vlgate.record.results_folder import NAMES
 from vlgate.run import concluding
@@ -48,6 +50,19 @@ def test_the_thresholds_are_those_of_the_start_folder_or_the_ini_file(place, rig
     result = place.run(right, f"--results={place.path / 'out'}", data=False, subprocess=True, ret=status)
     assert place.metrics()["run"]["thresholds"] == str(place.path / named)
     result.stdout.fnmatch_lines([f"gates from {place.path / named}"])
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, lambda file: file.symlink_to("gone.toml")], ids=["folder", "link"])
+def test_thresholds_of_the_start_folder_that_cannot_be_read_are_not_passed_over(place, right, monkeypatch, make):
+    place.ready('[gate."valse/*".acc_r]\nmin = 0.5\n')
+    (place.path / "below").mkdir()
+    (place.path / "pytest.ini").write_text("[pytest]\n")
+    make(place.path / "below/thresholds.toml")
+    (place.path / "right_model.py").rename(place.path / "below/right_model.py")
+    monkeypatch.chdir(place.path / "below")
+    says = "*below/thresholds.toml: *; name another file with --thresholds*"
+    place.run(right, data=False, subprocess=True, ret=4, error=says)
+    assert main(["check", "--data", str(place.path / "data")]) != 0
 
 
 @pytest.mark.slow

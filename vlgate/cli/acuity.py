@@ -5,6 +5,7 @@ one image. The command says how many calls to the model it needs, and about how 
 """
 
 import argparse
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def run(given: argparse.Namespace) -> int:
         raise OptionError(f"--batch-size {given.batch_size}: expected a number above 0")
     faculties = chosen(given.faculty, FACULTIES, "faculty")
     file = given.thresholds or Path("thresholds.toml")
-    gates = gates_of(file) if given.thresholds is not None or file.is_file() else ()
+    gates = gates_of(file) if given.thresholds is not None or os.path.lexists(file) else ()
     idle = [gate.faculty for gate in gates if gate.faculty not in faculties]
     gates = tuple(gate for gate in gates if gate.faculty in faculties)
     earlier = read_release(given.against) if given.against else None
