@@ -262,7 +262,7 @@ def _look(network: Any, settings: Settings, device: str, images: Sequence[LazyIm
         scale = np.array([width, height, width, height], np.float32)
         return (boxes / scale, *crops_of(pixels, boxes, settings.crop))
 
-    cuts, found = preparing(images, cut), []
+    cuts, found = preparing(images, cut), list[Regions]()
     while part := list(islice(cuts, AT_ONCE)):  # the threads prepare the next ones meanwhile
         found += _see(network, settings, part, device)
     return found

@@ -164,10 +164,10 @@ def by_shape(record: Record, find: Find) -> Asked:
 
 
 def sentence_set(record: Record, find: Find) -> Asked:
-    true, false = _distinct(record, "true", 2), record.fields.get("false")
-    if type(false) not in {str, list} or not false:
+    true, given = _distinct(record, "true", 2), record.fields.get("false")
+    if type(given) not in {str, list} or not given:
         record.reject("false", "a text, or a list of two strings")
-    false = (record.text("false"),) if type(false) is str else _distinct(record, "false", 2)
+    false = (record.text("false"),) if type(given) is str else _distinct(record, "false", 2)
     refuse_same(record, "a true and a false sentence are", true, false)
     truths = (*(True for _ in true), *(False for _ in false))
     return texts_about(find(record, record.text("image")), (*true, *false)), truths
