@@ -175,6 +175,15 @@ def test_a_model_that_fails_stays_red_and_is_no_baseline_of_another_branch(folde
     assert (status, (folder / "baseline").exists()) == (0, False), said
 
 
+def test_every_line_of_the_packages_and_of_the_arguments_counts(tmp_path):
+    job = yaml.safe_load((FOLDER / "gitlab.yml").read_text())["vlgate"]
+    scripts = [step["run"] for step in STEPS if step["name"] in ("Install", "Judge the gates")]
+    for script in (*scripts, job["before_script"][0], "\n".join(job["script"])):
+        values = {"INSTALL": "--one 'two\n  *\n\n--last=4\n", "BASELINE": "", "RESULTS": "out", "MODEL": "m"}
+        _, said = runs_of('python() { echo "$@"; }\n' + script, values | {"ARGS": values["INSTALL"]}, tmp_path)
+        assert said.endswith(" --one 'two * --last=4\n"), said
+
+
 @tabled
 def test_the_baseline_is_that_of_the_default_branch_and_no_pull_request(runs, wanted):
     if shutil.which("jq") is None:
