@@ -1,6 +1,7 @@
 """``vlgate judge``: the decisions about a run with another thresholds file, from its files, as the run makes them."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from vlgate.record.comparison import read_earlier
 from vlgate.record.json_files import metrics_content
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.run_gates import failed_checks
+from vlgate.record.run_gates import CREDIT, failed_checks
 from vlgate.record.verdict import outcome_of
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.concluding import conclude
@@ -175,6 +176,17 @@ def test_gates_on_a_comparison_need_the_earlier_run(place, tasks, capsys):
     assert outcomes(without["gates"])["valse/relations:acc_r:max_broken"] == "inconclusive"
     assert main(["judge", str(place.path / "run"), f"--thresholds={place.path / 'gates.toml'}", "--baseline=no"]) == 4
     assert "vlgate judge: --baseline no: does not exist" in capsys.readouterr().err
+
+
+def test_no_gate_of_any_kind_passes_if_ties_count_as_right(place, tasks, capsys):
+    verdicts = verdicts_of(tasks, ties="credit")
+    earlier = place.write(verdicts, "before", ties="credit")
+    place.write(verdicts, ties="credit")
+    gates = ALLOWED + '[defaults]\nmust_hold = "held.jsonl"\n' + COMPARED
+    _, found = place.judged(capsys, gates, f"--baseline={earlier}")
+    assert found["gates"] == place.expected(verdicts, gates, earlier=read_earlier(earlier, "x"), ties="credit")[0]
+    assert Counter(outcomes(found["gates"]).values()) == {"not run": 1, "inconclusive": 5}
+    assert {gate["why"] for gate in found["gates"] if gate["decision"] == "inconclusive"} == {CREDIT}
 
 
 @pytest.mark.parametrize("kept", [0, 30])

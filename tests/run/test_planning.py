@@ -296,7 +296,8 @@ def test_single_questions_keep_the_share_of_yes_and_any_number_of_slices_gives_a
 def test_no_decision_passes_and_the_others_stay():
     gate = Gate(task="mine/some", metric="acc_r")
     made = [Decision(gate=gate, outcome=outcome, why="x") for outcome in ("pass", "fail", "cannot", "not run")]
-    found = without_passes(made)
+    assert without_passes(made, "half") == tuple(made)
+    found = without_passes(made, "strict", quick=True)
     assert [one.outcome for one in found] == ["inconclusive", "fail", "cannot", "not run"]
     assert [one.why for one in found] == [NO_PASS, "x", "x", "x"]
 

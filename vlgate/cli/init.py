@@ -33,6 +33,7 @@ from vlgate.metrics.shapes import SHAPES, headlines
 from vlgate.models.specs import registered
 from vlgate.record.cases import case_tables, judged_tasks
 from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, NAME_ANOTHER, content_of, read_run
+from vlgate.record.run_gates import without_passes
 from vlgate.run.planning import make_plan
 from vlgate.types import FloatArray, Metric, Task
 
@@ -151,7 +152,7 @@ def _with_margin(one: _Measured, judged: Judged | None, misses: float, ties: Any
     n = one.found.n
     coverage = Coverage(cases=n, judged=n, unscored=0, skipped=0) if judged is None else judged.coverage
     gate = Gate(task=one.task, metric=one.metric, min=float(least))
-    made = decide(gate, coverage, {one.metric: one.found}, ties)
+    [made] = without_passes([decide(gate, coverage, {one.metric: one.found}, ties)], ties)
     lacks = made.why if made.outcome != "pass" else ""
     margin = f"{one.metric} >= {least}, which leaves a margin for other samples,"
     if one.blind is not None and least <= one.blind:

@@ -59,9 +59,9 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     so a share fails only if the exact binomial test says so, too. With basis ``value`` the value alone
     decides. A gate cannot pass if cases are unscored or deselected, if the share of skipped cases, including those lost
     to records that cannot be read, is above ``max_skipped``, if that of disputed ones is above ``max_disputed``, if
-    there are fewer than ``min_cases`` different cases, or for an ``auroc`` of statements cases of the rarer truth, if
-    the model gives the metric for none of the cases or only for some of them, or if exact ties count as right. A figure
-    of a control is about a sample of the cases.
+    there are fewer than ``min_cases`` different cases, or for an ``auroc`` of statements cases of the rarer truth, or
+    if the model gives the metric for none of the cases or only for some of them. A figure of a control is about a
+    sample of the cases.
 
     A known limit fails if the model is better than ``max``: if even the lower end of the interval is above it.
     Otherwise the outcome is ``cannot``, or inconclusive for the same reasons as that of a gate.
@@ -78,8 +78,6 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
         counted = f"{coverage.unread:,} of {coverage.judged:,} cases have an answer that could not be read"
         why += f"; {counted}: see summary.md"
     doubt = _doubt(gate, coverage, metric)
-    if doubt is None and ties == "credit" and outcome == "pass":
-        doubt = f"{why}, so no gate can pass; use --ties strict or half", Step(needs="ties")
     if doubt is not None and (outcome != "fail" or coverage.deselected):
         outcome, (why, step) = "inconclusive", doubt
     if step is not None and step.needs == "controls limit" and metric.n >= coverage.judged:

@@ -30,7 +30,7 @@ from vlgate.metrics.shapes import headlines
 from vlgate.record.comparison import Comparison, TaskChange
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import FIRST, QUICK_CASES, Options
-from vlgate.types import Difference, Shape
+from vlgate.types import Difference, Shape, Ties
 
 NO_BASELINE = "compares with an earlier run, and none is given; name one with --baseline DIR"
 FIRST_RUN = "not compared: first run; vlgate baseline keeps it for --baseline"
@@ -169,7 +169,7 @@ def decide_run(
         whole = options.require_gates and not options.suite
         held = [must_hold_decision(thresholds.must_hold, right, whole=whole)]
     made = corrected((*held, *without_scores(every, run.neither, thresholds)), thresholds.fail_correction)
-    made = without_passes(made) if options.quick else made
+    made = without_passes(made, options.ties, quick=options.quick)
     counts = {name: (coverage.cases, coverage.cases + coverage.deselected) for name, coverage in covered.items()}
     about = [*required(thresholds, counts, options, run.known), *unjudged_gates(made, thresholds, options)]
     return (*about, *made), error_rates(made, thresholds.fail_correction)
@@ -243,12 +243,14 @@ def _unsure(gate: Gate, why: str, step: Step | None) -> Decision:
 
 
 NO_PASS = f"--quick asks at most {QUICK_CASES} cases of each task, so no gate can pass; run without --quick"
+CREDIT = "an exact tie counts 1 (--ties credit), so no gate can pass; use --ties strict or half"
 
 
-def without_passes(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+def without_passes(decisions: Iterable[Decision], ties: Ties, *, quick: bool = False) -> tuple[Decision, ...]:
+    if not quick and ties != "credit":
+        return tuple(decisions)
+    why, step = (NO_PASS, Step(needs="full run")) if quick else (CREDIT, Step(needs="ties"))
     return tuple(
-        replace(decision, outcome="inconclusive", why=NO_PASS, step=Step(needs="full run"))
-        if decision.outcome == "pass"
-        else decision
+        replace(decision, outcome="inconclusive", why=why, step=step) if decision.outcome == "pass" else decision
         for decision in decisions
     )
