@@ -40,7 +40,30 @@ def test_a_task_or_suite_that_was_left_out_is_inconclusive_and_a_required_one_wi
     assert "run:require-gates" not in two_tasks.decisions()
     result = two_tasks.run(right, "-k", "existence", ret=1)
     assert two_tasks.decisions() == {"valse/plurality:required": "inconclusive", "valse/existence:acc_r": "pass"}
-    result.stdout.fnmatch_lines(["*valse/plurality:required*40 of its 40 cases were deselected*"])
+    result.stdout.fnmatch_lines(["*valse/plurality:required*40 of the task's 40 cases were deselected*"])
+
+
+@pytest.mark.parametrize(
+    ("missing", "keys", "option", "said"),
+    [
+        (40, "", "--seed=1", "40 of 40 cases are skipped, more than max_skipped = 0.05"),
+        (40, "max_skipped = 1", "--seed=1", "none of its cases was judged"),
+        (4, "", "--seed=1", "4 of 40 cases are skipped, more than max_skipped = 0.05"),
+        (4, "max_skipped = 0.1", "--seed=1", ""),
+        (0, "", "--limit=30", "--limit leaves out 10 of its 40 cases"),
+        (0, "", "--limit=40", ""),
+    ],
+)
+def test_a_required_task_is_judged_whole(place, missing, keys, option, said):
+    gate = '[gate."valse/*".acc_r]\nmin = 0.1\nmin_cases = 9\nmax_skipped = 1\n'
+    place.ready(f'[defaults]\n{keys}\nrequire = ["valse/ex*"]\n{gate}')
+    for number in range(missing // 2):
+        (place.path / f"data/images/vg/{100 + number}.jpg").unlink()
+    place.run(place.matching(first="[pair.image.load() for pair in pairs]"), option, "--health=off", ret=bool(said))
+    why = {gate["gate"]: gate["why"] for gate in place.metrics()["gates"]}
+    asked = said and f"thresholds.toml requires this task, but {said}"
+    assert why.get("valse/existence:required", "") == asked
+    assert {one.gate.id: one.why for one in judged_again(place)} == why
 
 
 def test_the_last_failed_tests_alone_do_not_pass(two_tasks, monkeypatch):

@@ -113,19 +113,25 @@ def _without(gate: Gate, coverage: Coverage, metrics: Collection[str]) -> Reason
     return f"none of {coverage.cases + coverage.deselected} cases was judged ({counts})", None
 
 
-def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> Reason | None:
+def left_out(gate: Gate, coverage: Coverage) -> Reason | None:
     if coverage.deselected:
         of = coverage.cases + coverage.deselected
         return f"{coverage.deselected} of the task's {of} cases were deselected", Step(needs="all cases")
     if coverage.unscored:
         return f"{coverage.unscored} of {coverage.cases} cases are unscored", None
-    if metric.n < coverage.judged and gate.metric not in CONTROLLED and gate.metric not in PARTIAL:
-        return f"the model gives {gate.metric} for only {metric.n} of {coverage.judged} judged cases", None
     lost, cases = coverage.skipped + coverage.unreadable, coverage.cases + coverage.unreadable
     if lost and lost / cases > gate.max_skipped:  # a product would be rounded: 0.29 * 100 is below 29
         how = "skipped" if not coverage.unreadable else "skipped or lost to records that cannot be read"
         return f"{lost} of {cases} cases are {how}, more than max_skipped = {gate.max_skipped:g}", None
-    return too_disputed(gate, coverage) or too_few(gate, coverage, metric.n, metric.rarer)
+    return too_disputed(gate, coverage)
+
+
+def _doubt(gate: Gate, coverage: Coverage, metric: Metric) -> Reason | None:
+    if (doubt := left_out(gate, coverage)) is not None:
+        return doubt
+    if metric.n < coverage.judged and gate.metric not in CONTROLLED and gate.metric not in PARTIAL:
+        return f"the model gives {gate.metric} for only {metric.n} of {coverage.judged} judged cases", None
+    return too_few(gate, coverage, metric.n, metric.rarer)
 
 
 def too_disputed(gate: Gate, coverage: Coverage) -> Reason | None:

@@ -65,12 +65,14 @@ _NOT_MEANS = frozenset({"auroc", "min_pc_pf"})
 class Thresholds:
     """A thresholds file: its rules, gates and limits whose task may be a pattern, and the tasks it requires."""
 
-    # ``changes`` are the rules that compare with an earlier run. ``allowed`` holds the reason per check of the model
-    # that may be suspect, ``digest`` the SHA-256 of the file's bytes, empty if there is no file.
+    # ``required`` has the bounds of [defaults] on what is left out of a required task. ``changes`` are the rules that
+    # compare with an earlier run. ``allowed`` holds the reason per check of the model that may be suspect, ``digest``
+    # the SHA-256 of the file's bytes, empty if there is no file.
 
     file: Path
     rules: tuple[Gate, ...]
     require: tuple[str, ...]
+    required: Gate = field(default=Gate(task="*", metric="required"))
     allowed: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[Gate, ...] = ()
     must_hold: MustHold | None = None
@@ -141,7 +143,7 @@ class _Parser:
             raise self.wrong("schema", f"is {content.get('schema')!r}", "write schema = 1")
         defaults = self.section("defaults", content.get("defaults", {}))
         self.known("[defaults]", defaults, _DEFAULTS)
-        self.judged_by("[defaults]", defaults)
+        judged = self.judged_by("[defaults]", defaults)
         kinds: tuple[_Kind, ...] = ("gate", "limit")
         rules = [
             rule
@@ -165,6 +167,7 @@ class _Parser:
             rules=tuple(rule for rule in rules if not rule.compares),
             changes=tuple(rule for rule in rules if rule.compares),
             require=tuple(map(str, patterns)),
+            required=Gate(task="*", metric="required", **judged),
             allowed=self.allowed(self.section("checks", content.get("checks", {}))),
             fail_correction=cast("Correction", correction),
             must_hold=self.held(must_hold),

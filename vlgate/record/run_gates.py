@@ -1,6 +1,6 @@
 """Gates beyond the tasks: on a comparison with a baseline, and on the run as a whole."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -13,6 +13,7 @@ from vlgate.gates.decide import (
     expand,
     idle,
     instead,
+    left_out,
     tasks_without_scores,
     too_disputed,
     too_few,
@@ -159,7 +160,6 @@ class JudgedRun:
 def decide_run(
     run: JudgedRun, thresholds: Thresholds, options: Options
 ) -> tuple[tuple[Decision, ...], ErrorRates | None]:
-    covered = {name: task.coverage for name, task in run.tasks.items()}
     changes = change_decisions(thresholds, run.comparison, run.tasks, first=options.baseline == FIRST)
     every = [*decide_all(thresholds, run.tasks, options.ties, options.model), *changes]
     held = []
@@ -170,8 +170,7 @@ def decide_run(
         held = [must_hold_decision(thresholds.must_hold, right, whole=whole)]
     made = corrected((*held, *without_scores(every, run.neither, thresholds)), thresholds.fail_correction)
     made = without_passes(made, options.ties, quick=options.quick)
-    counts = {name: (coverage.cases, coverage.cases + coverage.deselected) for name, coverage in covered.items()}
-    about = [*required(thresholds, counts, options, run.known), *unjudged_gates(made, thresholds, options)]
+    about = [*required(run, thresholds, options), *unjudged_gates(made, thresholds, options)]
     return (*about, *made), error_rates(made, thresholds.fail_correction)
 
 
@@ -195,18 +194,22 @@ def failed_checks(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thres
     return decisions
 
 
-def required(
-    thresholds: Thresholds, counts: Mapping[str, tuple[int, int]], options: Options, known: Collection[str]
-) -> list[Decision]:
-    needed = [task for task in known if any(fnmatchcase(task, pattern) for pattern in thresholds.require)]
+def required(run: JudgedRun, thresholds: Thresholds, options: Options) -> list[Decision]:
+    needed = [task for task in run.known if any(fnmatchcase(task, pattern) for pattern in thresholds.require)]
     file = thresholds.file.name
     decisions = []
     for name in needed:
-        if name in counts:
-            selected, cases = counts[name]
-            if selected < cases:
-                why = f"{file} requires this task, but {cases - selected} of its {cases} cases were deselected"
-                decisions.append(_unsure(Gate(task=name, metric="required"), why, Step(needs="all cases")))
+        if name in run.tasks:
+            coverage = run.tasks[name].coverage
+            doubt = left_out(thresholds.required, coverage)
+            if doubt is None and coverage.undrawn and not options.quick:
+                of = coverage.cases + coverage.undrawn
+                doubt = f"--limit leaves out {coverage.undrawn} of its {of} cases", Step(needs="all cases")
+            elif doubt is None and not coverage.judged:
+                doubt = "none of its cases was judged", None
+            if doubt is not None:
+                why, step = f"{file} requires this task, but {doubt[0]}", doubt[1]
+                decisions.append(_unsure(Gate(task=name, metric="required"), why, step))
         elif not options.suite:
             why = f"{file} requires this task in a full run, but the data folders do not hold its data"
             decisions.append(_about(name, "required", "fail", why))
