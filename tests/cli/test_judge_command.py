@@ -178,6 +178,20 @@ def test_gates_on_a_comparison_need_the_earlier_run(place, tasks, capsys):
     assert "vlgate judge: --baseline no: does not exist" in capsys.readouterr().err
 
 
+def test_a_comparison_ends_as_the_judgement_of_the_later_run(place, tasks, capsys):
+    verdicts = verdicts_of(tasks)
+    folders = [str(place.write(verdicts, name)) for name in ("before", "run")]
+    for more, status in (("", 0), ('[gate."winoground/all".group]\nmin = 0.999\n', 1)):
+        gates = f'{ALLOWED}[gate."valse/relations".acc_r]\nmax_broken = 2\n{more}'
+        assert place.judged(capsys, gates, f"--baseline={folders[0]}")[0] == status
+        assert main(["compare", *folders, "--thresholds", str(place.path / "gates.toml")]) == status
+        said = capsys.readouterr().out
+        assert ("pass: valse/relations:acc_r:max_broken" in said, "fail: winoground/all" in said) == (
+            True,
+            bool(status),
+        )
+
+
 def test_no_gate_of_any_kind_passes_if_ties_count_as_right(place, tasks, capsys):
     verdicts = verdicts_of(tasks, ties="credit")
     earlier = place.write(verdicts, "before", ties="credit")

@@ -1,12 +1,11 @@
 """Compare two runs case by case: what is newly broken, what is fixed, and the difference of each metric.
 
 A and B are results folders; B is the later run. The cases are paired by their ids and by what they ask; runs that ask
-something else are refused. With --thresholds, the gates on a comparison (max_drop, max_broken, max_churn) are decided
-as in the later run, which cannot pass if another test of it failed, a case was not scored, or it was a --quick one.
+something else are refused. With --thresholds, all gates of the file are decided as by vlgate judge about the later run,
+with the same exit status; those on a comparison (max_drop, max_broken, max_churn) and those that do not pass are shown.
 """
 
 import argparse
-from dataclasses import replace
 
 from vlgate.cli import say, say_json
 from vlgate.errors import OptionError
@@ -23,19 +22,15 @@ def run(given: argparse.Namespace) -> int:
     recorded = read_run(given.after, f"vlgate compare {given.after}", NEEDED if given.thresholds is None else None)
     refuse_incomplete(recorded)
     made: list[Decision] = []
-    outcome = RunOutcome(outcomes=())
-    found = None
+    outcome, found = RunOutcome(outcomes=()), None
     if given.thresholds is not None:
-        judged = judge_again(recorded, given.thresholds, earlier, require_gates=False)
+        judged = judge_again(recorded, given.thresholds, earlier)
         if not any(decision.gate.compares for decision in judged.decisions):
             raise OptionError(f"--thresholds {given.thresholds}: has no max_drop, max_broken or max_churn; write one")
         made = [
-            decision
-            for decision in judged.decisions
-            if decision.gate.compares
-            or (decision.gate.min is decision.gate.max is None and decision.outcome not in RELEASABLE)
+            decision for decision in judged.decisions if decision.gate.compares or decision.outcome not in RELEASABLE
         ]
-        found, outcome = judged.comparison, replace(judged.outcome, outcomes=tuple(one.outcome for one in made))
+        found, outcome = judged.comparison, judged.outcome
     found = found or compare(earlier, finished_run(recorded))
     if given.json:
         gates = [{"gate": one.gate.id, "decision": one.outcome, "why": one.why} for one in made]
