@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import struct
 import subprocess
 import sys
@@ -251,6 +252,24 @@ def test_eval_results_of_the_hub_are_read_by_its_own_package(folder, capsys):
     [entry] = hub.parse_eval_result_entries(found)
     assert (entry.dataset_id, entry.task_id, entry.value) == ("me/own", "hostile", 0.0)
     assert hub.eval_result_entries_to_yaml([entry]) == found
+
+
+def test_every_export_counts_cases_that_were_not_drawn_or_are_disputed(folder, tmp_path, capsys):
+    run = shutil.copytree(folder, tmp_path / "run")
+    figures = json.loads((run / "metrics.json").read_text())
+    left_out = {"beyond --limit 3": 4, "left out as disputed (wrong)": 2}
+    figures["tasks"]["own/hostile"] |= {"left_out": left_out, "disputed": {"left_out": 2, "corrected": 1}}
+    (run / "metrics.json").write_text(json.dumps(figures))
+    notes = printed(capsys, run, "hf-eval-results", "--dataset=own=me/own")
+    assert "2 of 9 cases judged, 1 unscored, 0 skipped, 1 unread, 4 undrawn, 2 disputed, 1 corrected" in notes
+    found = exported(tmp_path / "a", capsys, run, "lm-eval")
+    [results] = [json.loads(text) for name, text in found.items() if "/results_" in name]
+    assert results["n-samples"]["own/hostile"] == {"original": 9, "effective": 2}
+    found = exported(tmp_path / "b", capsys, run, "every-eval-ever")
+    results = [one for name in found if "_samples" not in name for one in json.loads(found[name])["evaluation_results"]]
+    details = [one["score_details"]["details"] for one in results if one["evaluation_name"] == "own/hostile"]
+    assert details
+    assert all({"undrawn": "4", "disputed": "2", "corrected": "1"}.items() <= one.items() for one in details)
 
 
 def test_files_that_are_there_are_kept(folder, tmp_path, capsys):

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from vlgate.metrics.names import LOWER_IS_BETTER
 from vlgate.metrics.shapes import SHAPES
-from vlgate.report.exports.rows import Exported, replies
+from vlgate.report.exports.rows import Exported, beside_the_cases, replies
 from vlgate.report.page.sections import headline_of
 from vlgate.sources.registry import measures
 
@@ -63,7 +63,8 @@ def _head(run: Exported, named: str) -> dict[str, Any]:
 def _result(name: str, task: Mapping[str, Any], metric: str) -> dict[str, Any]:
     figure = task["metrics"][metric]
     counts = ("cases", "judged", "unscored", "skipped", "deselected", "unread", "images")
-    details = {**{key: str(task[key]) for key in counts}, "chance": str(figure.get("chance", "unknown"))}
+    counted = {**{key: task[key] for key in counts}, **beside_the_cases(task)}
+    details = {**{key: str(count) for key, count in counted.items()}, "chance": str(figure.get("chance", "unknown"))}
     direction = {"additional_details": {"direction": "none: a preference"}} if metric in _UNDIRECTED else {}
     described: dict[str, Any] = {"evaluation_description": measures(name), "metric_id": metric, "metric_name": metric}
     described |= {"metric_unit": "proportion", "lower_is_better": metric in LOWER_IS_BETTER}

@@ -11,7 +11,7 @@ import numpy as np
 
 from vlgate.metrics.names import LOWER_IS_BETTER
 from vlgate.record.cases import CaseTable
-from vlgate.report.exports.rows import Exported, replies
+from vlgate.report.exports.rows import Exported, beside_the_cases, replies, whole
 
 _FILTER = "none"
 
@@ -36,9 +36,12 @@ def _results(run: Exported, sanitized: str) -> dict[str, Any]:
     model, settings, tasks = (run.run.figures[name] for name in ("model", "run", "tasks"))
     counts = ("cases", "judged", "unscored", "skipped", "deselected", "unread")
     asked = {"output_type": "multiple_choice", "num_fewshot": 0, "repeats": 1}
-    about = {name: {"capability": t["capability"], **{key: t[key] for key in counts}} for name, t in tasks.items()}
+    about = {
+        name: {"capability": t["capability"], **{key: t[key] for key in counts}, **beside_the_cases(t)}
+        for name, t in tasks.items()
+    }
     configs = {name: {"task": name, **asked, "metadata": metadata} for name, metadata in about.items()}
-    samples = {name: {"original": t["cases"] + t["deselected"], "effective": t["judged"]} for name, t in tasks.items()}
+    samples = {name: {"original": whole(t), "effective": t["judged"]} for name, t in tasks.items()}
     higher = {name: {metric: metric not in LOWER_IS_BETTER for metric in t["metrics"]} for name, t in tasks.items()}
     arguments = {"model": model["name"], "weights": model["weights"]}
     config = {"model": "vlgate", "model_args": arguments, "model_sha": model["fingerprint"]}

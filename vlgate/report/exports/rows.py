@@ -15,7 +15,7 @@ from vlgate.record.cases import LISTS, CaseTable, case_tables, fact_names, read_
 from vlgate.record.folder import METRICS, RecordedRun
 from vlgate.report.page.sections import headline_of
 from vlgate.report.page.template import one_line
-from vlgate.types import TIED, UNREADABLE
+from vlgate.types import TIED, UNREADABLE, undrawn
 
 _AT_A_TIME = 10_000
 
@@ -140,11 +140,24 @@ def entries(run: Exported) -> tuple[list[dict[str, object]], list[str]]:
     return found, list(left_out)
 
 
+def beside_the_cases(task: Mapping[str, Any]) -> dict[str, int]:
+    """Return the cases of a task that the run did not draw, or that a dispute left out or corrected, where any are."""
+    disputes = task.get("disputed", {})
+    counts = {"disputed": disputes.get("left_out", 0), "corrected": disputes.get("corrected", 0)}
+    return {name: count for name, count in {"undrawn": undrawn(task["left_out"]), **counts}.items() if count}
+
+
+def whole(task: Mapping[str, Any]) -> int:
+    counts = {**beside_the_cases(task), "corrected": 0}  # these are among the cases
+    return int(task["cases"] + task["deselected"] + sum(counts.values()))
+
+
 def _notes(run: Exported, task: Mapping[str, Any], metric: str) -> str:
-    figure, cases = task["metrics"][metric], task["cases"] + task["deselected"]
+    figure, cases = task["metrics"][metric], whole(task)
     interval = f"95 % interval {figure['low']:.3f} to {figure['high']:.3f}"
     notes = f"vlgate {run.run.version or 'unknown'}: {metric}, {interval}, {task['judged']} of {cases} cases judged, "
     notes += f"{task['unscored']} unscored, {task['skipped']} skipped, {task['unread']} unread"
+    notes += "".join(f", {count} {name}" for name, count in beside_the_cases(task).items())
     notes += f", {lost} records that cannot be read" if (lost := task["left_out"].get(UNREADABLE)) else ""
     neither = task.get("neither", {"replies": 0, "of": 0})
     notes += ", most first words neither yes nor no" if first_word_doubt(neither["replies"], neither["of"]) else ""
