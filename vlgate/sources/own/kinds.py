@@ -231,8 +231,8 @@ def kind_of(record: Record) -> CaseKind:
     if "prior" in record.fields and marks in ([], ["question"]):
         return _TWINS
     if len(marks) > 1:
-        named = " and ".join(map(repr, marks))
-        raise record.error(f"has {named}, which belong to different kinds of case", "leave out all but one of them")
+        both = " and ".join(map(repr, marks))
+        raise record.error(f"has {both}, which belong to different kinds of case", "leave out all but one of them")
     if not marks or "prior" in record.fields:
         known = dict.fromkeys(field for kind in _EVERY for field in kind.fields)
         unknown = {field: did_you_mean(field, known) for field in record.fields if field not in known}
