@@ -21,7 +21,7 @@ from vlgate.errors import VlgateError
 
 STATM = Path("/proc/self/statm")
 MUTANTS = int(os.environ.get("FUZZ_MUTANTS", "0"))
-SAMPLE = 150
+SAMPLE = 90
 SECONDS = 10 if MUTANTS else 3
 MEMORY = 2 << 30  # bytes of addresses beyond those that are in use
 KEPT = {
