@@ -174,9 +174,11 @@ class _ChoiceParser:
 
     def _of_longer(self, number: int, tokens: Sequence[str]) -> bool:
         """Whether a short reply has all words of a longer choice, too, in another order: "a woman and a man"."""
-        own, said = {*_words(self.choices[number])}, {*tokens}
-        others = [{*words} for words in map(_words, self.choices) if len(tokens) <= len(words) + 4]
-        return any(own < words and words - _ARTICLES - {"and"} <= said for words in others)
+        others = [
+            {*words} - _ARTICLES - {"and"} for words in map(_words, self.choices) if len(tokens) <= len(words) + 4
+        ]
+        own = {*_words(self.choices[number])} - _ARTICLES - {"and"}
+        return any(own < words <= {*tokens} for words in others)
 
     def _alone(self, text: str) -> str | None:
         found = self._spelled(text)

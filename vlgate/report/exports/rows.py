@@ -141,7 +141,7 @@ def entries(run: Exported) -> tuple[list[dict[str, object]], list[str]]:
 
 
 def beside_the_cases(task: Mapping[str, Any]) -> dict[str, int]:
-    """Return the cases of a task that the run did not draw, or that a dispute left out or corrected, where any are."""
+    """Return the cases of a task that the run did not draw, or that a dispute left out or corrected, if any are."""
     disputes = task.get("disputed", {})
     counts = {"disputed": disputes.get("left_out", 0), "corrected": disputes.get("corrected", 0)}
     return {name: count for name, count in {"undrawn": undrawn(task["left_out"]), **counts}.items() if count}
