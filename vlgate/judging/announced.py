@@ -95,14 +95,14 @@ _CONCLUDES = re.compile(
     r"(?:is|would be|must be|should be)[ :]{1,2}([^.!?\n]{1,200})",
     re.IGNORECASE,
 )
-_SECOND_LOOK = (
+SECOND_LOOK = (
     r"(?:(?:up)?on (?:(?:an? )?(?:close[rd]?|second|further|careful) )?(?:inspection|look(?:ing)?|thoughts?|"
     r"examination|reflection|consideration|review)|looking (?:again|closer|more closely)|hold on|hmm+|"
     r"let me (?:re\w+|look again|check again|think again|double[- ]check)|"
     r"i misspoke|i was wrong|my mistake|scratch that|correction|i mean)"
 )
 _CONTRARY = re.compile(
-    rf"\b(?:if|incorrect|wrong|unless|whether|or rather|wait|actually|{_SECOND_LOOK})\b", re.IGNORECASE
+    rf"\b(?:if|incorrect|wrong|unless|whether|or rather|wait|actually|{SECOND_LOOK})\b", re.IGNORECASE
 )
 _STRUCK = re.compile(r"~~[^~\n]+~~")
 _LATEX = re.compile(r"\\(?:text\w*|math\w+|mbox|operatorname)\s*\{([^{}]*)\}")
@@ -135,7 +135,7 @@ _LINE = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _TURNS_BACK = re.compile(
-    rf"(?:^|[.!?\n] ?)(?:(?:no|oh|but|however),? )?(?:wait|actually|{_SECOND_LOOK})\b", re.IGNORECASE
+    rf"(?:^|[.!?\n] ?)(?:(?:no|oh|but|however),? )?(?:wait|actually|{SECOND_LOOK})\b", re.IGNORECASE
 )
 
 

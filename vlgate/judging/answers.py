@@ -10,7 +10,15 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations
 
-from vlgate.judging.announced import announced, announced_lines, conclusions, own_turn, sentences, without_reasons
+from vlgate.judging.announced import (
+    SECOND_LOOK,
+    announced,
+    announced_lines,
+    conclusions,
+    own_turn,
+    sentences,
+    without_reasons,
+)
 from vlgate.judging.labels import MARK, labels_of, listed_aliases, mark_capitals, replace_labels, words_of
 from vlgate.judging.mentions import (
     NO_IMAGE,
@@ -33,9 +41,10 @@ _TAG = re.compile(r"</?[a-z][\w:-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _ASIDE = 3  # words of a sentence that is more than another choice
 _PRONOUN = 8  # options, from which on "I" is a letter of one
 _DECIDES = words_of(
-    "actually again answer choice choose closer correct correction final hmm however inspection instead misspoke "
-    "pick rather recheck recount reflection select so sorry therefore thus wait"
+    "actually answer choice choose correct final however instead pick rather recheck recount select so sorry therefore "
+    "thus wait"
 )
+_AGAIN = re.compile(rf"\b{SECOND_LOOK}\b")
 _LONGEST = 20_000  # characters of a text whose sentences are read
 _ARTICLES = words_of("a an the")
 _FUNCTION_WORDS = words_of("a am can i in may off on out up us")  # choices that are words of other sentences, too
@@ -111,6 +120,7 @@ class _ChoiceParser:
         self.options = choices if not other_texts and aliases else other_texts or ("",) * len(choices)
         self.forms = _forms(choices, other_texts)
         self.lengths = sorted({len(form) for form in self.forms}, reverse=True) or [1]
+        self.content = [({*words} - _ARTICLES - {"and"}, len(words)) for words in map(_words, choices)]
         self.plain: dict[str, str] = {}
         for form, number in self.forms.items():
             text = " ".join(form)
@@ -162,7 +172,8 @@ class _ChoiceParser:
         words = [token for token in tokens if isinstance(token, str) and token not in STOPS]
         mentioned = any(isinstance(token, Mention) for token in tokens)
         decides = len(words) <= _ASIDE or not _DECIDES.isdisjoint(words) or tokens[0] == "no"
-        return not (mentioned and decides) and not NO_IMAGE.search(sentence.casefold())
+        said = sentence.casefold()
+        return not (mentioned and (decides or _AGAIN.search(said))) and not NO_IMAGE.search(said)
 
     def _whole(self, text: str) -> str | None:
         found = self._alone(text)
@@ -174,11 +185,8 @@ class _ChoiceParser:
 
     def _of_longer(self, number: int, tokens: Sequence[str]) -> bool:
         """Whether a short reply has all words of a longer choice, too, in another order: "a woman and a man"."""
-        others = [
-            {*words} - _ARTICLES - {"and"} for words in map(_words, self.choices) if len(tokens) <= len(words) + 4
-        ]
-        own = {*_words(self.choices[number])} - _ARTICLES - {"and"}
-        return any(own < words <= {*tokens} for words in others)
+        own, _ = self.content[number]
+        return any(own < words <= {*tokens} and len(tokens) <= length + 4 for words, length in self.content)
 
     def _alone(self, text: str) -> str | None:
         found = self._spelled(text)

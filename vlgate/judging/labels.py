@@ -46,7 +46,7 @@ _LETTER = re.compile(
 _SURE = frozenset(("option", "choice", "letter", "answer", "between"))  # before any letter
 _LEADING = WORDS["leading"]
 _FITTING = WORDS["fitting"]
-_AFTER_A = _FITTING - words_of("best but correctly must over rather which")  # "A fits", but not "A best man"
+_AFTER = {"A": _FITTING - words_of("best but correctly must over rather which"), "I": frozenset[str]()}  # "A best man"
 _SPEAKER = re.compile(r"^\W{0,8}a:\s{1,4}(?=\W{0,4}[b-z]\W{0,4}$)")  # "A: B" answers B
 _LISTED = re.compile(rf"(?<![\w'])[(\[]?({_LABEL})(?:[)\]]\s*[.:]?|[.:](?=\s|\w))\s*", re.IGNORECASE)
 
@@ -70,9 +70,7 @@ def mark_capitals(reply: str, labels: Mapping[str, int]) -> str:
         before, letter, after = match["before"].strip(" .!?,;:\n").lower(), match["letter"], match["after"].strip()
         fits = not after or not after[0].isalnum() or after.lower() in _FITTING
         meant = before in _SURE or (before in _LEADING and fits)
-        meant = meant or (
-            not before and after.lower() in (_AFTER_A if letter == "A" else () if letter == "I" else _FITTING)
-        )
+        meant = meant or (not before and after.lower() in _AFTER.get(letter, _FITTING))
         return f"{match['before']}{_CAPITAL}{letter}" if meant and letter.lower() in labels else match[0]
 
     return _LETTER.sub(mark, _INITIALS.sub(" ", reply))
@@ -94,7 +92,8 @@ def replace_labels(text: str, labels: Mapping[str, int], texts: Mapping[str, int
             if not of_another or (label.isdigit() and "\n" in text.strip()):
                 return "\n"
             number = -1  # "B. sleeping", but sleeping is A
-        return f" {MARK}{number if texts.get(label, number) == number else -1} "
+        before = match[0].partition(label)[0] if match.lastindex == _AT_START else ""  # a cross takes the option back
+        return f"{before} {MARK}{number if texts.get(label, number) == number else -1} "
 
     text = _SPEAKER.sub("", text)
     return _MEANT.sub(mark, _BEFORE.sub(rf"\1 {_HERE}", text)).replace(_HERE, "").replace(_CAPITAL, "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from string import ascii_lowercase
 
+from vlgate.judging.announced import SECOND_LOOK
 from vlgate.judging.labels import MARK, WORDS, words_of
 
 STOPS = frozenset(".,;!?\n|-\u2013\u2014\u2026\u3001\u3002")  # the tokens that end a clause
@@ -29,7 +30,7 @@ _MODALS = words_of("cannot could hardly may might never nowhere")
 _BREAKS = words_of("although because but however since though whereas while")
 _JOINS = _BREAKS | {"and", "or"}
 _BOUNDS = words_of("least most between over above below under exceeds exceeding")
-_TIMES = [[times] for times in ("dozen", "hundred", "thousand", "million", "billion")]
+_TIMES = words_of("dozen hundred thousand million billion")
 _NUMERALS = words_of("one two three four five six seven eight nine ten eleven twelve twenty")
 _IS = WORDS["is"]
 _WRONG = WORDS["wrong"]
@@ -68,9 +69,9 @@ _DENIED = re.compile(
 _NOTHING_BUT = re.compile(r"\b(?:nothing|none) (?:but|other than|except)\b|\bnot (?:only|just|merely)\b")
 _IDIOMS = re.compile(r"\bn/a\b|\b(?:you(?:'re| are)|all) right\b|\bright (?:away|now)\b")
 _TAKEN_BACK = re.compile(
-    r"\b(?:or rather|i mean|scratch that|correction|on second thoughts?|my mistake|i was wrong|sorry)\b"
+    rf"\b(?:or rather|sorry|{SECOND_LOOK})\b"
     rf"|(?:^|\| )(?:(?:{MARK}|no|oh|hmm|but) )*wait(?= \||$)"
-    rf"|{MARK} (?:(?:\||no|oh|hmm|but) )*(?:actually|hmm|hold on|make that)\b"
+    rf"|{MARK} (?:(?:\||no|oh|but) )*(?:actually|make that)\b"
 )
 _WRONG_THAT = re.compile(
     rf"(?:\| )?(?:that|this|it|which)(?:'s| is| was| would be)(?: an?)? (?:{'|'.join(sorted(_WRONG))})\b"
@@ -84,8 +85,7 @@ _SEAM = re.compile(rf"(?<={_CJK})(?=[a-z0-9{MARK}])|(?<=[a-z0-9])(?={_CJK})")
 _PRIVATE = re.compile("[\ue000-\ue00f]")
 _APOSTROPHE = re.compile(r"(?<=\w)[\u2018\u2019\u00b4`](?=\w)")
 _WITHOUT_APOSTROPHE = re.compile(r"\b(is|are|was|were|do|does|did|could|would|should|has|have)nt\b")
-_CROSS_BEFORE = re.compile("(?:^|(?<=\n))\\s*[\u274c\u274e\u2717\u2718\u2716]\ufe0f?")
-_CROSSES = dict.fromkeys(map(ord, "\u274c\u274e\u2717\u2718\u2716"), " incorrect ")
+_CROSSES = dict.fromkeys(map(ord, "\u274c\u274e\u2717\u2718\u2716"), " crossmark ")  # denies the choice beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +102,7 @@ Tokens = list[str | Mention]
 
 def folded(text: str) -> str:
     text = _APOSTROPHE.sub("'", text)  # first: the normal form of an acute accent is a space with one
-    text = unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u2212", "-").casefold()
-    if re.search("yes|no", text) and len(text) < 9:  # "no", with a cross
-        return text.translate(dict.fromkeys(_CROSSES, " "))
-    return _CROSS_BEFORE.sub(" not ", text).translate(_CROSSES)
+    return unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u2212", "-").casefold()
 
 
 def without_marks(text: str) -> str:
@@ -114,7 +111,7 @@ def without_marks(text: str) -> str:
 
 def tokens_of(text: str) -> list[str]:
     text = _IDIOMS.sub(" ", _SEAM.sub(" ", _SECTION.sub(_as_clause, _WITHOUT_APOSTROPHE.sub(r"\1n't", text))))
-    text = _DENIED.sub(" except ", _NOTHING_BUT.sub(" ", text))
+    text = _DENIED.sub(" except ", _NOTHING_BUT.sub(" ", text.translate(_CROSSES)))
     text = re.sub(r"(?<!\d)/|/(?!\d)", " or ", text).replace("_", " ")
     return [token.strip(" ") or "-" for token in _TOKEN.findall(re.sub(r":\s{1,20}", " ", text))]
 
@@ -208,7 +205,8 @@ def _with_another(mention: Mention, tokens: Tokens) -> bool:
         return True
     if not mention.words[0].isdigit() and mention.words[0] not in _NUMERALS:
         return False
-    return after[:1] in _TIMES or before[-2:] == ["up", "to"] or any(word in _BOUNDS for word in before[-2:])
+    bounded = before[-2:] == ["up", "to"] or not _BOUNDS.isdisjoint(before[-2:])
+    return bounded or not _TIMES.isdisjoint(after[:1])
 
 
 def _all_words(tokens: Tokens) -> bool:

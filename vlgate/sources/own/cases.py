@@ -27,7 +27,7 @@ from vlgate.sources.reading.records import (
 )
 from vlgate.sources.reading.source import NOTHING, Find, ReadOptions, Source
 from vlgate.sources.reading.text_files import collector_paused, is_there, matching, read_cells, read_text
-from vlgate.sources.registry import SOURCES
+from vlgate.sources.registry import SOURCES, is_made_set
 from vlgate.types import Case, LazyImage, PlacedCase, Request, Shape, Task, images_of
 
 REMEDY = (  # of an error in a line whose kind of case is not known
@@ -62,7 +62,7 @@ def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
     files: dict[Path, list[tuple[Path, Path]]] = {}
     for folder in folders:
         inside = [file for end in SUFFIXES for file in matching(folder / "cases" / f"*.{end}")]
-        made = [bias.parent / "cases/*.jsonl" for bias in sorted(folder.glob("*/bias.json"))]  # as in ``is_made_set``
+        made = [inner / "cases/*.jsonl" for inner in sorted(folder.glob("*")) if is_made_set(inner)]
         sets = chain.from_iterable(map(matching, made))
         inside += [file for file in sets if not (folder / "cases" / file.name).exists()]  # a copy may have been mended
         for file in (*(folder / f"cases.{end}" for end in SUFFIXES), *inside):
