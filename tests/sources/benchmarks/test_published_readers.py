@@ -338,6 +338,15 @@ def test_a_path_in_the_corpus_is_not_trusted(tmp_path, path):
     assert problem(tmp_path, CONFIG.replace(ANNO, path)).startswith(f"{YAML}: ANNO_PATH ")
 
 
+def test_a_link_to_no_annotations_is_not_passed_over(tmp_path):
+    of_vl_checklist(tmp_path, [ITEM])
+    annotations = tmp_path / "vl-checklist" / ANNO
+    annotations.unlink()
+    annotations.symlink_to(tmp_path / "gone.json")
+    with pytest.raises(DataError, match=rf"vg\.yaml: ANNO_PATH {ANNO}: is a link that leads to no file; fetch "):
+        tasks("vl-checklist", tmp_path)
+
+
 def test_a_corpus_with_quotes_blanks_and_comments(tmp_path):
     config = f"# colours\n\n  ANNO_PATH : {ANNO}  # of Visual Genome\nIMG_ROOT: 'vg/'\r\nTYPE: TUPLE_JSON\n"
     file = releases.write(tmp_path / YAML, config)

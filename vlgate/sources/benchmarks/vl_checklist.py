@@ -15,7 +15,7 @@ from vlgate.errors import DataError, nearest
 from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.records import Record, each
 from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, only_file, texts_about
-from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json, read_text
+from vlgate.sources.reading.text_files import FETCH_AGAIN, is_there, read_json, read_text
 from vlgate.types import Case, Task, images_of
 
 PAPER = "vlchecklist_paper"  # the protocol
@@ -67,10 +67,9 @@ def _read(options: ReadOptions) -> Iterator[Task]:
             raise DataError(config, None, expected, "name one, and put the images into images/ of the data folder")
         file = config.parents[CORPUS[task].count("/") + 2] / path
         try:
-            exists = file.exists()
-        except OSError as error:  # a name of more than 255 characters
-            expected = f"ANNO_PATH cannot be looked up ({error.strerror})"
-            raise DataError(config, None, expected, FETCH_AGAIN) from None
+            exists = is_there(file)
+        except DataError as error:  # a link to no file, or a name of more than 255 characters
+            raise DataError(config, None, f"ANNO_PATH {path}: {error.expected}", error.remedy) from None
         if exists:
             row = TaskRow(id=task, shape="pair", capability="foil")
             whole = row.task(_cases(file, path.removeprefix("data/"), options.find(images)))
